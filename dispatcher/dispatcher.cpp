@@ -56,7 +56,7 @@ Dispatcher::Dispatcher(Ports ports, Setup setup, Limits limits)
       room_(setup_.shards.shards(), limits_.events_open, limits_.parked_bytes_per_shard),
       gathered_(limits_.gather),
       hints_(ports.hints, ports.metrics, setup_.layout.partitions(),
-             ShareOf(limits_, setup_.layout.partitions()), ids_),
+             ShareOf(limits_, setup_.layout.partitions()), ids_, setup_.guards),
       letters_(limits_.backoff) {}
 
 Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
@@ -170,9 +170,11 @@ void Dispatcher::On(EventsApplied& applied, Now now) {
   }
   queue.Done();
   if (!applied.followers.done()) ports_.metrics.FollowersUnread(applied.followers);
+  const bool unread_is_none = !setup_.guards.unread_is_all && !applied.followers.done();
   std::set<UserId> weighed;
   for (size_t i = 0; i < jobs.size(); ++i) {
-    const EventsApplied::Applied& each = applied.applied.at(i);
+    EventsApplied::Applied& each = applied.applied.at(i);
+    if (unread_is_none) each.buckets.emplace();
     Job& job = jobs_.at(jobs[i]);
     Stored(job, each);
     // One post per author and transaction is enough.
@@ -225,7 +227,7 @@ std::vector<Range> Dispatcher::RangesOf(UserId author,
     const Range range = layout.RangeOf(bucket);
     if (ranges.empty() || ranges.back() != range) ranges.push_back(range);
   }
-  if (setup_.own_posts) {
+  if (setup_.own_posts && setup_.guards.own_hinted) {
     const Range own = layout.RangeOf(author);
     const auto at = std::lower_bound(ranges.begin(), ranges.end(), own);
     if (at == ranges.end() || *at != own) ranges.insert(at, own);
@@ -301,7 +303,8 @@ void Dispatcher::SendToDeadLetters(uint64_t id, const std::string& reason) {
 }
 
 void Dispatcher::On(DeadLetterAppended& appended, Now now) {
-  if (appended.status.done()) return Done(appended.id, now);
+  const bool taken = appended.status.done() || !setup_.guards.letters_before_commit;
+  if (taken) return Done(appended.id, now);
   ports_.metrics.Parked(appended.status.resource);
   letters_.Add(appended.id, ++jobs_.at(appended.id).letters, now.mono, random_());
 }

@@ -45,6 +45,7 @@
 #include "dispatcher/mode_switches.h"
 #include "dispatcher/pulled_counts.h"
 #include "fanline/base/gather.h"
+#include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/partitions.h"
 #include "fanline/consuming/retry_queue.h"
 #include "fanline/consuming/shard_queue.h"
@@ -75,6 +76,7 @@ class Dispatcher {
     ShardMap shards = ShardMap::Even(1);
     uint64_t seed = 1;  // of the jitter
     bool own_posts;     // home timelines hold the reader's own posts
+    MutationSwitches guards{};
   };
 
   Dispatcher(Ports ports, Setup setup, Limits limits);

@@ -18,8 +18,13 @@ size_t BytesOf(const HintAppends::Event& event) {
 }  // namespace
 
 HintAppends::HintAppends(Port<AppendHints> hints, Metrics& metrics, size_t ranges,
-                         const Limits& limits, uint64_t& ids)
-    : hints_(hints), metrics_(metrics), limits_(limits), ids_(ids), queues_(ranges) {}
+                         const Limits& limits, uint64_t& ids, const MutationSwitches& guards)
+    : hints_(hints),
+      metrics_(metrics),
+      limits_(limits),
+      ids_(ids),
+      guards_(guards),
+      queues_(ranges) {}
 
 void HintAppends::Add(uint64_t id, Event event) {
   const auto parts = static_cast<uint32_t>(event.ranges.size());
@@ -178,10 +183,11 @@ bool HintAppends::Settle(uint64_t id, const Status& status, bool alone) {
   if (found == events_.end()) return false;
   Held& held = found->second;
   if (--held.under_way == 0) idle_.push_back(id);
-  if (status.later() || (status.never() && !alone)) return true;
-  if (status.done() && --held.open > 0) return false;
+  const bool again = status.later() || (status.never() && !alone);
+  if (again && guards_.append_again) return true;
+  if ((status.done() || again) && --held.open > 0) return false;
   Erase(found);
-  ended_.push_back({id, status});
+  ended_.push_back({id, again ? Status::Done() : status});
   return false;
 }
 

@@ -33,6 +33,7 @@
 
 #include "dispatcher/metrics.h"
 #include "fanline/base/backoff.h"
+#include "fanline/base/mutation_switches.h"
 #include "fanline/base/time.h"
 #include "fanline/model/bucket.h"
 #include "fanline/model/hint.h"
@@ -66,7 +67,7 @@ class HintAppends {
 
   // `ids` gives request ids; `metrics` and `ids` outlive this.
   HintAppends(Port<AppendHints> hints, Metrics& metrics, size_t ranges, const Limits& limits,
-              uint64_t& ids);
+              uint64_t& ids, const MutationSwitches& guards = {});
 
   // An event whose hints are to be appended, from the next Step on.
   void Add(uint64_t id, Event event);
@@ -141,6 +142,7 @@ class HintAppends {
   Metrics& metrics_;
   const Limits limits_;
   uint64_t& ids_;
+  const MutationSwitches guards_;
 
   Events events_;
   std::deque<uint64_t> arrived_;                      // events that wait until some range has room

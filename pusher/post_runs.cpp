@@ -84,7 +84,8 @@ std::optional<RunStep> PostRuns::On(PostPage& page, Now now) {
 
 void PostRuns::AddAuthor(const Run& run, std::vector<UserId>& readers) const {
   const UserId author = run.unit->author;
-  if (!own_posts_ || own_posts_->RangeOf(author) != run.unit->range) return;
+  if (!own_posts_ || !guards_.own_pushed) return;
+  if (own_posts_->RangeOf(author) != run.unit->range) return;
   readers.insert(readers.begin(), author);
 }
 
@@ -94,7 +95,7 @@ void PostRuns::TakeStates(Run& run, const std::vector<PostState>& states) {
     const PostState& state = states.at(i);
     // What is merged at read must not stand in any timeline: the author does instead.
     const bool add = state.visible() && state.pushed;
-    if (!state.pushed) run.mark = run.unit->author;
+    if (!state.pushed && guards_.posts_mark) run.mark = run.unit->author;
     if (add) {
       run.adds.push_back({run.posts[i], *state.created_at});
     } else {
@@ -209,7 +210,7 @@ std::vector<RunStep> PostRuns::On(const BatchWritten& written, Now now) {
 }
 
 RunStep PostRuns::PageDone(Run& run, Now now) {
-  if (!run.trouble.done()) return Failed(run, run.trouble);  // the same page again
+  if (!run.trouble.done() && guards_.failed_pages_again) return Failed(run, run.trouble);
   const uint64_t unit = run.unit->id;
   run.live += run.page_live;
   if (run.next_page) {

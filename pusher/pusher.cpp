@@ -190,7 +190,8 @@ void Pusher::On(RangeOwned& reply, Now now) {
 void Pusher::On(DeadLetterAppended& reply, Now now) {
   Unit* unit = Find(reply.id);
   if (unit == nullptr) return;
-  if (!reply.status.done()) return Later(*unit, reply.status, now);
+  const bool taken = reply.status.done() || !setup_.guards.letters_before_commit;
+  if (!taken) return Later(*unit, reply.status, now);
   parking_.GotThrough(unit->id);
   if (++unit->dead_lettered < unit->hints.size()) {
     Enter(*unit, Unit::Stage::kDeadLettering);

@@ -91,7 +91,7 @@ class Pusher {
   struct Owned {  // a range of ours
     Owned(Range range, const Ports& ports, const Setup& setup, const Limits& limits, uint64_t& ids)
         : takeover({ports.owners, ports.timelines, ports.metrics}, limits, setup.topic_generation,
-                   ids),
+                   ids, setup.guards),
           inflow(range, limits),
           lanes(limits, setup.shards, setup.guards) {}
     RangeTakeover takeover;

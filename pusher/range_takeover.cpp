@@ -9,8 +9,8 @@
 namespace fanline::pusher {
 
 RangeTakeover::RangeTakeover(Ports ports, const Limits& limits, uint64_t topic_generation,
-                             uint64_t& ids)
-    : ports_(ports), limits_(&limits), generation_(topic_generation), ids_(&ids) {}
+                             uint64_t& ids, const MutationSwitches& guards)
+    : ports_(ports), limits_(&limits), generation_(topic_generation), ids_(&ids), guards_(guards) {}
 
 void RangeTakeover::Start(const PartitionAssigned& assigned, uint64_t token, Now) {
   assigned_ = assigned;
@@ -158,8 +158,9 @@ void RangeTakeover::Decide(const RangeClaimed& claimed) {
   auto found = claimed.position;
   // A position of another generation says nothing about this log.
   if (found && found->generation != generation_) found.reset();
+  if (found && !guards_.positions) found->offset = std::max(expected_, assigned_.low);
   const int64_t furthest = Furthest(found);
-  const bool tail_lost = end_ && furthest > *end_;
+  const bool tail_lost = end_ && furthest > *end_ && guards_.tail_drops_range;
   if (tail_lost && !std::exchange(tail_told_, true)) {
     ports_.metrics.TailLost(assigned_.partition, furthest, *end_);
   }
@@ -219,7 +220,7 @@ void RangeTakeover::Save(int64_t offset, std::vector<BegunHints> begun, UnixMs a
 bool RangeTakeover::On(const PositionSaved& reply, Now now, uint64_t random) {
   if (saving_ == 0 || reply.id != saving_) return false;
   saving_ = 0;
-  if (reply.mismatch) {
+  if (reply.mismatch && guards_.positions) {
     Again(TakeoverCause::kRolledBack, now, random);
   } else if (reply.needs_claim) {
     Again(CauseOf(reply.status), now, random);

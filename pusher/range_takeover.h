@@ -36,6 +36,7 @@
 #include <utility>
 #include <vector>
 
+#include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/consumer.h"
 #include "fanline/ports/live_timelines.h"
 #include "fanline/ports/port.h"
@@ -59,7 +60,8 @@ class RangeTakeover {
     Metrics& metrics;
   };
   // `ids` gives request ids; it outlives this object.
-  RangeTakeover(Ports ports, const Limits& limits, uint64_t topic_generation, uint64_t& ids);
+  RangeTakeover(Ports ports, const Limits& limits, uint64_t topic_generation, uint64_t& ids,
+                const MutationSwitches& guards = {});
 
   // `token`: drawn for this start.
   void Start(const PartitionAssigned& assigned, uint64_t token, Now now);
@@ -113,6 +115,7 @@ class RangeTakeover {
   const Limits* limits_;
   uint64_t generation_;
   uint64_t* ids_;
+  MutationSwitches guards_;
 
   PartitionAssigned assigned_;
   Stage stage_ = Stage::kIdle;

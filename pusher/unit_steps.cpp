@@ -240,7 +240,7 @@ void Pusher::Never(Unit& unit, const std::string& reason) {
 
 void Pusher::Quarantine(Unit& unit) {
   for (const ReceivedHint& hint : unit.hints) ports_.metrics.HintQuarantined(unit.ReasonOf(hint));
-  Enter(unit, Stage::kDropping);
+  Enter(unit, setup_.guards.quarantine_drops ? Stage::kDropping : Stage::kDeadLettering);
 }
 
 void Pusher::StartWalks(Now now) {

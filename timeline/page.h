@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "fanline/base/mutation_switches.h"
 #include "fanline/ports/reader_ports.h"
 #include "timeline/pull.h"
 
@@ -57,7 +58,8 @@ struct Beside {
 class PageRead {
  public:
   // `own`: the reader, if home timelines hold the reader's own posts.
-  PageRead(const PageQuery& query, std::optional<UserId> own) : query_(query), own_(own) {}
+  PageRead(const PageQuery& query, std::optional<UserId> own, const MutationSwitches& guards = {})
+      : query_(query), own_(guards.pulls_own ? own : std::nullopt) {}
 
   PageNeed needed() const;
   void OnTimeline(ReaderTimelines::Page cached);

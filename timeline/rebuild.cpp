@@ -3,10 +3,12 @@
 namespace fanline::timeline {
 
 Rebuild::Rebuild(WindowLimits window, std::function<std::string()> next_token,
-                 std::optional<UserId> own, uint32_t attempts, uint32_t items_per_read)
+                 std::optional<UserId> own, uint32_t attempts, uint32_t items_per_read,
+                 const MutationSwitches& guards)
     : limits_{window.window, window.spare(), items_per_read},
       next_token_(std::move(next_token)),
-      own_(own),
+      own_(guards.rebuilds_own ? own : std::nullopt),
+      marks_(guards.rebuilds_mark),
       attempts_left_(attempts),
       pull_(NewPull()) {
   StartAttempt();
@@ -26,7 +28,10 @@ void Rebuild::StartAttempt() {
 RebuildNeed Rebuild::needed() const {
   if (result_ != RebuildResult::kUnderWay) return NothingNeeded{};
   if (!begun_) return NeedBegin{token_};
-  if (pull_.done()) return NeedFinish{token_, pull_.items(), pull_.floor(), pull_.marked()};
+  if (pull_.done()) {
+    return NeedFinish{token_, pull_.items(), pull_.floor(),
+                      marks_ ? pull_.marked() : std::vector<UserId>{}};
+  }
   return std::visit([](const auto& need) { return RebuildNeed(need); }, pull_.needed());
 }
 

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "fanline/base/mutation_switches.h"
 #include "fanline/ports/reader_ports.h"
 #include "timeline/pull.h"
 
@@ -47,7 +48,7 @@ class Rebuild {
   // `next_token` makes a new token at each attempt; tokens must never repeat. items_per_read: 0 =
   // Pull's default. `own`: the reader, if home timelines hold the reader's own posts.
   Rebuild(WindowLimits window, std::function<std::string()> next_token, std::optional<UserId> own,
-          uint32_t attempts = 5, uint32_t items_per_read = 0);
+          uint32_t attempts = 5, uint32_t items_per_read = 0, const MutationSwitches& guards = {});
 
   RebuildNeed needed() const;
   // The token of the attempt under way; abandon it if a call fails.
@@ -68,6 +69,7 @@ class Rebuild {
   PullLimits limits_;
   std::function<std::string()> next_token_;
   std::optional<UserId> own_;
+  bool marks_;  // whom the pull found to have posts that are merged at read
   uint32_t attempts_left_;
   bool begun_ = false;
   std::string token_;

@@ -9,11 +9,26 @@ struct MutationSwitches {
   bool lanes_in_order = true;         // off: hints behind a lane's head are taken beside it
   bool pages_acknowledged = true;     // off: a page counts as written once it is read
   bool begun_as_saved = true;         // off: a takeover goes on with pages that pos: does not name
+  bool positions = true;              // off: what pos: says counts as what was expected
+  bool tail_drops_range = true;       // off: a takeover does not look whether the log lost its tail
+  bool failed_pages_again = true;     // off: a page whose writes failed counts as written
+  bool quarantine_drops = true;       // off: a quarantine leaves its readers' timelines alone
   bool newer_awaited = true;          // off: a hint of a newer program is quarantined
   bool commit_lowest_pending = true;  // off: everything read is committed
   bool fire_caught_up = true;         // off: a pair's deadline alone causes its check
   bool remember_early = true;         // off: a msg2 without its msg1 is forgotten
   bool release_acknowledged = true;   // off: a retry counts as written when it is sent
+  bool letters_before_commit = true;  // off: a dead letter that was refused counts as taken
+  bool append_again = true;           // off: a hint that is not acknowledged counts as appended
+  bool unread_is_all = true;          // off: followers that could not be read count as none
+  // Authors merged at read.
+  bool posts_mark = true;     // off: a post that is merged at read only goes from timelines
+  bool rebuilds_mark = true;  // off: a rebuild marks nobody of its own
+  // One's own posts.
+  bool own_hinted = true;    // off: the author's own range is left out like any other
+  bool own_pushed = true;    // off: an author's posts are pushed to followers only
+  bool rebuilds_own = true;  // off: a rebuild reads followed authors only
+  bool pulls_own = true;     // off: so does a page
 };
 
 }  // namespace fanline

@@ -25,8 +25,7 @@ RangeClaimed FakeRedis::Do(const ClaimRange& request) {
   }
   keys.own = request.epoch;
   claimed.index_complete = keys.complete;
-  const AppliedPosition all_is_well{keys.position ? keys.position->generation : 1, INT64_MAX};
-  claimed.position = rules.positions ? keys.position : all_is_well;
+  claimed.position = keys.position;
   return claimed;
 }
 
@@ -106,7 +105,7 @@ PositionSaved FakeRedis::Do(const SavePosition& request) {
     return saved;
   }
   auto& position = ranges_[request.range].position;
-  saved.mismatch = rules.positions && position != request.expected && position != request.next;
+  saved.mismatch = position != request.expected && position != request.next;
   if (!saved.mismatch) position = request.next;
   return saved;
 }

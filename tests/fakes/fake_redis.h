@@ -23,7 +23,6 @@ namespace fanline::fakes {
 
 struct RedisRules {
   bool fence = true;                // guard 3: lower epochs are refused
-  bool positions = true;            // guard 4: pos: tells of a rollback
   bool never_create = true;         // a push that meets no key leaves none
   bool raise_floor = true;          // a trim raises the floor
   bool record_removals = true;      // a removal that meets a building key is remembered

@@ -93,8 +93,8 @@ struct Checks {
     std::vector<Item> walked;
     std::optional<Position> next;
     do {
-      timeline::PageRead read({.limit = limit, .older_than = next},
-                              world.Own(reader, world.options.guards.pulls_own));
+      timeline::PageRead read({.limit = limit, .older_than = next}, world.Own(reader),
+                              world.options.guards.logic);
       while (!read.done()) std::visit(Answer{world, reader, read}, read.needed());
       const timeline::Page page = read.Take();
       walked.insert(walked.end(), page.items.begin(), page.items.end());

@@ -18,7 +18,6 @@ struct Guards {
   MutationSwitches logic;
   bool truth_after_hint = true;       // off: a post's state is read once and believed for ever
   bool hints_before_commit = true;    // off: hints count as acknowledged when they are sent
-  bool writes_before_commit = true;   // off: writes to Redis count as acknowledged when sent
   bool claim_after_reconnect = true;  // off: a new connection goes on as if nothing had happened
   bool hint_after_truth = true;       // off: an edge's hint is appended before its reverse row
   bool hint_before_msg2 = true;       // off: a mirror's hints count as acknowledged when sent
@@ -33,28 +32,16 @@ struct Guards {
   bool application_versions = true;   // off: the event written last wins
   bool event_rows_before_commit = true;  // off: relation events count as stored when they are sent
   bool reset_sees_whole_slot = true;     // off: a reset begins and ends while a slot is on its way
-  bool quarantine_drops = true;          // off: a quarantine leaves its readers' timelines alone
-  bool letters_before_commit = true;     // off: a dead letter counts as taken when it is sent
   bool truth_proved = true;              // off: what a demoted primary answers is believed
   bool reads_confirmed = true;           // off: so is what a rebuild reads from it
   bool lost_rows_sent_again = true;      // off: nobody publishes again what a failover lost
   // Empty ranges.
   bool followers_after_commit = true;  // off: an author's followers are read before the post's row
   bool followers_as_they_are = true;   // off: they are read after it, on a snapshot from before
-  bool unread_is_all = true;           // off: followers that could not be read count as none
-  bool append_again = true;            // off: a hint that is not acknowledged counts as appended
   bool stale_applies_hint = true;      // off: a mirror hints only what its own message wrote
   bool repairs_hint = true;            // off: a repair sends no hint
   bool imports_hint = true;            // off: an import sends none
-  // Authors merged at read.
-  bool posts_mark = true;         // off: a post that is merged at read only goes from timelines
-  bool rebuilds_mark = true;      // off: a rebuild marks nobody of its own
-  bool announced_is_told = true;  // off: an author is announced when a post is stored
-  // One's own posts.
-  bool own_pushed = true;    // off: an author's posts are pushed to followers only
-  bool own_hinted = true;    // off: the author's own range is left out like any other
-  bool rebuilds_own = true;  // off: a rebuild reads followed authors only
-  bool pulls_own = true;     // off: so does a page
+  bool announced_is_told = true;       // off: an author is announced when a post is stored
 };
 
 // What else may happen, counted where it takes effect, so that a test can see that it does.

@@ -73,9 +73,7 @@ struct Caller {
       taken.insert(request.letter.record.value);
       return done;
     };
-    if (world.options.guards.letters_before_commit) return Ask(to, "dead letter", done, take);
-    to(done);
-    Ask({}, "dead letter", done, take);  // lost, if it is not taken
+    Ask(to, "dead letter", done, take);
   }
 };
 

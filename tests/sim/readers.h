@@ -32,7 +32,7 @@ struct Readers {
     rebuilds.push_back({reader,
                         std::make_unique<timeline::Rebuild>(
                             world.window(), [this] { return std::to_string(++world.tokens); },
-                            world.Own(reader, world.options.guards.rebuilds_own), 5, 3),
+                            world.Own(reader), 5, 3, world.options.guards.logic),
                         world.primaries.switches()});
   }
 
@@ -80,9 +80,8 @@ struct Readers {
         at.rebuild->OnItems(world.mysql.Items(need.posts, need.span, need.limit));
       }
       void operator()(const timeline::NeedFinish& need) {
-        const bool marks = world.options.guards.rebuilds_mark;
-        at.rebuild->OnFinished(world.redis.Finish(at.reader, need.token, need.items, need.floor,
-                                                  marks ? need.marked : std::vector<UserId>{}));
+        at.rebuild->OnFinished(
+            world.redis.Finish(at.reader, need.token, need.items, need.floor, need.marked));
       }
       void operator()(const timeline::NothingNeeded&) {}
     };

@@ -90,13 +90,13 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
         to(applied);
       };
       const auto make = [this, request, committed, before, as_they_are] {
-        if (Away(request.shard)) return Unread(request, committed);
+        if (Away(request.shard)) return Unread(committed);
         EventsApplied applied = committed;
         world.mysql.ReadFollowers(request, as_they_are ? world.mysql.relations.reverse() : before,
                                   applied);
         return applied;
       };
-      AskAndGoOn("followers", Unread(request, committed), answer, make, AnyLag());
+      AskAndGoOn("followers", Unread(committed), answer, make, AnyLag());
     };
     const EventsApplied failed{request.id, AwayStatus(), {}};
     AskAndGoOn(
@@ -152,12 +152,8 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
     return lag == 0 ? 0 : 1 + world.PickInt(lag);
   }
 
-  EventsApplied Unread(const ApplyEvents& request, EventsApplied committed) const {
+  static EventsApplied Unread(EventsApplied committed) {
     committed.followers = AwayStatus();
-    if (world.options.guards.unread_is_all) return committed;
-    for (EventsApplied::Applied& each : committed.applied) {
-      if (each.followers <= request.most_followers) each.buckets.emplace();
-    }
     return committed;
   }
 
@@ -180,9 +176,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
 
   // ---- hints ----------------------------------------------------------------------------------
   void Serve(const AppendHints& request, ReplyTo<HintsAppended> to) {
-    const bool again = world.options.guards.append_again;
-    const size_t hints = again ? request.hints.size() : 0;
-    const auto failed = HintsAppended::Of(request.id, AwayStatus(), hints);
+    const auto failed = HintsAppended::Of(request.id, AwayStatus(), request.hints.size());
     const auto append = [this, request] { return Append(request); };
     if (world.options.guards.hints_before_commit) return Ask(to, "hints", failed, append);
     // The sender takes the hints for acknowledged at once; its crash may then lose them.
@@ -200,7 +194,6 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
       }
       if (!refused) continue;
       world.Count(Letter::kHintRefused);
-      if (!world.options.guards.append_again) continue;
       reply.status = AwayStatus();
       reply.failed.push_back({hint, reply.status});
     }
@@ -224,7 +217,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
     logic = std::make_unique<dispatcher::Dispatcher>(
         dispatcher::Dispatcher::Ports{{*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
         dispatcher::Dispatcher::Setup{RangeLayout(kRanges), world.shards, world.random(),
-                                      world.character.own_posts && world.options.guards.own_hinted},
+                                      world.character.own_posts, world.options.guards.logic},
         limits);
   }
 };
@@ -385,33 +378,7 @@ struct PusherProcess
       claimed[request.range] = SessionOf(request.range);
       if (metrics.gave_way.erase(request.range) > 0) world.Count(Letter::kDuel);
     }
-    if constexpr (std::is_same_v<R, ResetRange>) {  // one of a takeover names a position
-      const bool of_quarantine = !request.position;
-      if (of_quarantine && !guards.quarantine_drops) {
-        return Answer(to, "redis", RangeReset{request.id, {}});
-      }
-    }
-    if constexpr (std::is_same_v<R, TimelineBatch>) {
-      if (!guards.posts_mark) {
-        for (TimelineBatch::Write& write : request.writes) write.marks_end = 0;
-      }
-      if (!guards.writes_before_commit) return WriteUnacknowledged(request, to);
-    }
     CallRedis(std::move(request), to, lost);
-  }
-
-  // The mutation: a batch counts as written when it is sent.
-  void WriteUnacknowledged(const TimelineBatch& batch, ReplyTo<BatchWritten> to) {
-    BatchWritten early;
-    early.id = batch.id;
-    early.results.assign(batch.writes.size(), 0);
-    to(early);
-    if (world.Strikes(10)) return;
-    const auto write = [this, batch] {
-      world.redis.Do(batch);
-      return std::function<void()>([] {});
-    };
-    world.network.Send({"redis", write, {}, incarnation, true});
   }
 
   void Start() {
@@ -453,8 +420,7 @@ struct PusherProcess
                               {*this, inbox},
                               metrics},
         pusher::Pusher::Setup{RangeLayout(kRanges), 1, world.random(), world.options.guards.logic,
-                              world.shards,
-                              world.character.own_posts && world.options.guards.own_pushed},
+                              world.shards, world.character.own_posts},
         limits);
   }
 };

@@ -93,7 +93,7 @@ struct Walks {
   // One read of a page. False: the walk ended.
   bool GoOn(Walk& walk) {
     if (!walk.page)
-      walk.page.emplace(walk.query, world.Own(walk.reader, world.options.guards.pulls_own));
+      walk.page.emplace(walk.query, world.Own(walk.reader), world.options.guards.logic);
     const auto need = walk.page->needed();
     const bool of_redis = std::holds_alternative<timeline::NeedTimeline>(need);
     const Range range = RangeLayout(kRanges).RangeOf(walk.reader);

@@ -187,8 +187,8 @@ struct World : Chances {
   }
 
   // Whose own posts a page or a rebuild of the reader wants.
-  std::optional<UserId> Own(UserId reader, bool guard) const {
-    return timeline::OwnOf(reader, character.own_posts && guard);
+  std::optional<UserId> Own(UserId reader) const {
+    return timeline::OwnOf(reader, character.own_posts);
   }
   // Whether the author's posts belong into the reader's timeline, by the truth.
   bool Reads(UserId reader, UserId author) const {

@@ -10,8 +10,6 @@
 namespace fanline::kafka {
 namespace {
 
-using test::CommitOffset;
-using test::CommittedOffset;
 using test::Member;
 using test::OffsetsFromTo;
 using test::RealBrokerTest;
@@ -27,21 +25,6 @@ class ConsumerTest : public RealBrokerTest {
     return all.empty() ? PartitionAssigned{} : all[0];
   }
 };
-
-TEST_F(ConsumerTest, TheVeryFirstStartReadsFromWhereTheLogBegins) {
-  CreateTopic(topic, 1);
-  Publish(topic, 0, 50);
-  ASSERT_TRUE(TrimLog(brokers, topic, 0, 30));
-  Member m(GroupMember());
-
-  const PartitionAssigned assigned = OnlyAssignment(m);
-  EXPECT_EQ(assigned.start, 30);
-  EXPECT_EQ(assigned.low, 30);
-
-  m.Seek(0, assigned.start);
-  ASSERT_TRUE(m.Delivered(0, 20));
-  EXPECT_EQ(m.Offsets(0), OffsetsFromTo(30, 50));
-}
 
 TEST_F(ConsumerTest, TheNextMemberGoesOnAtTheCommittedOffset) {
   CreateTopic(topic, 1);
@@ -60,18 +43,6 @@ TEST_F(ConsumerTest, TheNextMemberGoesOnAtTheCommittedOffset) {
   second.Seek(0, assigned.start);
   ASSERT_TRUE(second.Delivered(0, 13));
   EXPECT_EQ(second.Offsets(0), OffsetsFromTo(37, 50));
-}
-
-TEST_F(ConsumerTest, ACommittedOffsetBelowTheLogIsReportedAsItIs) {
-  CreateTopic(topic, 1);
-  Publish(topic, 0, 50);
-  ASSERT_TRUE(CommitOffset(brokers, topic + "-group", topic, 0, 10));
-  ASSERT_TRUE(TrimLog(brokers, topic, 0, 30));
-  Member m(GroupMember());
-
-  const PartitionAssigned assigned = OnlyAssignment(m);
-  EXPECT_EQ(assigned.start, 10);
-  EXPECT_EQ(assigned.low, 30);
 }
 
 TEST_F(ConsumerTest, ALogTrimmedUnderAPausedPartitionIsReportedNotSilentlyJumped) {
@@ -96,20 +67,6 @@ TEST_F(ConsumerTest, ALogTrimmedUnderAPausedPartitionIsReportedNotSilentlyJumped
   m.Seek(0, 30);
   ASSERT_TRUE(m.Delivered(0, 20));
   EXPECT_EQ(m.Offsets(0), OffsetsFromTo(30, 50));
-}
-
-TEST_F(ConsumerTest, ACommittedOffsetBeyondTheLogIsReportedAsItIs) {
-  CreateTopic(topic, 1);
-  Publish(topic, 0, 50);
-  ASSERT_TRUE(CommitOffset(brokers, topic + "-group", topic, 0, 60));
-  ASSERT_TRUE(TrimLog(brokers, topic, 0, 30));
-  Member m(GroupMember());
-
-  const PartitionAssigned assigned = OnlyAssignment(m);
-  EXPECT_EQ(assigned.start, 60);
-  EXPECT_EQ(assigned.end, 50);
-  EXPECT_TRUE(assigned.tail_lost());
-  EXPECT_EQ(assigned.first(), 30);
 }
 
 // What has been read for certain is not read again: a week of it would hold up what is new.

@@ -70,18 +70,6 @@ class RedisOwnership : public ::testing::Test {
 
 // ---- claims and the fence -------------------------------------------------------------------
 
-TEST_F(RedisOwnership, AClaimMustBeHigherThanTheOwnerFound) {
-  EXPECT_EQ(Claim(5).refused_by, 0u);
-  EXPECT_EQ(Claim(5).refused_by, 5u);
-  console_.Run({"SET", Name(keys_.Own(range_)), "9"});
-  const RangeClaimed refused = Claim(8);
-  EXPECT_TRUE(refused.status.done());
-  EXPECT_EQ(refused.refused_by, 9u);
-  EXPECT_EQ(Get(keys_.Own(range_)), "9") << "a refused claim changes nothing";
-  EXPECT_EQ(Claim(10).refused_by, 0u);
-  EXPECT_EQ(Get(keys_.Own(range_)), "10");
-}
-
 TEST_F(RedisOwnership, EpochsAreComparedAsNumbers) {
   EXPECT_EQ(Claim(9).refused_by, 0u);
   EXPECT_EQ(Claim(10).refused_by, 0u);
@@ -115,34 +103,6 @@ TEST_F(RedisOwnership, ARangeIsOneSlot) {
   }
 }
 
-TEST_F(RedisOwnership, AResetWithoutAPositionLeavesPositionsToTheirSaves) {
-  Claim(5);
-  ASSERT_TRUE(Reset(5, Timelines::kDrop, AppliedPosition{1, 400}).status.done());
-  Build(kBob);
-  const ResetRange quarantine{0, range_, 5, Timelines::kDrop, std::nullopt};
-  ASSERT_TRUE(driver_->Do(quarantine).status.done());
-  EXPECT_EQ(Get(keys_.Pos(range_)), "1.16:400");
-  EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(kBob))}), "0");
-  const PositionSaved saved = driver_->Do(SavePosition{0, range_, 5, {1, 400}, {1, 500}});
-  EXPECT_TRUE(saved.status.done() && !saved.mismatch);
-}
-
-TEST_F(RedisOwnership, AWriterWithALowerEpochWritesNothing) {
-  Claim(5);
-  Build(kBob);
-  console_.Run({"SET", Name(keys_.Own(range_)), "6"});  // another pusher took over
-  const BatchWritten batch = Push(5);
-  EXPECT_TRUE(batch.needs_claim);
-  EXPECT_TRUE(batch.status.later());
-  EXPECT_TRUE(driver_->Do(ApplySync{0, range_, 5, kBob, {}, {kPost}, {}}).needs_claim);
-  EXPECT_TRUE(driver_->Do(ReadTimeline{0, range_, 5, kBob}).needs_claim);
-  EXPECT_TRUE(driver_->Do(DropTimeline{0, range_, 5, kBob}).needs_claim);
-  EXPECT_TRUE(driver_->Do(SavePosition{0, range_, 5, {1, 1}, {1, 2}}).needs_claim);
-  EXPECT_TRUE(Reset(5, Timelines::kDrop, {1, 1}).needs_claim);
-  EXPECT_EQ(console_.Run({"ZRANGE", Name(keys_.Timeline(kBob)), "0", "-1"}), "T F");
-  EXPECT_EQ(Get(keys_.Pos(range_)), "(nil)");
-}
-
 TEST_F(RedisOwnership, AWriterWithAHigherEpochRaisesTheOwner) {
   Claim(5);
   Build(kBob);
@@ -150,28 +110,7 @@ TEST_F(RedisOwnership, AWriterWithAHigherEpochRaisesTheOwner) {
   EXPECT_EQ(Get(keys_.Own(range_)), "8");
 }
 
-TEST_F(RedisOwnership, AFlushedRedisRefusesEveryWriterUntilItClaims) {
-  Claim(5);
-  Reset(5, Timelines::kDrop, {1, 10});
-  console_.Run({"FLUSHALL"});
-  EXPECT_TRUE(Push(5).needs_claim);
-  EXPECT_TRUE(driver_->Do(SavePosition{0, range_, 5, {1, 10}, {1, 11}}).needs_claim);
-  const RangeClaimed claimed = Claim(6);
-  EXPECT_EQ(claimed.refused_by, 0u);
-  EXPECT_EQ(claimed.position, std::nullopt);
-}
-
 // ---- positions ------------------------------------------------------------------------------
-
-TEST_F(RedisOwnership, APositionMovesOnlyFromWhereItWasLeft) {
-  Claim(5);
-  Reset(5, Timelines::kLeave, {1, 100});
-  EXPECT_FALSE(driver_->Do(SavePosition{0, range_, 5, {1, 100}, {1, 200}}).mismatch);
-  EXPECT_FALSE(driver_->Do(SavePosition{0, range_, 5, {1, 100}, {1, 200}}).mismatch) << "repeated";
-  console_.Run({"SET", Name(keys_.Pos(range_)), "1.16:150"});  // rolled back
-  EXPECT_TRUE(driver_->Do(SavePosition{0, range_, 5, {1, 200}, {1, 300}}).mismatch);
-  EXPECT_EQ(Get(keys_.Pos(range_)), "1.16:150") << "nothing is written on a mismatch";
-}
 
 TEST_F(RedisOwnership, ANewOwnerLearnsWhatIsBegun) {
   const AppliedPosition begun{1, 100, {{100, 2, 12'345, kBob, true}, {107, 1, 9, kBob, false}}};
@@ -217,16 +156,6 @@ TEST_F(RedisOwnership, AResetDropsWhatTheIndexDoesNotKnow) {
   EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(kBob))}), "0");
   EXPECT_EQ(console_.Run({"SMEMBERS", Name(keys_.Live(range_))}), "#complete");
   EXPECT_EQ(Get(keys_.Pos(range_)), "1.16:10");
-}
-
-TEST_F(RedisOwnership, AResetListsEveryTimelineOfARangeToIndex) {
-  Claim(5);
-  Build(kBob);
-  console_.Run({"DEL", Name(keys_.Live(range_))});
-  EXPECT_EQ(Reset(5, Timelines::kIndex, {1, 10}).dropped, 0u);
-  EXPECT_TRUE(IsListed(kBob));
-  EXPECT_EQ(console_.Run({"SISMEMBER", Name(keys_.Live(range_)), "#complete"}), "1");
-  EXPECT_EQ(Push(5).results, std::vector<int8_t>{1}) << "not pruned";
 }
 
 // A key that is deleted forgets what the walk listed: such an index must not count as complete.

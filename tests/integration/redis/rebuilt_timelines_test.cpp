@@ -1,8 +1,6 @@
 // Timelines that are built, that expire and that are read page by page.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "tests/integration/redis/timelines_world.h"
 
 namespace fanline::redis::testing {
@@ -22,37 +20,6 @@ TEST_F(RedisTimelines, ARebuildKeepsItemsOfOneMomentTogetherWhileThereIsRoom) {
     EXPECT_EQ(page.floor, items.back().created_at);
     EXPECT_LE(Card(reader), window.max_entries - kMaxAddsPerWrite);
   }
-}
-
-TEST_F(RedisTimelines, ABuildingTimelineIsNeverServed) {
-  Open(kBob, "a");
-  Push(kBob, {At(77, 9)});
-  EXPECT_EQ(Page(kBob).state, TimelineState::kBuilding);
-  EXPECT_TRUE(Page(kBob).items.empty());
-  EXPECT_EQ(driver_.Do(ReadTimeline{0, range_, kEpoch, kBob}).state, TimelineState::kBuilding);
-}
-
-TEST_F(RedisTimelines, WhatIsPushedAndRemovedDuringARebuildIsInItsResult) {
-  Open(kBob, "a");
-  EXPECT_EQ(Push(kBob, {At(77, 9)}).results, std::vector<int8_t>{1});
-  Push(kBob, {}, {PostId{2}});  // read before, deleted meanwhile
-  Push(kBob, {}, {PostId{3}});  // hidden ...
-  Push(kBob, {At(3, 3)});       // ... and shown again
-  EXPECT_TRUE(Close(kBob, "a", {At(3, 3), At(2, 2), At(1, 1)}));
-  EXPECT_EQ(Page(kBob).items, (std::vector{At(77, 9), At(3, 3), At(1, 1)}));
-  EXPECT_EQ(Members(kBob), "T 77 3 1 F");
-}
-
-TEST_F(RedisTimelines, ARebuildWhoseTokenIsGoneChangesNothing) {
-  Open(kBob, "a");
-  driver_.Do(DropTimeline{0, range_, kEpoch, kBob});
-  EXPECT_FALSE(Close(kBob, "a", {At(1, 1)}));
-  EXPECT_FALSE(Exists(kBob));
-  Open(kBob, "b");
-  EXPECT_FALSE(Close(kBob, "a", {At(1, 1)}));
-  EXPECT_TRUE(Close(kBob, "b", {At(2, 2)}));
-  EXPECT_FALSE(Close(kBob, "b", {At(3, 3)}));  // once only
-  EXPECT_EQ(Page(kBob).items, std::vector{At(2, 2)});
 }
 
 TEST_F(RedisTimelines, ARebuildTakesNothingFromAKeyThatWasNoTimeline) {
@@ -234,35 +201,6 @@ TEST_F(RedisTimelines, AnEmptyTimelineGoesSoonHoweverOftenItIsReadUntilSomething
   Push(kBob, {At(77, 9)});
   EXPECT_EQ(Page(kBob).items.size(), 1u);
   EXPECT_GT(ttl(), soon);
-}
-
-// ---- reading --------------------------------------------------------------------------------
-
-TEST_F(RedisTimelines, PagesFollowEachOtherWithoutOverlapOrGapAtEqualTimes) {
-  Open(kBob, "a");
-  std::vector<Item> items;
-  for (uint64_t post = 1; post <= 30; ++post) items.push_back(At(post, post <= 20 ? 5 : 6));
-  Close(kBob, "a", items);
-  std::sort(items.begin(), items.end(), IsNewer);
-  std::vector<Item> walked;
-  std::optional<Position> after;
-  ReaderTimelines::Page page;
-  do {
-    ASSERT_TRUE(reader_.Read(kBob, after, 7, &page).done());
-    walked.insert(walked.end(), page.items.begin(), page.items.end());
-    if (!page.items.empty()) after = Position{page.items.back().created_at, page.items.back().post};
-  } while (!page.reached_floor && walked.size() < 100);
-  EXPECT_EQ(walked, items);
-}
-
-TEST_F(RedisTimelines, APlaceThatIsGoneOrBelowTheFloorIsStillAPlace) {
-  Build(kBob, 300, At(0, 100).created_at);
-  ReaderTimelines::Page page;
-  ASSERT_TRUE(reader_.Read(kBob, Position{At(0, 150).created_at, PostId{999}}, 2, &page).done());
-  EXPECT_EQ(page.items, (std::vector{At(149, 149), At(148, 148)}));
-  ASSERT_TRUE(reader_.Read(kBob, Position{At(0, 50).created_at, PostId{50}}, 2, &page).done());
-  EXPECT_TRUE(page.items.empty());
-  EXPECT_TRUE(page.reached_floor);
 }
 
 }  // namespace

@@ -23,42 +23,6 @@ TEST_F(RedisTimelines, ATimelineWhoseFloorStandsInTheMidstOfAMomentOutlivesARemo
   EXPECT_EQ(Page(kBob).items, std::vector{At(2, 9)});
 }
 
-TEST_F(RedisTimelines, APushReachesALiveTimelineOnce) {
-  Build(kBob, 2);
-  EXPECT_EQ(Push(kBob, {At(77, 9)}).results, std::vector<int8_t>{1});
-  EXPECT_EQ(Push(kBob, {At(77, 9)}).results, std::vector<int8_t>{0});
-  EXPECT_EQ(Page(kBob).items, (std::vector{At(77, 9), At(2, 2), At(1, 1)}));
-}
-
-TEST_F(RedisTimelines, APushToADeadKeyCreatesNothingAndCleansTheIndex) {
-  ForgetIndex();
-  console_.Run({"SADD", Name(keys_.Live(range_)), ToString(kBob)});
-  const BatchWritten written = Push(kBob, {At(77, 9)});
-  EXPECT_EQ(written.results, std::vector<int8_t>{BatchWritten::kNotLive});
-  EXPECT_EQ(written.pruned, 0u);
-  EXPECT_FALSE(Exists(kBob));
-  EXPECT_FALSE(IsListed(kBob));
-}
-
-TEST_F(RedisTimelines, ARemovalMeetingADeadKeyCreatesNothing) {
-  ForgetIndex();
-  EXPECT_EQ(Push(kBob, {}, {PostId{5}}).results, std::vector<int8_t>{BatchWritten::kNotLive});
-  EXPECT_FALSE(Exists(kBob));
-}
-
-TEST_F(RedisTimelines, AnIndexThatIsCompleteSparesTheScriptTheDead) {
-  EXPECT_EQ(Push(kBob, {At(77, 9)}).pruned, 1u);
-  Build(kBob, 1);  // rebuilding lists the reader first
-  EXPECT_EQ(Push(kBob, {At(77, 9)}).pruned, 0u);
-}
-
-TEST_F(RedisTimelines, AnItemOlderThanTheFloorIsTakenOutAgain) {
-  Build(kBob, 300, At(0, 10).created_at);
-  EXPECT_EQ(Push(kBob, {At(5000, 4)}).results, std::vector<int8_t>{0});
-  EXPECT_EQ(console_.Run({"ZSCORE", Name(keys_.Timeline(kBob)), "5000"}), "(nil)");
-  EXPECT_EQ(Push(kBob, {At(5001, 11)}).results, std::vector<int8_t>{1});
-}
-
 TEST_F(RedisTimelines, AnItemOlderThanTheFloorIsTakenOutWhetherTheHighestFloorIsKnownOrNot) {
   Build(kBob, 300, At(0, 10).created_at);
   const std::string maxfloor = Name(keys_.MaxFloor(range_));
@@ -95,24 +59,6 @@ TEST_F(RedisTimelines, IndexingARangeLearnsItsHighestFloor) {
   EXPECT_EQ(console_.Run({"GET", maxfloor}), std::to_string(At(0, 10).created_at));
 }
 
-TEST_F(RedisTimelines, ATrimKeepsTheWindowAndRaisesTheFloorToTheNewestItemCut) {
-  Build(kBob, 450);
-  const uint32_t limit = options_.window.trim_above();
-  uint64_t trimmed = 0;
-  uint32_t pushed = 0;
-  while (trimmed == 0 && pushed < 100) {
-    trimmed = Push(kBob, {At(10'000 + pushed, 500 + pushed)}).trimmed;
-    ++pushed;
-  }
-  EXPECT_EQ(pushed, limit - 452 + 1);
-  EXPECT_EQ(Card(kBob), 452u);
-  const auto page = Page(kBob);
-  EXPECT_EQ(page.items.size(), 450u);
-  EXPECT_EQ(page.floor, At(0, pushed).created_at);  // the items of minutes 1..pushed are gone
-  EXPECT_EQ(page.items.back(), At(pushed + 1, pushed + 1));
-  EXPECT_TRUE(page.reached_floor);
-}
-
 TEST_F(RedisTimelines, TimelinesStayListpacksUnderThousandsOfRandomWrites) {
   Build(kBob, 450);
   std::mt19937_64 random(42);
@@ -132,23 +78,6 @@ TEST_F(RedisTimelines, TimelinesStayListpacksUnderThousandsOfRandomWrites) {
   }
   EXPECT_LE(Card(kBob), options_.window.max_entries);
   EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(keys_.Timeline(kBob))}), "listpack");
-}
-
-TEST_F(RedisTimelines, ATimelineThatFallsShortIsDropped) {
-  Build(kBob, 226, At(0, 0).created_at);
-  EXPECT_EQ(Push(kBob, {}, {PostId{1}}).underfilled, 0u);  // 225 left: half the window
-  const BatchWritten written = Push(kBob, {}, {PostId{2}});
-  EXPECT_EQ(written.underfilled, 1u);
-  EXPECT_EQ(written.removed, 1u);
-  EXPECT_FALSE(Exists(kBob));
-  EXPECT_FALSE(IsListed(kBob));
-}
-
-TEST_F(RedisTimelines, ATimelineWithNothingOlderNeverFallsShort) {
-  Build(kBob, 2);
-  EXPECT_EQ(Push(kBob, {}, {PostId{1}, PostId{2}}).underfilled, 0u);
-  EXPECT_EQ(Page(kBob).state, TimelineState::kReady);
-  EXPECT_TRUE(Page(kBob).items.empty());
 }
 
 TEST_F(RedisTimelines, AKeyOfAWrongTypeFailsAlone) {
@@ -243,33 +172,6 @@ TEST_F(RedisTimelines, ASyncAddsWhatIsNewerThanTheFloorWithinTheBound) {
   EXPECT_EQ(page.items.front(), At(50'450, 450));
 }
 
-TEST_F(RedisTimelines, ASyncAddsNothingBehindTheFloor) {
-  Build(kBob, 300, At(0, 100).created_at);  // items 101..300
-  EXPECT_TRUE(driver_.Do(ApplySync{0, range_, kEpoch, kBob, {}, {At(900, 50)}, {}}).live);
-  EXPECT_EQ(console_.Run({"ZRANGE", Name(keys_.Timeline(kBob)), "-1", "-1"}), "F");
-}
-
-TEST_F(RedisTimelines, ASyncRaisesTheFloorItIsTold) {
-  Build(kBob, 400);
-  ApplySync sync{0, range_, kEpoch, kBob, {}, {}, At(0, 100).created_at};
-  EXPECT_TRUE(driver_.Do(sync).live);
-  EXPECT_EQ(Page(kBob).floor, At(0, 100).created_at);
-  EXPECT_EQ(Page(kBob).items.back(), At(101, 101));
-  sync.floor_at_least = At(0, 50).created_at;  // never down
-  driver_.Do(sync);
-  EXPECT_EQ(Page(kBob).floor, At(0, 100).created_at);
-  sync.floor_at_least = At(0, 300).created_at;  // too little is left
-  driver_.Do(sync);
-  EXPECT_FALSE(Exists(kBob));
-}
-
-TEST_F(RedisTimelines, ASyncThatMeetsABuildingTimelineDeletesIt) {
-  Open(kBob, "a");
-  EXPECT_FALSE(driver_.Do(ApplySync{0, range_, kEpoch, kBob, {}, {At(1, 1)}, {}}).live);
-  EXPECT_FALSE(Exists(kBob));
-  EXPECT_FALSE(Close(kBob, "a", {}));
-}
-
 // ---- delivery marks -------------------------------------------------------------------------
 
 class DeliveryMarking : public RedisTimelines {
@@ -293,26 +195,6 @@ TEST_F(DeliveryMarking, PartsAreMarkedOnceAndTheLastOneIsKnown) {
   const long ttl = std::stol(console_.Run({"TTL", Name(keys_.Done(kBob, PostId{9}))}));
   EXPECT_GT(ttl, 3500);
   EXPECT_LE(ttl, 3600);
-}
-
-TEST_F(DeliveryMarking, ThePartsOfARedispatchThatFoundMoreRangesAreNotCountedAgain) {
-  Mark(0, 2, true);
-  EXPECT_TRUE(Mark(1, 2, true).last_part);
-  EXPECT_FALSE(Mark(5, 3, true).last_part);
-}
-
-TEST_F(DeliveryMarking, ThePartsOfARedispatchThatFoundFewerRangesAreEnough) {
-  Mark(0, 3, true);
-  Mark(1, 3, false);
-  EXPECT_TRUE(Mark(1, 2, false).last_part);
-  EXPECT_FALSE(Mark(5, 3, true).last_part);
-}
-
-TEST_F(DeliveryMarking, AnUndeliveredPostHasALastPartAndNoFirst) {
-  EXPECT_FALSE(Mark(3, 1, false).first_delivery);
-  const auto later = Mark(4, 2, false);
-  EXPECT_FALSE(later.last_part);
-  EXPECT_FALSE(later.any_delivery);
 }
 
 }  // namespace

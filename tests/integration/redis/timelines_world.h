@@ -74,9 +74,6 @@ class RedisTimelines : public ::testing::Test {
     EXPECT_TRUE(reader_.Read(reader, std::nullopt, limit, &page).done());
     return page;
   }
-  std::string Members(UserId reader) {
-    return console_.Run({"ZRANGE", Name(keys_.Timeline(reader)), "0", "-1"});
-  }
   size_t Card(UserId reader) {
     return std::stoul(console_.Run({"ZCARD", Name(keys_.Timeline(reader))}));
   }

@@ -54,14 +54,6 @@ TEST_F(ServedTest, DecodesParameters) {
               HasSubstr("is \\\"999\\\""));
 }
 
-TEST_F(ServedTest, ServesManyRequestsOnOneConnection) {
-  const Client client(server_.port());
-  for (int i = 0; i < 20; ++i) {
-    client.Send(With("GET /v1/users/5/counts", ""));
-    EXPECT_THAT(client.ReceiveUntil("}"), HasSubstr("HTTP/1.1 200"));
-  }
-}
-
 TEST_F(ServedTest, EveryRefusalIsAProblemDocumentAndCounted) {
   const std::string longest = "/v1/users/" + std::string(8'000, '1') + "/counts";
   const std::vector<std::pair<std::string, std::string>> table = {
@@ -105,17 +97,6 @@ TEST_F(ServedTest, AnAnswerIsNotCutToARange) {
               HasSubstr(R"({"user":"5","following":0,"followers":0})"));
 }
 
-TEST_F(ServedTest, ReadsABodyOfALengthAndOneInChunks) {
-  const std::string body = R"({"ids":["7"]})";
-  EXPECT_THAT(Ask(With("POST /v1/users/5/relations:check",
-                       kJson + std::string("Content-Length: 13\r\n"), body)),
-              HasSubstr(R"({"items":[{"relation":"none"}]})"));
-  EXPECT_THAT(Ask(With("POST /v1/users/5/relations:check",
-                       kJson + std::string("Transfer-Encoding: chunked\r\n"),
-                       "5\r\n{\"ids\r\n8\r\n\":[\"7\"]}\r\n0\r\n\r\n")),
-              HasSubstr(R"({"items":[{"relation":"none"}]})"));
-}
-
 TEST_F(ServedTest, ABodyThatIsTooLargeIsRefusedHoweverItComes) {
   const std::string large(kMostBodyBytes + 1, ' ');
   const std::string length = "Content-Length: " + std::to_string(large.size()) + "\r\n";
@@ -129,66 +110,6 @@ TEST_F(ServedTest, ABodyThatIsTooLargeIsRefusedHoweverItComes) {
       Ask(With("POST /v1/users/5/relations:check",
                kJson + std::string("Transfer-Encoding: chunked\r\n"), chunks + "0\r\n\r\n")),
       StartsWith("HTTP/1.1 413"));
-}
-
-TEST_F(ServedTest, AnEndlessBodyIsCutOff) {
-  const Client client(server_.port());
-  client.Send(With("POST /v1/users/5/relations:check",
-                   kJson + std::string("Transfer-Encoding: chunked\r\n")));
-  const std::string chunk = "10000\r\n" + std::string(0x10000, ' ') + "\r\n";
-  for (int i = 0; i < 40; ++i) client.Send(chunk);  // 2.5 MiB; what is not read is refused
-  client.ReceiveAll();                              // ends
-  EXPECT_THAT(w_.metrics.answered, ::testing::ElementsAre("other 413"));
-}
-
-// What follows such a request must never be taken for another request.
-TEST_F(ServedTest, ARequestWhoseEndIsNotClearIsAnsweredOnceAndTheConnectionClosed) {
-  const std::string second = With("PUT /v1/users/5/following/7", "");
-  const std::string length = "Content-Length: " + std::to_string(second.size()) + "\r\n";
-  for (const std::string& request : {
-           With("GET /v1/users/5/counts", length, second),
-           With("HEAD /v1/users/5/counts", length, second),
-           With("POST /v1/users/5/relations:check", length + "Transfer-Encoding: chunked\r\n",
-                "0\r\n\r\n" + second),
-           With("POST /v1/users/5/relations:check", "Content-Length: 0\r\n" + length, second),
-           With("POST /v1/users/5/relations:check", "Transfer-Encoding : chunked\r\n",
-                "0\r\n\r\n" + second),
-           With("POST /v1/users/5/relations:check",
-                "Content-Length:\r\n " + std::to_string(second.size()) + "\r\n", second),
-       }) {
-    const Client client(server_.port());
-    const auto begin = std::chrono::steady_clock::now();
-    client.Send(request);
-    const std::string answer = client.ReceiveAll();
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3)) << request;
-    EXPECT_EQ(CountOf("HTTP/1.1 ", answer), 1u) << request;
-    EXPECT_EQ(w_.metrics.answered.back(), "other 400") << request;
-  }
-  EXPECT_THAT(Ask(With("GET /v1/users/5/following/7", "")), HasSubstr(R"("relation":"none")"));
-}
-
-TEST_F(ServedTest, APutWithoutALengthIsNotWaitedFor) {
-  const Client client(server_.port());
-  const auto begin = std::chrono::steady_clock::now();
-  client.Send(With("PUT /v1/users/5/following/7", ""));
-  EXPECT_THAT(client.ReceiveUntil("}"), HasSubstr("HTTP/1.1 200"));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
-}
-
-TEST_F(ServedTest, AStopFinishesWhatIsUnderWay) {
-  std::promise<void> begun, release;
-  w_.pool->Submit({0, {0}}, [&](RelationStore*, StorePool::Refusal) {
-    begun.set_value();
-    release.get_future().wait();
-  });
-  begun.get_future().wait();
-  const Client client(server_.port());
-  client.Send(With("GET /v1/users/5/counts", "Connection: close\r\n"));
-  while (w_.clock_reads == 0) std::this_thread::yield();
-  server_.Stop();
-  release.set_value();  // the store, for which the request has been waiting
-  EXPECT_THAT(client.ReceiveAll(), StartsWith("HTTP/1.1 200"));
-  while (!server_.stopped()) std::this_thread::yield();
 }
 
 TEST_F(ServedTest, TellsHowManyAreConnected) {

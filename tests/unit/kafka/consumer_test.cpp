@@ -264,17 +264,6 @@ TEST_F(ConsumerTest, PausingAndResumingAtRandomLosesAndRepeatsNothing) {
   EXPECT_EQ(m.Offsets(1), OffsetsFromTo(0, kRecords));
 }
 
-TEST_F(ConsumerTest, ResumingWhatIsNotPausedChangesNothing) {
-  Member& m = Flowing();
-  for (int i = 0; m.Offsets(0).size() < kRecords; ++i) {
-    ASSERT_LT(i, 10'000);
-    m.Resume(0);
-    m.Resume(1);
-    m.Turn(milliseconds(100), 9);
-  }
-  EXPECT_EQ(m.Offsets(0), OffsetsFromTo(0, kRecords));
-}
-
 TEST_F(ConsumerTest, CommitsReachTheGroupAndAgainAfterARefusal) {
   Member& m = Flowing();
   m.Commit(0, 10);

@@ -314,18 +314,6 @@ TEST_F(ProducerTest, ADeadLetterThatIsRefusedEvenSoHoldsUpNothing) {
   EXPECT_EQ(replies.Count(1), 1u);
 }
 
-TEST_F(ProducerTest, ARecordTooLargeForTheBrokerIsNever) {
-  auto producer = Start();
-  cluster().Fail(Api::kProduce, {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE});
-  AppendHints request;
-  request.id = 1;
-  request.hints.emplace_back(0, Hint::OfPost(UserId{7}, PostId{1}));
-
-  producer->Submit(request, replies);
-
-  EXPECT_TRUE(replies.Wait(1).never()) << replies.Wait(1).message;
-}
-
 TEST_F(ProducerTest, APartitionThatDoesNotExistIsLater) {
   auto producer = Start();
   AppendHints request;

@@ -185,15 +185,6 @@ TEST(Pusher, BeingToldToGoIsNoCrash) {
   EXPECT_EQ(w.Crashes(0), 0u);
 }
 
-TEST(Pusher, BeingToldToGoBeforeTheEpochIsKnownIsNoCrash) {
-  World w;
-  w.inbox.emplace_back(PartitionAssigned{0, 0, 0});
-  w.Step();  // asked; the answer is under way
-  w.inbox.insert(w.inbox.begin(), PartitionRevoked{0});
-  w.RunUntilIdle();
-  EXPECT_EQ(w.Crashes(0), 0u);
-}
-
 // Restarted again and again while Redis is away; a process that dies there says nothing.
 TEST(Pusher, LeavingBeforeARangeIsReadyIsNoCrash) {
   for (const bool stopped : {true, false}) {
@@ -261,19 +252,6 @@ TEST(Pusher, TakesNoStartBackThatItCouldNotMake) {
   w.inbox.emplace_back(PartitionRevoked{0});
   w.RunUntilIdle();
   EXPECT_EQ(w.Crashes(0), 0u);
-}
-
-TEST(Pusher, AStartThatCouldNotBeSettledIsSettledLater) {
-  World w;
-  w.Crash(0);
-  w.Assign(0);
-  w.owners_away = true;
-  w.Pass(std::chrono::seconds(31));
-  w.RunUntilIdle();
-  w.owners_away = false;
-  w.Pass(std::chrono::minutes(1));
-  w.RunUntilIdle();
-  EXPECT_EQ(w.Crashes(0), 1u) << "its own, under way";
 }
 
 }  // namespace

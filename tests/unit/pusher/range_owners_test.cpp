@@ -161,17 +161,6 @@ TEST(Pusher, ARedisThatForgotTheOwnerIsNoOtherOwner) {
   EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
 }
 
-TEST(Pusher, AZombieLeavesTheNewOwnersCrashesAlone) {
-  World w;
-  w.Assign(0);
-  w.Crash(0);  // the new owner, of another process
-  w.Pass(std::chrono::seconds(31));
-  w.RunUntilIdle();
-  w.inbox.emplace_back(PartitionRevoked{0});
-  w.RunUntilIdle();
-  EXPECT_EQ(w.Crashes(0), 1u) << "of the new owner's";
-}
-
 TEST(Pusher, AZombieStartsNothingOnceItsStartIsRefused) {
   World w;
   for (int i = 0; i < 2; ++i) w.Crash(0);

@@ -18,6 +18,7 @@ from stack.ports import Ports
 from stack.programs import BIN
 from stack.programs.fleet import PARTITIONS, Fleet
 from stack.programs.relations import Relations
+from stack.programs.timelines import FLOOR, item
 from stack.waiting import wait_until
 
 FEEDCTL = BIN / "feedctl"
@@ -606,7 +607,7 @@ class Using(unittest.TestCase):
         key, index = self.keys_of(1500)
 
         self.redis("ZREM", key, "601")
-        self.redis("ZADD", key, -LONG_AGO - 700, "700")
+        self.redis("ZADD", key, *item(LONG_AGO + 700, 700))
         code, found = self.audit()
         self.assertEqual((code, found["good"], found["missing"], found["extra"]),
                          (1, False, 1, 1))
@@ -618,13 +619,13 @@ class Using(unittest.TestCase):
         self.assertRegex(text, r"\nNOT GOOD, after [\d.]+ s\n$")
 
         self.redis("ZREM", key, "700")
-        self.redis("ZADD", key, -LONG_AGO - 601, "601")
+        self.redis("ZADD", key, *item(LONG_AGO + 601, 601))
         self.assertEqual(self.audit()[0], 0)
 
-        self.redis("ZADD", key, -LONG_AGO - 650, "601")  # the right post at the wrong time
+        self.redis("ZADD", key, *item(LONG_AGO + 650, 601))  # the right post at the wrong time
         code, found = self.audit()
         self.assertEqual((code, found["missing"], found["extra"]), (1, 1, 1))
-        self.redis("ZADD", key, -LONG_AGO - 601, "601")
+        self.redis("ZADD", key, *item(LONG_AGO + 601, 601))
 
         self.redis("SREM", index, "1500")
         code, found = self.audit()
@@ -649,7 +650,7 @@ class Using(unittest.TestCase):
         self.follow(1520, 1501)
         self.run_well("activate", 1520)
         key, _ = self.keys_of(1520)
-        self.redis("ZREM", key, "F")
+        self.redis("ZREM", key, FLOOR)
         self.redis("ZADD", key, "+inf", "B:token")
         try:
             code, found = self.audit()

@@ -16,6 +16,8 @@ struct redisReply;
 
 namespace fanline::redis {
 
+class Masters;
+
 // Two commands: the first leaves a mark where there is none, the second asks for it.
 void EncodeMark(const Options& options, const Keys& keys, CommandBuffer& out);
 void EncodeAskMark(const Keys& keys, CommandBuffer& out);
@@ -23,7 +25,9 @@ void EncodeAskMark(const Keys& keys, CommandBuffer& out);
 // Of the answer to the second. Never: the keys are another installation's; what to do about it.
 Status JudgeMark(const Options& options, const redisReply& answer);
 
-// Both, blocking. Later: the server could not be asked.
+// Both, blocking. Later: the server could not be asked. Whoever asks again and again keeps the
+// connections in `masters`, made with the same options.
 Status CheckMark(const Options& options);
+Status CheckMark(const Options& options, Masters& masters);
 
 }  // namespace fanline::redis

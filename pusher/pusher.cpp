@@ -312,10 +312,17 @@ std::vector<BegunHints> Pusher::Begun(const Owned& owned, Range range) const {
   return begun;
 }
 
-// Whether pos: is behind what is done.
+// Whether pos: is behind what is done. Asked at each step, so it builds no list.
 bool Pusher::Moved(const Owned& owned, Range range) const {
-  return owned.ledger.committable() > owned.takeover.saved() ||
-         Begun(owned, range) != owned.takeover.begun();
+  const int64_t done = owned.ledger.committable();
+  if (done > owned.takeover.saved()) return true;
+  const std::vector<BegunHints>& saved = owned.takeover.begun();
+  const auto& all = posts_.begun(range);
+  auto at = all.lower_bound(done);
+  size_t same = 0;
+  while (at != all.end() && same < saved.size() && at->second == saved[same]) ++at, ++same;
+  const bool more = at != all.end() && same < limits_.begun_saved;
+  return same < saved.size() || more;
 }
 
 // Whether more is known of when pos: is of.
@@ -338,11 +345,11 @@ void Pusher::Save(Owned& owned, Range range) {
 void Pusher::SavePosition(Owned& owned, Range range, Now now) {
   if (owned.takeover.saving()) return;
   ReachEnds(owned);
-  const bool moved = Moved(owned, range) || Newer(owned);
   const bool draining = !taking_ && owned.lanes.working() == 0;
+  const bool may_save = draining || now.mono >= owned.save_at;
   // A save now and then, even if nothing moved, notices a flushed or rolled-back Redis in a quiet
   // hour.
-  if (!(moved && (draining || now.mono >= owned.save_at)) && now.mono < owned.check_at) return;
+  if (now.mono < owned.check_at && !(may_save && (Moved(owned, range) || Newer(owned)))) return;
   owned.save_at = now.mono + limits_.save_position_every;
   owned.check_at = now.mono + limits_.check_position_every;
   Save(owned, range);

@@ -14,8 +14,6 @@
 namespace fanline::api {
 namespace {
 
-constexpr PostId kFirstOfMoment{1};  // no member's text comes before "1"
-
 template <typename Place>
 std::optional<Place> ReadPlace(const Asked& asked, std::string_view parameter,
                                std::string_view sent,
@@ -72,7 +70,7 @@ std::string ItemsOf(const timeline::Page& page, const PageFacts& facts) {
   text.reserve(64 * page.items.size() + 2);
   for (size_t i = 0; i < page.items.size(); ++i) {
     if (i > 0) text += ',';
-    text.append("{\"id\":\"").append(MemberText(page.items[i].post));
+    text.append("{\"id\":\"").append(IdText(Raw(page.items[i].post)));
     text.append("\",\"created_at_ms\":").append(std::to_string(page.items[i].created_at));
     if (bodies) text.append(",\"body\":").append(TextOf(BodyOf(facts, i)));
     text += '}';

@@ -59,11 +59,11 @@ class ItemTable {
   void Arg(CommandBuffer& out) const {
     for (const auto& each : items_) {
       if (const Item* item = std::get_if<Item>(&each)) {
-        out.Arg(-item->created_at);
+        out.Arg(ScoreOf(item->created_at));
         out.Arg(MemberText(item->post));
       } else {
-        out.Arg("-inf");
-        out.Arg(MarkOf(std::get<UserId>(each)));
+        out.Arg(kScoreOfMarks);
+        out.Arg(MemberText::OfMark(std::get<UserId>(each)));
       }
     }
   }

@@ -26,6 +26,10 @@ Status JudgeMark(const Options& options, const redisReply& answer) {
 
 Status CheckMark(const Options& options) {
   Masters masters(options);
+  return CheckMark(options, masters);
+}
+
+Status CheckMark(const Options& options, Masters& masters) {
   const Keys keys(options);
   const Bucket home = keys.Home(Range{0});
   CommandBuffer out;

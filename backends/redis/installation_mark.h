@@ -15,6 +15,8 @@ struct redisReply;
 
 namespace fanline::redis {
 
+class Masters;
+
 // Two commands: the first writes a missing mark, the second reads the mark.
 void EncodeMark(const Options& options, const Keys& keys, CommandBuffer& out);
 void EncodeAskMark(const Keys& keys, CommandBuffer& out);
@@ -23,7 +25,9 @@ void EncodeAskMark(const Keys& keys, CommandBuffer& out);
 // what to do.
 Status JudgeMark(const Options& options, const redisReply& answer);
 
-// Sends both, blocking. Later: the server could not be asked.
+// Sends both, blocking. Later: the server could not be asked. A caller that asks repeatedly keeps the
+// connections in `masters`, made with the same options.
 Status CheckMark(const Options& options);
+Status CheckMark(const Options& options, Masters& masters);
 
 }  // namespace fanline::redis

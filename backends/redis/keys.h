@@ -44,14 +44,6 @@ class Key {
   size_t size_ = 0;
 };
 
-// The member of a timeline that marks an author: "A" and the id.
-inline std::string MarkOf(UserId author) { return "A" + ToString(author); }
-inline std::optional<UserId> AuthorOfMark(std::string_view member) {
-  if (!member.starts_with('A')) return std::nullopt;
-  const auto raw = ParseId(member.substr(1));
-  return raw ? std::optional(UserId{*raw}) : std::nullopt;
-}
-
 // The keys of one installation. The cut of its buckets into ranges is part of every name.
 class Keys {
  public:

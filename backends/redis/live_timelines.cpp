@@ -103,14 +103,14 @@ RedisLiveTimelines::Routes::~Routes() {
 void RedisLiveTimelines::Routes::Submit(OfEach<Submission> submission) {
   const auto range =
       std::visit([this](const auto& of) { return RangeOf(of.request, layout_); }, submission);
-  std::string why = "too many requests are waiting";
+  std::string why;
   bool needs_claim = false;
   {
     const std::lock_guard lock(mutex_);
     const Home& home = homes_.at(static_cast<size_t>(range));
     if (home.node != nullptr && home.node->Submit(submission, home.residence)) return;
     needs_claim = home.node == nullptr;
-    if (needs_claim) why = why_nobody_;
+    why = needs_claim ? why_nobody_ : "too many requests are waiting";
   }
   const auto refuse = [&]<class R>(const Submission<R>& of) {  // unlocked: it may submit again
     of.to(Failed<R>({of.request.id, of.to}, Away(why), needs_claim).reply);

@@ -55,8 +55,8 @@ bool Node::Submit(OfEach<Submission>& submission, Residence residence) {
   const std::lock_guard lock(mutex_);
   if (unanswered_ >= options_.max_requests) return false;
   ++unanswered_;
+  if (inbox_.empty()) eventfd_write(wakeup_, 1);
   inbox_.push_back({std::move(submission), residence});
-  eventfd_write(wakeup_, 1);
   return true;
 }
 
@@ -74,6 +74,8 @@ void Node::Run() {
       }
       if (!connection_->Pump(now_)) leave_ = leave_.empty() ? connection_->failure() : leave_;
       if (leave_.empty() && ready_) StartParts();
+      // What replies bring about travels while they are delivered.
+      if (leave_.empty() && !connection_->Flush()) leave_ = connection_->failure();
       if (!leave_.empty()) Lose(leave_);
     }
     DeliverReplies();

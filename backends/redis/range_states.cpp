@@ -7,6 +7,7 @@
 #include "backends/redis/cluster/masters.h"
 #include "backends/redis/keys.h"
 #include "backends/redis/requests.h"
+#include "fanline/base/number.h"
 
 namespace fanline::redis {
 namespace {

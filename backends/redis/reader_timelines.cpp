@@ -7,27 +7,28 @@
 #include "backends/redis/client/reply.h"
 #include "backends/redis/requests.h"
 #include "fanline/base/check.h"
+#include "fanline/base/number.h"
 
 namespace fanline::redis {
 namespace {
 
 void ArgFloor(CommandBuffer& out, Floor floor) {
   if (floor == kNoFloor) {
-    out.Arg("+inf");
+    out.Arg(kScoreOfNoFloor);
   } else {
-    out.Arg(-floor);
+    out.Arg(ScoreOf(floor));
   }
 }
 
-// Reads the marks, which stand before T.
+// Reads the marks, which stand before the head.
 Marks MarksIn(const redisReply& reply) {
   Marks marks;
   for (size_t i = 0; i + 1 < reply.elements; ++i) {
-    const std::string_view member = Text(At(reply, i));
-    if (const auto author = AuthorOfMark(member)) {
-      marks.authors.push_back(*author);
+    const auto member = ParseMember(Text(At(reply, i)));
+    if (member && member->kind == Member::Kind::kMark) {
+      marks.authors.push_back(member->author);
     } else {
-      marks.more = true;  // "A", or an unknown mark
+      marks.more = true;  // more than it can name, or an unknown mark
     }
   }
   return marks;
@@ -55,13 +56,13 @@ Status ParsePage(const redisReply& reply, uint32_t limit, ReaderTimelines::Page*
   for (size_t i = 0; i + 1 < found.elements; i += 2) {
     const auto created_at = TimeOfScore(Text(At(found, i + 1)));
     if (created_at && *created_at <= *floor) break;
-    const auto post = ParseId(Text(At(found, i)));
+    const auto post = ParseItem(Text(At(found, i)));
     if (!post || !created_at) continue;
     if (page->items.size() == limit) {
       page->reached_floor = false;
       break;
     }
-    page->items.push_back({PostId{*post}, *created_at});
+    page->items.push_back({*post, *created_at});
   }
   return Status::Done();
 }
@@ -119,9 +120,9 @@ Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
     out.Arg(std::min(options_.timeline_ttl, options_.empty_ttl).count());
     out.Arg(most);
     out.Arg(marks.size());
-    for (const UserId author : marks) out.Arg(MarkOf(author));
+    for (const UserId author : marks) out.Arg(MemberText::OfMark(author));
     for (const Item& item : items) {
-      out.Arg(-item.created_at);
+      out.Arg(ScoreOf(item.created_at));
       out.Arg(MemberText(item.post));
     }
   };
@@ -156,7 +157,7 @@ Status RedisReaderTimelines::Read(UserId reader, const std::optional<Position>& 
     out.Arg(1);
     out.Arg(keys_.Timeline(reader));
     if (after) {
-      out.Arg(-after->created_at);
+      out.Arg(ScoreOf(after->created_at));
       out.Arg(MemberText(after->post));
     } else {
       out.Arg("");

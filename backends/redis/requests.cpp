@@ -4,6 +4,7 @@
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
+#include "fanline/base/number.h"
 
 namespace fanline::redis {
 namespace {
@@ -117,8 +118,8 @@ TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayo
   }
   read.state = StateOf(Text(At(reply, 0)));
   for (size_t i = 1; i < reply.elements; ++i) {
-    // Skips a member that is not a post id: no database row has it.
-    if (const auto post = ParseId(Text(At(reply, i)))) read.members.push_back(PostId{*post});
+    // Skips a member that is not an item: no database row has it.
+    if (const auto post = ParseItem(Text(At(reply, i)))) read.members.push_back(*post);
   }
   return read;
 }
@@ -138,18 +139,18 @@ void Encoder::operator()(const ApplySync& request) const {
   out.Arg(options.window.underfilled_below());
   out.Arg(kMaxAddsPerWrite);
   if (request.floor_at_least) {
-    out.Arg(-*request.floor_at_least);
+    out.Arg(ScoreOf(*request.floor_at_least));
   } else {
     out.Arg("");
   }
   out.Arg(options.window.most_marks());
-  out.Arg(MarkOf(request.author));
+  out.Arg(MemberText::OfMark(request.author));
   out.Arg(request.marked ? 1 : 0);
   out.Arg(request.removes.size());
-  for (PostId post : request.removes) out.Arg(Raw(post));
+  for (PostId post : request.removes) out.Arg(MemberText(post));
   for (const Item& item : request.adds) {
-    out.Arg(-item.created_at);
-    out.Arg(Raw(item.post));
+    out.Arg(ScoreOf(item.created_at));
+    out.Arg(MemberText(item.post));
   }
 }
 

@@ -17,23 +17,35 @@ void Complain(RawTimeline& timeline, const std::string& problem) {
 }
 
 // One member and its score.
-void TakeMember(std::string_view member, std::string_view score, RawTimeline& timeline) {
-  const char first = member.empty() ? ' ' : member.front();
+void TakeMember(std::string_view text, std::string_view score, RawTimeline& timeline) {
+  const auto foreign = [&] {
+    Complain(timeline, "a member that is no item: " + std::string(text.substr(0, 40)));
+  };
+  const auto member = ParseMember(text);
+  if (!member) return foreign();
   const auto time = TimeOfScore(score);
-  if (first == 'T' || first == 'X') return;
-  if (member == "A") {
-    timeline.marks.more = true;
-  } else if (const auto author = AuthorOfMark(member)) {
-    timeline.marks.authors.push_back(*author);
-  } else if (first == 'B') {
-    timeline.state = TimelineState::kBuilding;
-  } else if (first == 'F' && time) {
-    timeline.state = TimelineState::kReady;
-    timeline.floor = *time;
-  } else if (const auto post = ParseId(member); post && time) {
-    timeline.items.push_back({PostId{*post}, *time});
-  } else {
-    Complain(timeline, "a member that is no item: " + std::string(member.substr(0, 40)));
+  switch (member->kind) {
+    case Member::Kind::kHead:
+    case Member::Kind::kRemoval:
+      return;
+    case Member::Kind::kMark:
+      timeline.marks.authors.push_back(member->author);
+      return;
+    case Member::Kind::kMoreMarks:
+      timeline.marks.more = true;
+      return;
+    case Member::Kind::kRebuild:
+      timeline.state = TimelineState::kBuilding;
+      return;
+    case Member::Kind::kFloor:
+      if (!time) return foreign();
+      timeline.state = TimelineState::kReady;
+      timeline.floor = *time;
+      return;
+    case Member::Kind::kItem:
+      if (!time) return foreign();
+      timeline.items.push_back({member->post, *time});
+      return;
   }
 }
 
@@ -51,7 +63,7 @@ RawTimeline ParseTimeline(UserId reader, const redisReply& reply) {
   }
   if (timeline.state == TimelineState::kNotLive) Complain(timeline, "neither F nor B");
   const size_t marks = timeline.marks.authors.size() + timeline.marks.more;
-  if (marks >= reply.elements / 2 || Text(At(reply, 2 * marks)) != "T") {
+  if (marks >= reply.elements / 2 || Text(At(reply, 2 * marks)) != kHeadMember) {
     Complain(timeline, "T does not stand in front of all items");
   }
   return timeline;

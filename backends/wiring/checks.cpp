@@ -171,7 +171,9 @@ Status Checks::CheckRedis(const redis::Options& options) {
 void Checks::AwaitRedis(const redis::Options& options) {
   if (!Await("redis", [&] { return CheckRedis(options); })) return;
   standing_.Add("installation of redis",
-                [options] { return UnlessNever(redis::CheckMark(options)); });
+                [options, masters = std::make_shared<redis::Masters>(options)] {
+                  return UnlessNever(redis::CheckMark(options, *masters));
+                });
 }
 
 // Live pages need their own node alone.
@@ -188,10 +190,10 @@ void Checks::StateReach(redis::Masters& masters) {
 }
 
 std::shared_ptr<const AwaitedRedis> Checks::AskRedis(const redis::Options& options) {
-  const auto awaited = std::make_shared<AwaitedRedis>(
-      AwaitedRedis::Questions{[this, options] { return CheckRedis(options); },
-                              [options] { return UnlessNever(redis::CheckMark(options)); }});
   const auto masters = std::make_shared<redis::Masters>(options);
+  const auto awaited = std::make_shared<AwaitedRedis>(AwaitedRedis::Questions{
+      [this, options] { return CheckRedis(options); },
+      [options, masters] { return UnlessNever(redis::CheckMark(options, *masters)); }});
   const Ask ask = [this, awaited, masters] {
     Status status = awaited->Ask();
     awaited->fit()

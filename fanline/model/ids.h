@@ -6,6 +6,7 @@
 // post id alone.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +24,16 @@ constexpr bool IsValidId(uint64_t raw) { return raw != 0 && raw != UINT64_MAX; }
 
 inline std::string ToString(UserId id) { return std::to_string(Raw(id)); }
 inline std::string ToString(PostId id) { return std::to_string(Raw(id)); }
+
+// The same on the stack.
+struct IdText {
+  explicit IdText(uint64_t raw)
+      : size(static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, raw).ptr - digits)) {
+  }
+  operator std::string_view() const { return {digits, size}; }
+  char digits[20];
+  size_t size;
+};
 
 // The one decimal spelling of a valid id; nothing for anything else.
 std::optional<uint64_t> ParseId(std::string_view text);

@@ -43,7 +43,7 @@ end
 -- be recorded (too many, out of memory), the rebuild starts again. Returns whether it goes on.
 local function record(key, first, last)
   for i = first, last do
-    local answer = pcall('ZADD', key, '+inf', 'X' .. ARGV[i])
+    local answer = pcall('ZADD', key, LAST, removal_of(ARGV[i]))
     if type(answer) == 'table' or redis.call('ZCARD', key) > trim_above then
       drop(key, live)
       return false
@@ -82,7 +82,7 @@ local function settle(key, added)
     drop(key, live)
     return NOT_LIVE
   end
-  if tail ~= 'F' then
+  if tail ~= FLOOR then
     local behind = cut_behind_floor(key)
     if not behind then
       drop(key, live)
@@ -122,7 +122,7 @@ local function add(key, first, n)
     oldest = math.min(oldest, time_at[place])
     marks = marks or time_at[place] == math.huge
   end
-  words[#words + 1], words[#words + 2] = '-inf', 'T'
+  words[#words + 1], words[#words + 2] = FIRST, HEAD
   local answer = pcall('ZADD', key, unpack(words))
   if marks and type(answer) == 'number' and answer <= n then bound_marks(key, most_marks) end
   return judge(key, answer, n, oldest > bound)
@@ -136,7 +136,7 @@ for k = 4, #KEYS do
   local key, shape, result = KEYS[k], tonumber(ARGV[at]), nil
   if shape > 0 then  -- most of them
     local place = 5 + 2 * shape
-    result = judge(key, pcall('ZADD', key, ARGV[place], ARGV[place + 1], '-inf', 'T'), 1,
+    result = judge(key, pcall('ZADD', key, ARGV[place], ARGV[place + 1], FIRST, HEAD), 1,
                    time_at[place] > bound)
     at = at + 1
   else

@@ -2,7 +2,7 @@
 --
 -- KEYS  own:{tag}, the timeline
 -- ARGV  epoch
--- Reply FENCED error, or {"none"}, {"building"}, {"ready", post ids newest first...}. Writes no
+-- Reply FENCED error, or {"none"}, {"building"}, {"ready", items newest first...}. Writes no
 --       timeline.
 local refused = fence(ARGV[1])
 if refused then return refused end
@@ -11,7 +11,6 @@ if #members == 0 then return {'none'} end
 if is_building(members[#members]) then return {'building'} end
 local reply = {'ready'}
 for i = 1, #members do
-  local first = string.byte(members[i])
-  if first >= 48 and first <= 57 then reply[#reply + 1] = members[i] end
+  if is_item(members[i]) then reply[#reply + 1] = members[i] end
 end
 return reply

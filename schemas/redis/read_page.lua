@@ -18,7 +18,7 @@ local tail = redis.pcall('ZRANGE', key, '-1', '-1', 'WITHSCORES')
 if tail.err and not is_wrong_type(tail.err) then return tail end
 if not tail[1] then return {'none'} end
 if is_building(tail[1]) then return {'building'} end
-local floor = tail[1] == 'F' and tail[2] or redis.call('ZSCORE', key, 'F')
+local floor = tail[1] == FLOOR and tail[2] or redis.call('ZSCORE', key, FLOOR)
 if not floor then return {'none'} end
 local ttl = tonumber(ARGV[4])
 if redis.call('PTTL', key) < ttl - math.min(60000, ttl / 2) and
@@ -32,7 +32,7 @@ end
 
 local position = redis.pcall('GET', ARGV[5])
 local as_of = type(position) == 'string' and string.match(position, '@(%d+)') or ''
-local marks = redis.call('ZRANGEBYSCORE', key, '-inf', '-inf')
+local marks = redis.call('ZRANGEBYSCORE', key, FIRST, FIRST)
 if after_score == '' then
   return {'ready', floor, marks,
           redis.call('ZRANGE', key, #marks, #marks + ARGV[3] - 1, 'WITHSCORES'), as_of}
@@ -42,5 +42,5 @@ for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, after_score, after_scor
   if member <= after_member then seen = seen + 1 end
 end
 return {'ready', floor, marks,
-        redis.call('ZRANGEBYSCORE', key, after_score, '+inf', 'WITHSCORES', 'LIMIT', seen, ARGV[3]),
+        redis.call('ZRANGEBYSCORE', key, after_score, LAST, 'WITHSCORES', 'LIMIT', seen, ARGV[3]),
         as_of}

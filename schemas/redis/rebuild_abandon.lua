@@ -5,6 +5,6 @@
 -- ARGV  token
 -- Reply 1; 0 = the token is gone: nothing was written. Idempotent.
 local live, key = KEYS[1], KEYS[2]
-if not redis.call('ZSCORE', key, 'B:' .. ARGV[1]) then return 0 end
+if not redis.call('ZSCORE', key, rebuild_member(ARGV[1])) then return 0 end
 drop(key, live)
 return 1

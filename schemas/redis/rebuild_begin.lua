@@ -21,16 +21,16 @@ local found = redis.pcall('ZRANGE', key, '-1', '-1')
 if found.err and not is_wrong_type(found.err) then return found end
 local tail = found[1]
 if tail and is_building(tail) then return 'building' end
-if tail and (tail == 'F' or redis.call('ZSCORE', key, 'F')) then return 'ready' end
+if tail and (tail == FLOOR or redis.call('ZSCORE', key, FLOOR)) then return 'ready' end
 redis.call('SADD', live, ARGV[1])
 redis.call('DEL', key)
-redis.call('ZADD', key, '-inf', 'T', '+inf', 'B:' .. ARGV[2])
+redis.call('ZADD', key, FIRST, HEAD, LAST, rebuild_member(ARGV[2]))
 redis.call('PEXPIRE', key, ARGV[3])
 
 local SOME = '4'
 local others = string.sub(key, 1, -1 - #ARGV[1])  -- their timelines' names begin like this one's
 for _, reader in ipairs(redis.pcall('SRANDMEMBER', live, SOME)) do
-  local is_reader = string.byte(reader) ~= 35  -- '#': #complete, #pending
+  local is_reader = string.sub(reader, 1, 1) ~= '#'  -- #complete, #pending
   if is_reader and redis.pcall('EXISTS', others .. reader) == 0 then
     redis.pcall('SREM', live, reader)
   end

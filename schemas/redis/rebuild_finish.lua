@@ -19,9 +19,9 @@
 -- which is found at once. A removal record concerns only items read from the truth. An item in the
 -- key was added after it.
 local maxfloor, key, window = KEYS[1], KEYS[2], tonumber(ARGV[3])
-if not redis.call('ZSCORE', key, 'B:' .. ARGV[1]) then return 0 end
+if not redis.call('ZSCORE', key, rebuild_member(ARGV[1])) then return 0 end
 
-local refused = redis.pcall('ZADD', key, '-inf', 'T')  -- it exists: changes nothing
+local refused = redis.pcall('ZADD', key, FIRST, HEAD)  -- it exists: changes nothing
 if type(refused) == 'table' then
   redis.call('DEL', key)
   return refused
@@ -35,14 +35,15 @@ local function mark(member)
 end
 local held = redis.call('ZRANGE', key, '0', '-1', 'WITHSCORES')
 for i = 1, #held, 2 do
-  local first = string.byte(held[i])
-  if first == 88 then gone[string.sub(held[i], 2)] = true end
-  if first == 65 then mark(held[i]) end
-  if first >= 48 and first <= 57 then score_of[held[i]] = held[i + 1] end
+  local member = held[i]
+  if is_item(member) then score_of[member] = held[i + 1] end
+  if is_mark(member) then mark(member) end
+  local removed = removed_by(member)
+  if removed then gone[removed] = true end
 end
 local last_mark = 8 + tonumber(ARGV[8])
 for i = 9, last_mark do mark(ARGV[i]) end
-if #marks > tonumber(ARGV[7]) then marks = {'A'} end
+if #marks > tonumber(ARGV[7]) then marks = {MORE_MARKS} end
 local most = tonumber(ARGV[4]) - #marks
 window = math.max(1, math.min(window, most))
 
@@ -78,7 +79,7 @@ end
 take_pushed_before(math.huge, '')
 
 local floor = ARGV[2]
-local limit = floor == '+inf' and math.huge or tonumber(floor)
+local limit = floor == LAST and math.huge or tonumber(floor)
 while count > 0 and numbers[count] > limit do count = count - 1 end
 -- Items of the floor's own moment are not served, so the floor lies between two moments if
 -- possible. Among too many items of one moment it lies in their midst. The items that were read
@@ -92,9 +93,9 @@ note_floor(maxfloor, floor)
 local SHORT_TIMELINE = 128
 local copies = last > SHORT_TIMELINE and type(redis.pcall('ZUNIONSTORE', key, '1', key)) == 'number'
 redis.call('DEL', key)
-local words = {'-inf', 'T', floor, 'F'}
+local words = {FIRST, HEAD, floor, FLOOR}
 for i = 1, #marks do
-  words[#words + 1] = '-inf'
+  words[#words + 1] = FIRST
   words[#words + 1] = marks[i]
 end
 local LONG = string.rep('-', 256)

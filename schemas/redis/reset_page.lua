@@ -17,7 +17,7 @@ for k = 4, #KEYS do
     redis.call('SREM', live, reader)
   elseif redis.call('EXISTS', KEYS[k]) == 1 then
     redis.call('SADD', live, reader)
-    local floor = redis.pcall('ZSCORE', KEYS[k], 'F')
+    local floor = redis.pcall('ZSCORE', KEYS[k], FLOOR)
     if type(floor) == 'string' then note_floor(maxfloor, floor) end
   end
 end

@@ -17,7 +17,7 @@ local piece, reach, removes = 2 * tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[10])
 
 -- Items pushed behind the floor in between are cut, so that F is the last member from here on.
 local tail = tail_of(key)
-if not tail or is_building(tail) or (tail ~= 'F' and not cut_behind_floor(key)) then
+if not tail or is_building(tail) or (tail ~= FLOOR and not cut_behind_floor(key)) then
   drop(key, live)
   return 0
 end
@@ -28,7 +28,7 @@ if not takes_more(key) then
 end
 
 if ARGV[9] == '1' then
-  redis.call('ZADD', key, '-inf', ARGV[8])
+  redis.call('ZADD', key, FIRST, ARGV[8])
   bound_marks(key, tonumber(ARGV[7]))
   trim(key, maxfloor, redis.call('ZCARD', key), trim_above, window)
 else
@@ -38,7 +38,7 @@ end
 local gone = 0
 for i = 11, 10 + removes do gone = gone + redis.call('ZREM', key, ARGV[i]) end
 
-local floor = tonumber(redis.call('ZSCORE', key, 'F')) or math.huge
+local floor = tonumber(redis.call('ZSCORE', key, FLOOR)) or math.huge
 for first = 11 + removes, #ARGV, piece do
   local words = {}
   for i = first, math.min(first + piece, #ARGV) - 1, 2 do
@@ -50,13 +50,13 @@ for first = 11 + removes, #ARGV, piece do
   if #words == 0 then break end
   redis.call('ZADD', key, unpack(words))
   if trim(key, maxfloor, redis.call('ZCARD', key), trim_above, window) then
-    floor = tonumber(redis.call('ZSCORE', key, 'F'))
+    floor = tonumber(redis.call('ZSCORE', key, FLOOR))
   end
 end
 
 if reach ~= '' and tonumber(reach) < floor then
   note_floor(maxfloor, reach)
-  redis.call('ZADD', key, reach, 'F')
+  redis.call('ZADD', key, reach, FLOOR)
   cut_behind_floor(key)
 end
 if (gone > 0 or reach ~= '') and falls_short(key, least) then drop(key, live) end

@@ -9,8 +9,48 @@
 -- Items of the same time as the floor sort in front of F ('0'..'9' < 'F'). They may stay; readers
 -- are served only what is strictly newer.
 --
+-- What a member looks like is written and read only in the codec below, and in C++ in
+-- fanline/model/member.h.
+--
 -- Numbers handed to redis.call are written as strings: Redis would format a Lua number with
 -- printf, which costs as much as a whole ZCARD.
+
+-- ---- the codec
+
+local HEAD, FLOOR, MORE_MARKS = 'T', 'F', 'A'
+-- Scores: of the head and of marks; of what only a timeline that is being built has, and of a floor
+-- when nothing older exists. Redis answers the latter as NO_FLOOR.
+local FIRST, LAST, NO_FLOOR = '-inf', '+inf', 'inf'
+
+local function rebuild_member(token)
+  return 'B:' .. token
+end
+
+local function removal_of(item)
+  return 'X' .. item
+end
+
+-- The item whose removal the member records, or nil.
+local function removed_by(member)
+  return string.match(member, '^X(.*)')
+end
+
+local function is_mark(member)
+  return string.byte(member) == 65  -- 'A'
+end
+
+local function is_item(member)
+  local first = string.byte(member)
+  return first >= 48 and first <= 57  -- '0' to '9'
+end
+
+-- Whether a timeline with this last member is being built.
+local function is_building(tail)
+  local first = string.byte(tail)
+  return first == 66 or first == 88  -- 'B', 'X'
+end
+
+-- ---- what scripts share
 
 -- A full Redis (maxmemory) refuses a write that needs memory only when it is the script's first;
 -- after any write it refuses nothing more. `overwrites` is a first write that needs no memory and
@@ -47,11 +87,6 @@ local function is_wrong_type(refusal)
   return string.find(refusal, 'WRONGTYPE') ~= nil
 end
 
-local function is_building(tail)
-  local first = string.byte(tail)
-  return first == 66 or first == 88  -- 'B', 'X'
-end
-
 -- Deletes the timeline and removes its reader from live:. The next read rebuilds it. Returns the
 -- number of deleted keys, 0 or 1. DEL takes a key of any type and needs no memory; SREM may fail on
 -- a live: of a wrong type, hence pcall. A Redis that takes no write at all (a replica, MISCONF,
@@ -65,7 +100,7 @@ end
 -- Removes the members after F; the tail is known not to be F. Returns their number, or nil when
 -- there is no F: such a key is not a timeline.
 local function cut_behind_floor(key)
-  local rank = redis.call('ZRANK', key, 'F')
+  local rank = redis.call('ZRANK', key, FLOOR)
   if not rank then return nil end
   return redis.call('ZREMRANGEBYRANK', key, rank + 1, '-1')
 end
@@ -75,7 +110,7 @@ end
 -- timelines are being enumerated; missing = unknown.
 local function note_floor(maxfloor, score)
   local known = redis.call('MGET', maxfloor)[1]  -- false also for a key of a wrong type
-  if not known or score == 'inf' or score == '+inf' then return end
+  if not known or score == NO_FLOOR or score == LAST then return end
   local doubt, bound = string.match(known, '^(%??)(%d+)$')
   local floor = string.sub(score, 2)  -- without the minus
   if bound and tonumber(floor) > tonumber(bound) then redis.call('SET', maxfloor, doubt .. floor) end
@@ -84,12 +119,12 @@ end
 -- Whether an existing timeline can take more. It has T already, so writing T changes nothing. If
 -- so, Redis refuses the rest of the script no memory.
 local function takes_more(key)
-  return type(redis.pcall('ZADD', key, '-inf', 'T')) ~= 'table'
+  return type(redis.pcall('ZADD', key, FIRST, HEAD)) ~= 'table'
 end
 
 -- How many marks there are: they stand in front of T.
 local function marks_of(key)
-  return redis.call('ZRANK', key, 'T')
+  return redis.call('ZRANK', key, HEAD)
 end
 
 -- Call after marks were added. More than `most` are replaced by a single A, which says that there
@@ -98,7 +133,7 @@ local function bound_marks(key, most)
   local marks = marks_of(key)
   if marks <= most then return end
   redis.call('ZREMRANGEBYRANK', key, '0', marks - 1)
-  redis.call('ZADD', key, '-inf', 'A')
+  redis.call('ZADD', key, FIRST, MORE_MARKS)
 end
 
 -- The trim rule. A ready timeline of `card` members, F the last, is cut when they are more than
@@ -112,11 +147,11 @@ local function trim(key, maxfloor, card, trim_above, window)
   local newest = redis.call('ZRANGE', key, cut, cut, 'WITHSCORES')
   note_floor(maxfloor, newest[2])
   redis.call('ZREMRANGEBYRANK', key, cut, card - 2)
-  redis.call('ZADD', key, newest[2], 'F')
+  redis.call('ZADD', key, newest[2], FLOOR)
   return true
 end
 
 -- Whether a ready timeline holds fewer than `least` items although older ones exist.
 local function falls_short(key, least)
-  return redis.call('ZCARD', key) - 2 - marks_of(key) < least and redis.call('ZSCORE', key, 'F') ~= 'inf'
+  return redis.call('ZCARD', key) - 2 - marks_of(key) < least and redis.call('ZSCORE', key, FLOOR) ~= NO_FLOOR
 end

@@ -7,6 +7,18 @@ from stack.wire.redis import RedisError
 
 _PAGE = 500
 
+FLOOR = "F"  # the member whose score is the floor
+
+
+def post_of(member):
+    """Of an item; None: another member."""
+    return int(member) if member.isdigit() else None
+
+
+def item(created_at_ms, post):
+    """Score and member, as ZADD takes them."""
+    return -created_at_ms, str(post)
+
 
 class Timeline(NamedTuple):
     reader: int
@@ -27,7 +39,7 @@ def read_timelines(redis, readers=None):
 def read_floors(redis):
     """Floor by reader, of all ready timelines: one number of each, so it is quick."""
     return {reader: _floor(score)
-            for reader, score in _ask(redis, lambda key: ("ZSCORE", key, "F"))
+            for reader, score in _ask(redis, lambda key: ("ZSCORE", key, FLOOR))
             if score is not None}
 
 
@@ -35,9 +47,9 @@ def parse(reader, members):
     """Of a reply to ZRANGE ... WITHSCORES."""
     items, floor = [], None
     for member, score in zip(members[::2], members[1::2]):
-        if member.isdigit():
-            items.append((-int(float(score)), int(member)))
-        elif member == "F":
+        if post_of(member):
+            items.append((-int(float(score)), post_of(member)))
+        elif member == FLOOR:
             floor = _floor(score)
     return Timeline(reader, items, floor)
 

@@ -7,6 +7,7 @@ import threading
 import time
 import unittest
 
+from stack.programs.timelines import item
 from stack.programs.watch import Watch
 from tests.e2e.reading import Reading
 
@@ -63,7 +64,7 @@ class BrokenTimelines(Reading):
         self.broken(3)
         self.broken(4)
         surplus = self.key_of(5)
-        self.stack.redis.command("ZADD", surplus, -1_700_000_000_000, 999_999)
+        self.stack.redis.command("ZADD", surplus, *item(1_700_000_000_000, 999_999))
         self.wait_for(lambda: self.watched("fanline_audit_wrong_timelines") == 3, "all to be found")
         self.assertGreater(self.watched(MISSES), 0)
         self.assertEqual(self.watched("fanline_audit_missing_total"), 2)

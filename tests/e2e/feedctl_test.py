@@ -17,6 +17,7 @@ from stack.ports import Ports
 from stack.programs import BIN
 from stack.programs.fleet import PARTITIONS, Fleet
 from stack.programs.relations import Relations
+from stack.programs.timelines import FLOOR, item
 from stack.waiting import wait_until
 
 FEEDCTL = BIN / "feedctl"
@@ -583,7 +584,7 @@ class Using(unittest.TestCase):
         key, index = self.keys_of(1500)
 
         self.redis("ZREM", key, "601")
-        self.redis("ZADD", key, -LONG_AGO - 700, "700")
+        self.redis("ZADD", key, *item(LONG_AGO + 700, 700))
         code, found = self.audit()
         self.assertEqual((code, found["good"], found["missing"], found["extra"]),
                          (1, False, 1, 1))
@@ -595,13 +596,13 @@ class Using(unittest.TestCase):
         self.assertRegex(text, r"\nNOT GOOD, after [\d.]+ s\n$")
 
         self.redis("ZREM", key, "700")
-        self.redis("ZADD", key, -LONG_AGO - 601, "601")
+        self.redis("ZADD", key, *item(LONG_AGO + 601, 601))
         self.assertEqual(self.audit()[0], 0)
 
-        self.redis("ZADD", key, -LONG_AGO - 650, "601")  # the right post at the wrong time
+        self.redis("ZADD", key, *item(LONG_AGO + 650, 601))  # the right post at the wrong time
         code, found = self.audit()
         self.assertEqual((code, found["missing"], found["extra"]), (1, 1, 1))
-        self.redis("ZADD", key, -LONG_AGO - 601, "601")
+        self.redis("ZADD", key, *item(LONG_AGO + 601, 601))
 
         self.redis("SREM", index, "1500")
         code, found = self.audit()

@@ -489,17 +489,21 @@ std::vector<std::pair<std::string, double>> FakeRedis::Members(UserId reader) co
   const auto found = timelines_.find(reader);
   if (found == timelines_.end()) return {};
   const Timeline& timeline = found->second;
-  std::vector<std::pair<std::string, double>> members{{"T", -kInf}};
-  for (const UserId author : timeline.marks) members.emplace_back("A" + ToString(author), -kInf);
-  if (timeline.more_marks) members.emplace_back("A", -kInf);
+  std::vector<std::pair<std::string, double>> members;
+  const auto add = [&](std::string_view member, double score) {
+    members.emplace_back(member, score);
+  };
+  const auto score = [](UnixMs time) { return static_cast<double>(ScoreOf(time)); };
+  add(kHeadMember, -kInf);
+  for (const UserId author : timeline.marks) add(MemberText::OfMark(author), -kInf);
+  if (timeline.more_marks) add(kMoreMarks, -kInf);
   for (const auto& [post, created_at] : timeline.items) {
-    members.emplace_back(ToString(post), -static_cast<double>(created_at));
+    add(MemberText(post), score(created_at));
   }
-  if (timeline.building) members.emplace_back("B:" + timeline.token, kInf);
-  for (PostId post : timeline.removed) members.emplace_back("X" + ToString(post), kInf);
+  if (timeline.building) add(RebuildMember(timeline.token), kInf);
+  for (PostId post : timeline.removed) add(MemberText::OfRemoval(post), kInf);
   if (timeline.floor) {
-    members.emplace_back(
-        "F", *timeline.floor == kNoFloor ? kInf : -static_cast<double>(*timeline.floor));
+    add(kFloorMember, *timeline.floor == kNoFloor ? kInf : score(*timeline.floor));
   }
   std::sort(members.begin(), members.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second < b.second : a.first < b.first;

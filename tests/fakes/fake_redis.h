@@ -44,7 +44,7 @@ class FakeRedis {
     std::string token;           // while building
     std::set<PostId> removed;    // while building
     std::set<UserId> marks;      // authors
-    bool more_marks = false;     // "A"
+    bool more_marks = false;     // than there is room for
     std::optional<Floor> floor;  // when ready; kNoFloor = F at +inf
     friend bool operator==(const Timeline&, const Timeline&) = default;
   };

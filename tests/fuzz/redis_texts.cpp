@@ -6,6 +6,7 @@
 #include "backends/redis/cluster/slot_map.h"
 #include "backends/redis/requests.h"
 #include "fanline/base/check.h"
+#include "fanline/model/member.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/target.h"
 

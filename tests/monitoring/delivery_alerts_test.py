@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource
 from demo.workload import Event
 from stack.programs import BIN
 from stack.programs.fleet import FEED
+from stack.programs.timelines import item
 from stack.services.kafka import LIBS
 from stack.wire.kafka import delete_records
 from tests.e2e.installation import most_followed
@@ -39,7 +40,7 @@ class DeliveryAlerts(Loaded):
     def test_1_a_timeline_shows_what_was_never_posted(self):
         key = self.key_of(self.readers[0])
         self.begun()
-        self.stack.redis.command("ZADD", key, -1_700_000_000_000, 999_999_999)
+        self.stack.redis.command("ZADD", key, *item(1_700_000_000_000, 999_999_999))
         self.wait_fires("FanlineTimelinesWrong", severity="ticket")
         self.assertFalse(self.fires("FanlineTimelinesMissPosts"))
         self.assertRegex(self.said([self.watch]), rf'"reader":"{self.readers[0]}","differences":1')

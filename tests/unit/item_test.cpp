@@ -44,10 +44,5 @@ TEST(Item, EveryTimeIsExactAsARedisScoreAndNewerThanNoFloor) {
   EXPECT_GT(UnixMs{1}, kNoFloor);
 }
 
-TEST(MemberText, IsTheDecimalPostId) {
-  EXPECT_EQ(std::string_view(MemberText(PostId{7})), "7");
-  EXPECT_EQ(std::string_view(MemberText(PostId{UINT64_MAX - 1})), "18446744073709551614");
-}
-
 }  // namespace
 }  // namespace fanline

@@ -358,6 +358,17 @@ def no_leftovers(tree):
                 "leaves something for later")
 
 
+# The letters and scores of members as text, bytes of members, posts whose ids were text.
+MEMBER = re.compile(r"""^(?!\s*(?://|--)).*?((["'])([TFABX]:?|[+-]?inf)\2|string\.byte|PostId\{\*)""")
+
+
+def one_codec(tree):
+    """What a timeline's member looks like stands in fanline/model/member.h and schemas/redis/timeline.lua alone."""
+    paths = [path for path in tree.ending(".lua", ".cpp", ".h") if path != "schemas/redis/timeline.lua"
+             and path.startswith(("schemas/redis/", "backends/redis/", "audit/", "tests/fakes/"))]
+    return find(tree, paths, MEMBER, "writes or reads a member")
+
+
 def no_silenced_tests(tree):
     """A test switched off in silence stays off for ever."""
     return find(tree, tree.ending(".cpp", ".h"), re.compile(r"\bDISABLED_\w|^\s*#\s*if 0\b"),
@@ -408,7 +419,7 @@ def formatting(tree):
 
 RULES = [include_direction, client_libraries, small_rooms, no_include_loops, one_way_folders,
          short_functions, built_files, documents, named_tests, no_sleep,
-         plain_words, no_leftovers, no_silenced_tests, headers, runnable_scripts, formatting]
+         plain_words, no_leftovers, one_codec, no_silenced_tests, headers, runnable_scripts, formatting]
 
 
 def report(rule, violations):

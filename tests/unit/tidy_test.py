@@ -235,6 +235,17 @@ class Rules(unittest.TestCase):
             "data.txt": "TODO\n"})
         self.assertEqual(sorted(found), [("Makefile", 1), ("docs/b.md", 2), ("pusher/a.cpp", 1)])
 
+    def test_a_member_of_a_timeline_is_written_and_read_in_one_place(self):
+        found = self.broken(tidy.one_codec, {
+            "backends/redis/a.cpp": "out.Arg(\"-inf\");\nx = PostId{*raw};\nif (member == \"A\") {}\n",
+            "backends/redis/b.h": "// What \"T\" is.\nchar c = 'F';\nx = MemberText(post);\n",
+            "schemas/redis/a.lua": "redis.call('ZADD', key, score, 'F')\n-- 'F' is said.\nlocal b = string.byte(m)\n",
+            "schemas/redis/timeline.lua": "local HEAD, FLOOR = 'T', 'F'\n",
+            "fanline/model/member.h": "constexpr std::string_view kHeadMember = \"T\";\n"})
+        self.assertEqual(sorted(found), [
+            ("backends/redis/a.cpp", 1), ("backends/redis/a.cpp", 2), ("backends/redis/a.cpp", 3),
+            ("backends/redis/b.h", 2), ("schemas/redis/a.lua", 1), ("schemas/redis/a.lua", 3)])
+
     def test_no_test_is_switched_off(self):
         found = self.broken(tidy.no_silenced_tests, {
             "tests/unit/a_test.cpp": "TEST(A, DISABLED_Works) {}\nTEST(A, IsNotDISABLED) {}\n",

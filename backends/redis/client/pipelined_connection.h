@@ -36,6 +36,8 @@ class PipelinedConnection {
 
   // Sends and reads what is possible now. False: failed, see failure().
   [[nodiscard]] bool Pump(Time now);
+  // Sends what can be sent, once connected. False: failed.
+  [[nodiscard]] bool Flush() { return failure_.empty() && (!connected_ || Send()); }
   bool connected() const { return connected_; }
   const std::string& failure() const { return failure_; }
 

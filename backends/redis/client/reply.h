@@ -3,12 +3,8 @@
 
 #include <hiredis/hiredis.h>
 
-#include <cmath>
 #include <optional>
 #include <string_view>
-
-#include "fanline/base/number.h"
-#include "fanline/model/item.h"
 
 namespace fanline::redis {
 
@@ -28,16 +24,6 @@ inline std::string_view Text(const redisReply& reply) {
 inline std::optional<int64_t> Integer(const redisReply& reply) {
   if (reply.type != REDIS_REPLY_INTEGER) return std::nullopt;
   return reply.integer;
-}
-
-// The time in a score: a score is minus the time of an item or a floor; +inf means no floor.
-// Nothing for a score that is not an exact time.
-inline std::optional<UnixMs> TimeOfScore(std::string_view score) {
-  if (score == "inf") return kNoFloor;
-  const auto number = ParseNumber<double>(score);  // "-1.7e+17", should Redis ever write it so
-  const bool exact = number && std::abs(*number) <= static_cast<double>(kMaxCreatedAt);  // no NaN
-  if (!exact) return std::nullopt;
-  return -static_cast<UnixMs>(*number);
 }
 
 }  // namespace fanline::redis

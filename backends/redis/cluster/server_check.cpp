@@ -3,6 +3,7 @@
 #include "backends/redis/client/identity.h"
 #include "backends/redis/client/reply.h"
 #include "backends/redis/cluster/masters.h"
+#include "fanline/base/number.h"
 
 namespace fanline::redis {
 namespace {

@@ -123,17 +123,6 @@ TEST(RedisReplies, APositionOfAnotherNumberOfRangesIsNone) {
   EXPECT_EQ(ParsePosition("3.32:400", kLayout), std::nullopt);
 }
 
-TEST(RedisReplies, AScoreIsMinusTheTime) {
-  EXPECT_EQ(TimeOfScore("-1700000000000"), 1'700'000'000'000);
-  EXPECT_EQ(TimeOfScore("-9007199254740991"), kMaxCreatedAt);
-  EXPECT_EQ(TimeOfScore("-1.7e+12"), 1'700'000'000'000);
-  EXPECT_EQ(TimeOfScore("inf"), kNoFloor);
-  EXPECT_EQ(TimeOfScore("-inf"), std::nullopt);
-  for (const char* none : {"x", "", "nan", "-9007199254740992", "-9223372036854775808", "1e300"}) {
-    EXPECT_EQ(TimeOfScore(none), std::nullopt) << none;
-  }
-}
-
 TEST(RedisIdentity, IsReadFromInfo) {
   const auto identity = IdentityOf(
       "# Server\r\nredis_version:7.0.15\r\nrun_id:abc\r\n# Replication\r\nrole:master\r\n"

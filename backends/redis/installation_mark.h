@@ -25,8 +25,8 @@ void EncodeAskMark(const Keys& keys, CommandBuffer& out);
 // what to do.
 Status JudgeMark(const Options& options, const redisReply& answer);
 
-// Sends both, blocking. Later: the server could not be asked. A caller that asks repeatedly keeps the
-// connections in `masters`, made with the same options.
+// Sends both, blocking. Later: the server could not be asked. A caller that asks repeatedly keeps
+// the connections in `masters`, made with the same options.
 Status CheckMark(const Options& options);
 Status CheckMark(const Options& options, Masters& masters);
 

@@ -17,7 +17,7 @@ from stack.ports import Ports
 from stack.programs import BIN
 from stack.programs.fleet import PARTITIONS, Fleet
 from stack.programs.relations import Relations
-from stack.programs.timelines import FLOOR, item
+from stack.programs.timelines import item
 from stack.waiting import wait_until
 
 FEEDCTL = BIN / "feedctl"

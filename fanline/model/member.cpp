@@ -7,7 +7,7 @@ std::optional<Member> ParseMember(std::string_view text) {
   if (const auto post = ParseItem(text)) return Member{.kind = Kind::kItem, .post = *post};
   if (text == kHeadMember) return Member{.kind = Kind::kHead};
   if (text == kFloorMember) return Member{.kind = Kind::kFloor};
-  if (text == kMoreMarks) return Member{.kind = Kind::kMoreMarks};
+  if (text == kMoreMarksMember) return Member{.kind = Kind::kMoreMarks};
   if (text.starts_with("B:")) return Member{.kind = Kind::kRebuild};
   if (text.starts_with('A')) {
     const auto author = ParseId(text.substr(1));

@@ -57,7 +57,7 @@ class MemberText {
 
 inline constexpr std::string_view kHeadMember = "T";
 inline constexpr std::string_view kFloorMember = "F";
-inline constexpr std::string_view kMoreMarks = "A";
+inline constexpr std::string_view kMoreMarksMember = "A";
 inline std::string RebuildMember(std::string_view token) { return "B:" + std::string(token); }
 
 // No item of the same moment sorts in front of it.

@@ -496,7 +496,7 @@ std::vector<std::pair<std::string, double>> FakeRedis::Members(UserId reader) co
   const auto score = [](UnixMs time) { return static_cast<double>(ScoreOf(time)); };
   add(kHeadMember, -kInf);
   for (const UserId author : timeline.marks) add(MemberText::OfMark(author), -kInf);
-  if (timeline.more_marks) add(kMoreMarks, -kInf);
+  if (timeline.more_marks) add(kMoreMarksMember, -kInf);
   for (const auto& [post, created_at] : timeline.items) {
     add(MemberText(post), score(created_at));
   }

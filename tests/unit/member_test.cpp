@@ -27,7 +27,7 @@ TEST(Member, EveryKindIsReadAsItWasWritten) {
   } all[] = {
       {Text(MemberText::OfMark(UserId{9})), Kind::kMark, 9, 0},
       {Text(MemberText::OfMark(UserId{UINT64_MAX - 1})), Kind::kMark, UINT64_MAX - 1, 0},
-      {Text(kMoreMarks), Kind::kMoreMarks, 0, 0},
+      {Text(kMoreMarksMember), Kind::kMoreMarks, 0, 0},
       {Text(kHeadMember), Kind::kHead, 0, 0},
       {Text(MemberText(PostId{10})), Kind::kItem, 0, 10},
       {Text(kFloorMember), Kind::kFloor, 0, 0},
@@ -53,7 +53,7 @@ TEST(Member, WhatIsNoneIsNotRead) {
 // Redis sorts members of one score by their bytes. The scripts tell a timeline's state by the last.
 TEST(Member, KindsOfOneScoreSortAsTheScriptsNeedIt) {
   EXPECT_LT(Text(MemberText::OfMark(UserId{UINT64_MAX - 1})), kHeadMember);
-  EXPECT_LT(kMoreMarks, kHeadMember);
+  EXPECT_LT(kMoreMarksMember, kHeadMember);
   EXPECT_LT(Text(MemberText(PostId{UINT64_MAX / 2})), kFloorMember);  // 9223372036854775807
   EXPECT_LT(RebuildMember("z"), Text(MemberText::OfRemoval(PostId{1})));
   EXPECT_LE(Text(MemberText(kFirstOfMoment)), Text(MemberText(PostId{10})));

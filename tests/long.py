@@ -14,7 +14,7 @@ FAULTS = ["ctest", "--preset", "release", "--output-on-failure", "-R", r"^e2e\.r
 REDIS = ["env", "FANLINE_TEST_LONG=1", "ctest", "--preset", "release", "--output-on-failure",
          "-R", r"^e2e\.redis(_cluster)?_test$"]
 LONG = ["ctest", "--preset", "release", "-C", "long", "--output-on-failure", "-R",
-        r"^e2e\.(gaps|leaderless|ranges_page|redis_cluster_long)_test$"]
+        r"^e2e\.(gaps|leaderless|ranges_page|redis_cluster_long|timeline_model)_test$"]
 MONITORING = ["ctest", "--preset", "release", "-C", "long", "--output-on-failure", "-R",
               r"^monitoring\."]
 CELEBRITY = ["env", "FANLINE_CELEBRITY=1000000", "ctest", "--preset", "release", "--output-on-failure",
@@ -30,8 +30,8 @@ STEPS = [
     *[(f"a Redis that loses much, a Cluster that changes, round {number} of 3", REDIS)
       for number in (1, 2, 3)],
     ("chaos, the seeds 1 to 3", [sys.executable, "tests/chaos/run.py", "--seeds", "3"]),
-    ("gaps of logs, a partition without a leader, another number of ranges, nodes that fail while a slot moves",
-     LONG),
+    ("gaps of logs, a partition without a leader, another number of ranges, nodes that fail while a slot moves, "
+     "10,000 steps of a model", LONG),
     ("rules and dashboards on a real Prometheus, every alert mutated", MONITORING),
     ("threads under the sanitizer", ["make", "tsan"]),
     ("the Redis adapter on a hiredis of 1.x", [sys.executable, "tests/newer_hiredis.py"]),

@@ -3,7 +3,7 @@
 
 #include "fanline/model/item.h"
 #include "schemas/proto/feed_event.pb.h"
-#include "tests/unit/event_examples.h"
+#include "tests/unit/wire/event_examples.h"
 
 namespace fanline {
 namespace {

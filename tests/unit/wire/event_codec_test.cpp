@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fanline/model/item.h"
-#include "tests/unit/event_examples.h"
+#include "tests/unit/wire/event_examples.h"
 #include "tests/unit/seeded.h"
 
 namespace fanline {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "fanline/model/item.h"
-#include "tests/unit/wire/event_examples.h"
 #include "tests/unit/seeded.h"
+#include "tests/unit/wire/event_examples.h"
 
 namespace fanline {
 namespace {

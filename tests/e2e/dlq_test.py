@@ -201,7 +201,7 @@ class Dlq(Installation):
                 (["show", f"{FEED_DLQ}/0"], 64, "write feed-events.dlq/3/17"),
                 (["show", f"{FEED_DLQ}/0/999999"], 65, "feedctl dlq list"),
                 (["replay", f"{FEED_DLQ}/0/999999"], 65, "feedctl dlq list"),
-                (["list", "--topic", "nothing"], 64, "no topic of dead letters"),
+                (["list", "--topic", "nothing"], 64, "is not a topic of dead letters"),
                 (["list", "--relation-events-topic", "gone"], 78, "feedctl topics create"),
                 (["list", "--kafka-brokers", "127.0.0.1:1"], 69, "--kafka-brokers"),
                 (["replay", "--all", "--tasks-topic", "other"], 78, "set --tasks-topic to that")]:

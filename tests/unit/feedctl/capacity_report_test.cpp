@@ -78,7 +78,7 @@ TEST(BenchReport, SaysWhatIsMissing) {
     EXPECT_FALSE(ReadConstants(text, encoding, &problem)) << text;
     return problem;
   };
-  EXPECT_THAT(refused("not json"), HasSubstr("no report of make bench"));
+  EXPECT_THAT(refused("not json"), HasSubstr("not a report of make bench"));
   EXPECT_THAT(refused("{}"), HasSubstr("it lacks the rows"));
   EXPECT_THAT(refused("[]"), HasSubstr("bench/run.py --rows timeline_bytes_compact,event_cost"));
   EXPECT_THAT(refused(Report(), Encoding::kSkiplist),
@@ -88,7 +88,7 @@ TEST(BenchReport, SaysWhatIsMissing) {
               HasSubstr("lacks the rows event_cost_*; type make bench, or "));
   EXPECT_THAT(refused("[" + RowText("timeline_bytes_compact", 10'400, "") + "," +
                       CostRow(RunsOf(kCost)[0]) + "]"),
-              HasSubstr("one of before"));
+              HasSubstr("or an older one"));
   EXPECT_THAT(refused("[" + RowText("timeline_bytes_compact", 10'400, ",\"items\":450") + "," +
                       CostRow(RunsOf(kCost)[0]) + "]"),
               HasSubstr("do not tell on what kafka spends"));

@@ -58,7 +58,8 @@ TEST(Reader, WithAFloorIsCompleteAboveIt) {
 TEST(Reader, WhoFollowsMoreThanCanBeReadIsComparedWithoutPosts) {
   ReaderFacts facts = Reader();
   facts.judged = false;
-  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("not all of it could be read"));
+  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"),
+              HasSubstr("not all of their rows could be read"));
   EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kNote);
   facts.too_much = true;
   EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kNote);

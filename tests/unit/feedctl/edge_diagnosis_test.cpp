@@ -49,17 +49,17 @@ TEST(EdgeDiagnosis, BrokenRowsAreWrittenAnewByFollowAndUnfollow) {
     EdgeState forward, reverse;
     std::string commands;
   } kTable[] = {
-      {kFollows, kNone, "got lost; " + unfollow + " and then " + follow + " has"},
-      {kFollows, kOlder, "got lost; " + unfollow + " and then " + follow + " has"},
-      {kEnded, kOlder, "got lost; " + follow + " and then " + unfollow + " has"},
+      {kFollows, kNone, "got lost; " + unfollow + " and then " + follow + " makes"},
+      {kFollows, kOlder, "got lost; " + unfollow + " and then " + follow + " makes"},
+      {kEnded, kOlder, "got lost; " + follow + " and then " + unfollow + " makes"},
       // At one version the forward row's state wins, under a new one.
-      {kFollows, kEnded, unfollow + " and then " + follow + " has"},
-      {kEnded, kFollows, follow + " and then " + unfollow + " has"},
+      {kFollows, kEnded, unfollow + " and then " + follow + " rewrites both"},
+      {kEnded, kFollows, follow + " and then " + unfollow + " rewrites both"},
       // The reverse row's state wins.
-      {kNone, kFollows, "is right, " + follow + " has"},
-      {kNone, kEnded, follow + " and then " + unfollow + " has"},
-      {kOlder, kFollows, unfollow + " and then " + follow + " has"},
-      {kOlder, kEnded, "is right, " + unfollow + " has"},
+      {kNone, kFollows, "is right, " + follow + " rewrites both"},
+      {kNone, kEnded, follow + " and then " + unfollow + " rewrites both"},
+      {kOlder, kFollows, unfollow + " and then " + follow + " rewrites both"},
+      {kOlder, kEnded, "is right, " + unfollow + " rewrites both"},
   };
   for (const auto& [forward, reverse, commands] : kTable) {
     EXPECT_THAT(Diagnosis(Seen(forward, reverse)), HasSubstr(commands));

@@ -58,7 +58,7 @@ struct PositionLookup::Shared {
   std::vector<Position> Positions(uint64_t of, const std::vector<int32_t>& partitions);
   bool Offsets(const std::vector<int32_t>& partitions, int64_t which, PartitionList* found);
   bool ByTime(PartitionList* times);
-  std::map<int32_t, rd_kafka_resp_err_t> Leaderless(bool* answered);
+  std::optional<std::map<int32_t, rd_kafka_resp_err_t>> Leaderless();
   bool Reread(std::vector<Position>& found);
   bool Answered(const char* what, rd_kafka_resp_err_t error);
   void LogFailure(const char* what, rd_kafka_resp_err_t error);
@@ -246,18 +246,18 @@ bool PositionLookup::Shared::Offsets(const std::vector<int32_t>& partitions, int
 // Asks only about partitions that have a leader; the others get their error. The call waits for the
 // leader of each given partition, and fails for all if one has none.
 bool PositionLookup::Shared::ByTime(PartitionList* times) {
-  bool answered = false;
-  const auto leaderless = Leaderless(&answered);
-  if (!answered) return false;
+  const auto leaderless = Leaderless();
+  if (!leaderless) return false;
   PartitionList led = NewPartitionList(static_cast<size_t>((*times)->cnt));
   for (int i = 0; i < (*times)->cnt; ++i) {
     rd_kafka_topic_partition_t& each = (*times)->elems[i];
-    const auto found = leaderless.find(each.partition);
-    if (found != leaderless.end())
+    const auto found = leaderless->find(each.partition);
+    if (found != leaderless->end()) {
       each.err = found->second;
-    else
+    } else {
       rd_kafka_topic_partition_list_add(led.get(), topic.c_str(), each.partition)->offset =
           each.offset;
+    }
   }
   if (led->cnt == 0) return true;
   const rd_kafka_resp_err_t error =
@@ -273,26 +273,26 @@ bool PositionLookup::Shared::ByTime(PartitionList* times) {
 }
 
 // The topic's partitions without a leader, each with the brokers' error.
-std::map<int32_t, rd_kafka_resp_err_t> PositionLookup::Shared::Leaderless(bool* answered) {
+std::optional<std::map<int32_t, rd_kafka_resp_err_t>> PositionLookup::Shared::Leaderless() {
   const char* what = "looking up the leaders of logs";
-  *answered = false;
   const TopicHandle handle(rd_kafka_topic_new(client.get(), topic.c_str(), nullptr));
-  if (!handle)
-    return Answered(what, rd_kafka_last_error()), std::map<int32_t, rd_kafka_resp_err_t>{};
+  if (!handle) {
+    Answered(what, rd_kafka_last_error());
+    return std::nullopt;
+  }
   const rd_kafka_metadata_t* raw = nullptr;
   const rd_kafka_resp_err_t error =
       rd_kafka_metadata(client.get(), 0, handle.get(), &raw, kCallTimeoutMs);
   const MetadataHandle metadata(raw);
-  *answered = Answered(what, error);
+  if (!Answered(what, error)) return std::nullopt;
   std::map<int32_t, rd_kafka_resp_err_t> leaderless;
-  if (!*answered) return leaderless;
-  for (int topics = 0; topics < metadata->topic_cnt; ++topics) {
-    const rd_kafka_metadata_topic_t& found = metadata->topics[topics];
-    for (int i = 0; i < found.partition_cnt; ++i)
-      if (found.partitions[i].leader < 0)
-        leaderless[found.partitions[i].id] = found.partitions[i].err != RD_KAFKA_RESP_ERR_NO_ERROR
-                                                 ? found.partitions[i].err
-                                                 : RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
+  if (metadata->topic_cnt != 1) return leaderless;
+  const rd_kafka_metadata_topic_t& found = metadata->topics[0];
+  for (int i = 0; i < found.partition_cnt; ++i) {
+    const rd_kafka_metadata_partition_t& each = found.partitions[i];
+    if (each.leader >= 0) continue;
+    const bool said = each.err != RD_KAFKA_RESP_ERR_NO_ERROR;
+    leaderless[each.id] = said ? each.err : RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
   }
   return leaderless;
 }

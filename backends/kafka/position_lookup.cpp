@@ -1,7 +1,6 @@
 #include "backends/kafka/position_lookup.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "backends/kafka/errors.h"
@@ -58,7 +57,6 @@ struct PositionLookup::Shared {
   std::vector<Position> Positions(uint64_t of, const std::vector<int32_t>& partitions);
   bool Offsets(const std::vector<int32_t>& partitions, int64_t which, PartitionList* found);
   bool ByTime(PartitionList* times);
-  std::optional<std::map<int32_t, rd_kafka_resp_err_t>> Leaderless();
   bool Reread(std::vector<Position>& found);
   bool Answered(const char* what, rd_kafka_resp_err_t error);
   void LogFailure(const char* what, rd_kafka_resp_err_t error);
@@ -242,59 +240,10 @@ bool PositionLookup::Shared::Offsets(const std::vector<int32_t>& partitions, int
   *found = ListOf(topic, partitions, which);
   return ByTime(found);
 }
-
-// Asks only about partitions that have a leader; the others get their error. The call waits for the
-// leader of each given partition, and fails for all if one has none.
 bool PositionLookup::Shared::ByTime(PartitionList* times) {
-  const auto leaderless = Leaderless();
-  if (!leaderless) return false;
-  PartitionList led = NewPartitionList(static_cast<size_t>((*times)->cnt));
-  for (int i = 0; i < (*times)->cnt; ++i) {
-    rd_kafka_topic_partition_t& each = (*times)->elems[i];
-    const auto found = leaderless->find(each.partition);
-    if (found != leaderless->end()) {
-      each.err = found->second;
-    } else {
-      rd_kafka_topic_partition_list_add(led.get(), topic.c_str(), each.partition)->offset =
-          each.offset;
-    }
-  }
-  if (led->cnt == 0) return true;
   const rd_kafka_resp_err_t error =
-      rd_kafka_offsets_for_times(client.get(), led.get(), kCallTimeoutMs);
-  if (!Answered("looking up the ends of logs", error)) return false;
-  for (int i = 0; i < led->cnt; ++i) {
-    auto* each =
-        rd_kafka_topic_partition_list_find(times->get(), topic.c_str(), led->elems[i].partition);
-    each->offset = led->elems[i].offset;
-    each->err = led->elems[i].err;
-  }
-  return true;
-}
-
-// The topic's partitions without a leader, each with the brokers' error.
-std::optional<std::map<int32_t, rd_kafka_resp_err_t>> PositionLookup::Shared::Leaderless() {
-  const char* what = "looking up the leaders of logs";
-  const TopicHandle handle(rd_kafka_topic_new(client.get(), topic.c_str(), nullptr));
-  if (!handle) {
-    Answered(what, rd_kafka_last_error());
-    return std::nullopt;
-  }
-  const rd_kafka_metadata_t* raw = nullptr;
-  const rd_kafka_resp_err_t error =
-      rd_kafka_metadata(client.get(), 0, handle.get(), &raw, kCallTimeoutMs);
-  const MetadataHandle metadata(raw);
-  if (!Answered(what, error)) return std::nullopt;
-  std::map<int32_t, rd_kafka_resp_err_t> leaderless;
-  if (metadata->topic_cnt != 1) return leaderless;
-  const rd_kafka_metadata_topic_t& found = metadata->topics[0];
-  for (int i = 0; i < found.partition_cnt; ++i) {
-    const rd_kafka_metadata_partition_t& each = found.partitions[i];
-    if (each.leader >= 0) continue;
-    const bool said = each.err != RD_KAFKA_RESP_ERR_NO_ERROR;
-    leaderless[each.id] = said ? each.err : RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
-  }
-  return leaderless;
+      rd_kafka_offsets_for_times(client.get(), times->get(), kCallTimeoutMs);
+  return Answered("looking up the ends of logs", error);
 }
 
 // Records the result of a call. Must not be called with the mutex held.

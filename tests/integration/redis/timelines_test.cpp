@@ -156,42 +156,8 @@ TEST_F(RedisTimelines, WhereNearlyAllAreLiveTheIndexIsNotAskedUntilManyAreNot) {
   EXPECT_EQ(Push(kBob, {At(77, 9)}).pruned, 1u);
 }
 
-// ---- syncs ----------------------------------------------------------------------------------
-
-TEST_F(RedisTimelines, ASyncAddsWhatIsNewerThanTheFloorWithinTheBound) {
-  Build(kBob, 440, At(0, 100).created_at);  // items 101..440
-  ApplySync sync{0, range_, kEpoch, kBob, {PostId{440}}, {}, {}};
-  for (uint64_t i = 450; i > 0; --i) sync.adds.push_back(At(50'000 + i, static_cast<UnixMs>(i)));
-  EXPECT_TRUE(driver_.Do(sync).live);
-  const auto page = Page(kBob);
-  EXPECT_LE(Card(kBob), options_.window.max_entries);
-  EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(keys_.Timeline(kBob))}), "listpack");
-  EXPECT_GE(page.items.size(), 440u);
-  EXPECT_GT(page.floor, At(0, 100).created_at);
-  for (const Item& item : page.items) EXPECT_GT(item.created_at, page.floor);
-  EXPECT_EQ(page.items.front(), At(50'450, 450));
-}
-
-// ---- delivery marks -------------------------------------------------------------------------
-
-class DeliveryMarking : public RedisTimelines {
- protected:
-  PartMarked Mark(uint32_t range, uint32_t parts, bool delivered) {
-    return driver_.Do(MarkPart{0, kBob, PostId{9}, range, parts, delivered});
-  }
-};
-
-TEST_F(DeliveryMarking, PartsAreMarkedOnceAndTheLastOneIsKnown) {
-  EXPECT_FALSE(Mark(0, 3, false).first_delivery);
-  EXPECT_TRUE(Mark(15, 3, true).first_delivery);
-  const auto again = Mark(15, 3, true);
-  EXPECT_FALSE(again.first_delivery);
-  EXPECT_FALSE(again.last_part);
-  const auto last = Mark(7, 3, true);  // the other ranges have no part of this post
-  EXPECT_TRUE(last.last_part);
-  EXPECT_TRUE(last.any_delivery);
-  EXPECT_FALSE(last.first_delivery);
-  EXPECT_FALSE(Mark(7, 3, true).last_part) << "told once";
+TEST_F(RedisTimelines, DeliveryMarksGoAfterAnHour) {
+  driver_.Do(MarkPart{0, kBob, PostId{9}, 7, 3, true});
   const long ttl = std::stol(console_.Run({"TTL", Name(keys_.Done(kBob, PostId{9}))}));
   EXPECT_GT(ttl, 3500);
   EXPECT_LE(ttl, 3600);

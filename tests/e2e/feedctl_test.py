@@ -534,26 +534,6 @@ class Using(unittest.TestCase):
                          r"in [\d.]+ s: 1 differed, by 3 in all; 1 repaired\n$")
         self.run_well("relations", "counters", 1710, "--repair")
 
-    def test_counters_are_repaired_while_relations_change(self):
-        pairs = self.installation.file("changing.txt", "".join(
-            f"1720 {author}\n" for author in range(30_000, 30_200)) + "".join(
-            f"{reader} 1720\n" for reader in range(30_000, 31_000)))
-        self.follow(1720, 1721)
-        self.follow(1721, 1720)
-        for change in ("follow", "unfollow"):
-            with self.installation.start(change, "--from", pairs) as changing:
-                repaired = 0
-                while changing.poll() is None:
-                    self.break_counters(1720, 1720, 5)
-                    code, found = self.counters(1720, "--repair")
-                    self.assertEqual((code, found["differing"]), (0, 2))
-                    repaired += found["repaired"]
-                changing.communicate()
-            self.assertEqual(changing.returncode, 0)
-            self.assertGreater(repaired, 2)
-            self.settle()
-            self.assertEqual(self.counters(1720)[1]["differing"], 0)
-
     # ---- activate ----
 
     def test_readers_are_activated_by_name_by_file_and_by_their_number(self):
@@ -711,27 +691,6 @@ class Refusing(unittest.TestCase):
         self.assertEqual(result.stdout, "")
         password = self.installation.env["FANLINE_MYSQL_PASSWORD"]
         self.assertNotIn(password, result.stderr)
-
-
-class Dropping(Refusing):
-
-    def test_keys_of_fanline_go_by_any_number_of_ranges_and_others_stay(self):
-        redis = self.installation.stack.redis
-        for key in ("own:{42}", "pos:{42}", "maxfloor:{42}"):
-            redis.command("SET", key, "1:7")
-        redis.command("SADD", "live:{42}", "#complete", "5")
-        redis.command("ZADD", "tl:{42}:5", "-inf", "T", "+inf", "F")
-        redis.command("SETBIT", "done:{42}:9", "1", "1")
-        redis.command("SET", "cart:{42}:5", "of another application")
-        redis.command("SET", "pos:{41}", "likewise: the tag is of no bucket")
-        self.check(69, "127.0.0.1:1", "timelines", "drop", "--redis", "127.0.0.1:1")
-        dropped = self.installation.run("timelines", "drop", "--json", "--rate", 2_000)
-        self.assertEqual(dropped.returncode, 0, dropped.stderr)
-        result = json.loads(dropped.stdout)
-        self.assertEqual(result["keys"], 6)
-        self.assertGreaterEqual(result["seconds"], 0.4)  # a page of 1,000 was looked at
-        self.assertEqual(sorted(redis.command("KEYS", "*")), ["cart:{42}:5", "pos:{41}"])
-        self.assertEqual(self.installation.run("timelines", "drop").returncode, 0)  # may be run again
 
 
 class InACluster(unittest.TestCase):

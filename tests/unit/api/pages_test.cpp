@@ -67,19 +67,6 @@ TEST_F(PagesTest, AReaderWhoComesBackIsServedAtOnceAndThenFromTheLiveTimeline) {
   EXPECT_EQ(Home("5"), live);
 }
 
-TEST_F(PagesTest, AWalkGoesFromTheNewestToTheVeryFirstPost) {
-  Follow(5, 7);
-  std::vector<std::string> expected;
-  for (uint64_t post = 1; post <= 20; ++post) {
-    w_.Publish(7, post, 1'000 + static_cast<UnixMs>(post));
-    expected.insert(expected.begin(), std::to_string(post));
-  }
-  EXPECT_EQ(Walk("5/timeline", "limit=3"), expected) << "pulled";
-  w_.WaitUntilRebuilt(1);
-  EXPECT_EQ(Walk("5/timeline", "limit=3"), expected) << "live, and below its floor";
-  EXPECT_EQ(Walk("7/posts", "limit=3"), expected);
-}
-
 TEST_F(PagesTest, ACursorIsAPlaceWhateverBecomesOfItsPost) {
   Follow(5, 7);
   for (uint64_t post = 1; post <= 5; ++post) w_.Publish(7, post, 1'000 + static_cast<UnixMs>(post));

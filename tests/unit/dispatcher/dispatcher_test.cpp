@@ -56,25 +56,6 @@ TEST(Dispatcher, AsksToBeSteppedWhenThereIsSomethingToCommit) {
   EXPECT_TRUE(idle());
 }
 
-TEST(Dispatcher, CommitsTheContiguousPrefixOnly) {
-  World w;
-  w.Assign();
-  w.Give(Published(PostId{1}, AuthorOn(0)));
-  w.Give(Published(PostId{2}, AuthorOn(1)));
-  w.Step();
-  ASSERT_EQ(w.transactions.size(), 2u);
-  const auto first = std::move(w.transactions.front());  // shard 0 does not answer
-  w.transactions.erase(w.transactions.begin());
-  w.RunUntilIdle();
-  w.RunUntilIdle();  // the hints have waited for the other transaction
-  EXPECT_EQ(w.log.size(), 1u);
-  EXPECT_LE(w.committed, 0);
-
-  w.inbox.emplace_back(w.mysql.Do(first));
-  w.RunUntilIdle();
-  EXPECT_EQ(w.committed, 2);
-}
-
 TEST(Dispatcher, AppendsTogetherWhatWasStoredOnSeveralShards) {
   World w;
   w.Assign();

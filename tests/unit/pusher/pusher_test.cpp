@@ -23,30 +23,6 @@ TEST(Pusher, SkipsTimelinesThatAreNotLive) {
   EXPECT_EQ(w.metrics.skipped, 1u);
 }
 
-TEST(Pusher, ReadsTheStateAfterTheHintWhateverTheHintWasAbout) {
-  BobsWorld w;
-  w.Post();
-  w.Delete(kAnn, kPost);  // before the hint is read: the publish's hint already finds it deleted
-  w.RunUntilIdle();
-
-  EXPECT_EQ(w.Items(w.bob), Posts{});
-}
-
-TEST(Pusher, TakesADeletedPostOutOfEveryLiveTimeline) {
-  World w;
-  const UserId bob = ReaderIn(0);
-  w.Follow(bob, kAnn);
-  w.AssignAll();
-  w.Publish(kAnn, kPost, 1'000);
-  w.MakeLive(bob, {{kPost, 1'000}});
-
-  w.Delete(kAnn, kPost);
-  w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.RunUntilIdle();
-
-  EXPECT_EQ(w.Items(bob), Posts{});
-}
-
 TEST(Pusher, APostThatIsMergedAtReadMarksItsAuthorInstead) {
   BobsWorld w;
   w.Publish(kAnn, PostId{77}, 1'000);
@@ -76,48 +52,6 @@ TEST(Pusher, WritesALetterAgainThatMayNotHaveBeenWritten) {
   w.RunUntilIdle();
   EXPECT_EQ(w.letters.size(), 2u);
   EXPECT_EQ(w.metrics.done, 1);
-}
-
-TEST(Pusher, ASyncOfAFollowerBringsTheAuthorsPosts) {
-  World w;
-  const UserId bob = ReaderIn(1);
-  w.AssignAll();
-  w.MakeLive(bob);
-  w.Publish(kAnn, kPost, 1'000);
-  w.Follow(bob, kAnn);
-
-  w.Give(1, Hint::OfSync(bob, kAnn));
-  w.RunUntilIdle();
-
-  EXPECT_EQ(w.Items(bob), Posts{kPost});
-}
-
-TEST(Pusher, ASyncOfAFormerFollowerTakesTheAuthorsPostsOnly) {
-  World w;
-  const UserId bob = ReaderIn(1);
-  w.AssignAll();
-  w.Publish(kAnn, kPost, 1'000);
-  w.Publish(kBen, PostId{78}, 2'000);
-  w.Follow(bob, kBen);
-  w.MakeLive(bob, {{kPost, 1'000}, {PostId{78}, 2'000}});
-
-  w.Give(1, Hint::OfSync(bob, kAnn));
-  w.RunUntilIdle();
-
-  EXPECT_EQ(w.Items(bob), Posts{PostId{78}});
-}
-
-TEST(Pusher, ASyncThatMeetsATimelineBeingBuiltDropsIt) {
-  World w;
-  const UserId bob = ReaderIn(1);
-  w.AssignAll();
-  w.redis.Begin(bob, "under way");
-
-  w.Give(1, Hint::OfSync(bob, kAnn));
-  w.RunUntilIdle();
-
-  EXPECT_FALSE(w.IsLive(bob));
-  EXPECT_FALSE(w.redis.Finish(bob, "under way", {}, kNoFloor));
 }
 
 TEST(Pusher, CountsTheTimelinesThatAFullRedisDropsAndGoesOn) {
@@ -162,22 +96,6 @@ TEST(Pusher, LetsOtherAuthorsPassALaneThatWaits) {
   w.RunUntilIdle();
 
   EXPECT_EQ(w.Items(w.bob), Posts{PostId{78}});
-}
-
-TEST(Pusher, WalksABigAuthorsFollowersPageByPage) {
-  Limits limits;
-  limits.followers_per_page = 3;
-  World w(limits);
-  for (int i = 0; i < 10; ++i) w.Follow(ReaderIn(0, i), kAnn);
-  w.AssignAll();
-  for (int i = 0; i < 10; ++i) w.MakeLive(ReaderIn(0, i));
-  w.Publish(kAnn, kPost, 1'000);
-
-  w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.RunUntilIdle();
-
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(w.Items(ReaderIn(0, i)), Posts{kPost});
-  EXPECT_EQ(w.metrics.delivered, 10u);
 }
 
 TEST(Pusher, PostsOfOneAuthorThatWaitTogetherAreOneWritePerTimeline) {
@@ -287,20 +205,6 @@ TEST(Pusher, SaysNothingOfARangeThatWasRolledBackBeforeItIsLookedAtAgain) {
   }
   ASSERT_EQ(w.metrics.takeovers.back(), TakeoverCause::kRolledBack);
   EXPECT_EQ(position()->as_of, 0);
-}
-
-TEST(Pusher, NoticesARollbackInAQuietHour) {
-  World w;
-  w.AssignAll();
-  const UserId bob = ReaderIn(0);
-  w.MakeLive(bob);
-  w.redis.FlushAll();
-  w.Pass(std::chrono::seconds(6));
-  w.RunUntilIdle();
-
-  EXPECT_FALSE(w.redis.LiveMembers(0).empty()) << "the range is not complete again";
-  EXPECT_EQ(w.metrics.held.ranges_ready, 2u);
-  EXPECT_EQ(w.metrics.takeovers.size(), 4u);  // two at the start, two now
 }
 
 // ---- flow -------------------------------------------------------------------------------------

@@ -147,22 +147,5 @@ TEST(RelationEvent, ReadsBackAnyEventAndNoTruncationOfOne) {
   }
 }
 
-TEST(RelationEvent, NeverYieldsAnInvalidEventFromDamagedBytes) {
-  Seeded random;
-  for (int round = 0; round < 40'000; ++round) {
-    const RelationEvent event = RandomEvent(random);
-    std::string bytes =
-        random.OneIn(2) ? EncodeRelationEventJson(event) : EncodeRelationEventProto(event);
-    for (uint64_t flips = 1 + random.Below(4); flips > 0; --flips) {
-      bytes[random.Below(bytes.size())] = static_cast<char>(random.Bits());
-    }
-    const auto decoded = DecodeRelationEvent(bytes, "");
-    const auto* read = std::get_if<RelationEvent>(&decoded);
-    if (read == nullptr) continue;
-    ASSERT_TRUE(IsValidId(Raw(read->edge.src)) && IsValidId(Raw(read->edge.dst)));
-    ASSERT_TRUE(read->edge.src != read->edge.dst && read->version >= 1);
-  }
-}
-
 }  // namespace
 }  // namespace fanline

@@ -38,10 +38,6 @@ TEST(RelationLog, KeysAreDecimal) {
   EXPECT_EQ(RelationLogKey({UserId{9}, UserId{UINT64_MAX - 1}}), "9:18446744073709551614");
 }
 
-TEST(RelationLog, ReadsBackEachKind) {
-  for (const auto& message : kOneOfEach) ExpectRead(EncodeRelationMessage(message), message);
-}
-
 TEST(RelationLog, KeepsNothingOfTheMessageBefore) {
   for (const auto& before : kOneOfEach) {
     for (const auto& message : kOneOfEach) {
@@ -121,30 +117,6 @@ TEST(RelationLog, RefusesEveryTruncation) {
     for (size_t size = 0; size < whole.size(); ++size) {
       ASSERT_NE(ReasonOf(std::string_view(whole).substr(0, size)), "accepted") << size;
     }
-  }
-}
-
-bool IsValid(const RelationMessage& message) {
-  const auto edge = [](const EdgeKey& key, uint64_t ver) {
-    return IsValidId(Raw(key.src)) && IsValidId(Raw(key.dst)) && key.src != key.dst && ver > 0;
-  };
-  if (const auto* mirrored = std::get_if<EdgeMirrored>(&message)) {
-    return edge(mirrored->edge, mirrored->ver);
-  }
-  const Edge& written = std::get<EdgeWritten>(message).edge;
-  return edge(written.key(), written.ver) && written.pos >= 0;
-}
-
-TEST(RelationLog, NeverYieldsAnInvalidMessageFromDamagedBytes) {
-  fanline::testing::Seeded random;
-  for (int round = 0; round < 100'000; ++round) {
-    std::string bytes = EncodeRelationMessage(RandomMessage(random));
-    for (uint64_t flips = 1 + random.Below(4); flips > 0; --flips) {
-      bytes[random.Below(bytes.size())] = static_cast<char>(random.Bits());
-    }
-    const auto decoded = DecodeRelationMessage(bytes);
-    const auto* message = std::get_if<RelationMessage>(&decoded);
-    ASSERT_TRUE(message == nullptr || IsValid(*message));
   }
 }
 

@@ -117,19 +117,6 @@ class BrokenTimelines(Reading):
         self.wait_for(lambda: self.watched("fanline_audit_wrong_timelines") == 0, "it to be seen")
         self.assert_no_miss()
 
-    def test_a_timeline_that_cannot_be_rebuilt_is_left_and_said(self):
-        self.broken(10)
-        for position in self.stack.redis.command("KEYS", "pos:*"):
-            self.addCleanup(self.stack.redis.command, "SET", position,
-                            self.stack.redis.command("GET", position))
-        for pusher in self.fleet.pushers:
-            pusher.pause()
-            self.addCleanup(pusher.resume)
-        for position in self.stack.redis.command("KEYS", "pos:*"):
-            self.stack.redis.command("SET", position, "99.16:0")
-        audit = self.repair(codes=(75,))
-        self.assertEqual((audit["repair"]["left"], audit["good"]), (1, False))
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -13,7 +13,6 @@ from demo.producer import Producer
 from demo.workload import Event
 from stack.local_stack import LocalStack, wait_until
 from stack.ports import Ports
-from stack.programs import BIN
 from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import FEED, Fleet
 from stack.programs.relations import Relations

@@ -205,17 +205,6 @@ class ASecuredCluster(OnACluster):
                 self.assertEqual(said.returncode, 78, said.stderr)
                 self.assertIn(words, said.stderr)
 
-    def test_another_installation_is_noticed_on_the_node_of_range_0(self):
-        home = self.cluster.owner(slot_of(0))
-        mark, = home.command("KEYS", "blue:installation:*")
-        ours = home.command("GET", mark)
-        home.command("SET", mark, "12345")
-        said = self.feedctl_says()
-        home.command("SET", mark, ours)
-        self.assertEqual(said.returncode, 78, said.stderr)
-        self.assertIn("holds the keys of installation 12345", said.stderr)
-        self.assertEqual(self.feedctl_says().returncode, 0)
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -7,6 +7,7 @@ import socket
 import time
 import unittest
 
+from stack.programs.feedctl import FeedctlFailed
 from tests.e2e.installation import USERS
 from tests.e2e.meanwhile import long, publishing, reading
 from tests.e2e.on_a_cluster import EVERYBODY, RANGES, OnACluster, slot_of
@@ -53,12 +54,6 @@ class RedisClusterChanges(OnACluster):
         yield look
         self.assertGreater(len({str(each) for each in seen}), 2, seen)
 
-    def test_timelines_are_delivered_on_all_masters(self):
-        keys = [len(master.command("KEYS", "tl:*")) for master in self.cluster.masters()]
-        self.assertEqual(sum(keys), USERS)
-        self.assertTrue(all(keys), keys)
-        self.assert_exact(live=EVERYBODY)
-
     def test_every_range_is_shown_with_its_master_and_owner(self):
         shown = self.feedctl.json("ranges", "--json")["ranges"]
         self.assertEqual([line["range"] for line in shown], list(range(RANGES)))
@@ -76,6 +71,10 @@ class RedisClusterChanges(OnACluster):
         text = self.feedctl.run("ranges")
         self.assertEqual(len(text.splitlines()), 1 + RANGES, text)
         self.assertIn(owners[0] + "@127.0.0.1", text.splitlines()[1])
+
+    def test_auto_is_eight_ranges_for_each_master_rounded_up(self):
+        with self.assertRaisesRegex(FeedctlFailed, 'partitions is "16", expected "32"'):
+            self.feedctl.run("init", "--ranges", "auto", "--redis", self.cluster.nodes[-1].address)
 
     def test_ranges_are_shown_without_their_owners_while_kafka_is_away(self):
         said = self.feedctl.json("ranges", "--json", "--kafka-brokers", "127.0.0.1:1")

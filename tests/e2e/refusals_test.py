@@ -1,7 +1,6 @@
 """What an installation must not be is refused, at the start and while the daemons run, with a line
 that says what to type; and typing it helps (docs/runbooks/refusals.md)."""
 
-import json
 import unittest
 
 from confluent_kafka import Producer
@@ -93,6 +92,7 @@ class Refusals(Agreement):
         one, other = self.stack.env["FANLINE_MYSQL_SHARDS"].split(",")
         for number, (program, args, shards, words) in enumerate([
                 ("fanline-pusher", ["--tasks-topic", "other"], [one, other], ("tasks", "other")),
+                ("fanline-pusher", ["--window", "10"], [one, other], ("450", "10")),
                 ("fanline-dispatcher", ["--feed-topic", "other"], [one, other], ("feed", "other")),
                 ("fanline-mirror", ["--following-limit", "7"], [one, other], ("5000", "7")),
                 ("fanline-api", ["--following-limit", "7"], [one, other], ("5000", "7")),
@@ -124,21 +124,6 @@ class Refusals(Agreement):
         """That nobody has settled: of crashes, and of owners."""
         return sum(int(shard.query("SELECT COUNT(*) FROM range_start")[0][0])
                    for shard in self.stack.mysql)
-
-    def test_shards_without_an_installation_are_waited_for_until_they_have_tables(self):
-        for shard in self.stack.mysql:
-            shard.query("CREATE DATABASE bare")
-            shard.query(f"GRANT ALL ON bare.* TO {self.stack.env['FANLINE_MYSQL_USER']}@127.0.0.1")
-        shards = [shard.rsplit("/", 1)[0] + "/bare"
-                  for shard in self.stack.env["FANLINE_MYSQL_SHARDS"].split(",")]
-        early = Daemon(self.stack, self.ports, "fanline-dispatcher", "early", SESSION,
-                       {"FANLINE_MYSQL_SHARDS": ",".join(shards)}).start()
-        self.wait_for(lambda: early.status("/readyz") is not None, "its door")
-        self.wait_not_ready(early, "installation", "doesn't exist")
-        for shard in self.stack.mysql:
-            database = shard.query("SELECT DATABASE()")[0][0]
-            shard.query(f"CREATE TABLE bare.installation LIKE {database}.installation")
-        self.wait_refused(early, "table installation is empty", "feedctl init")
 
     def test_rows_that_change_under_the_daemons_end_all_of_them(self):
         shard = self.stack.mysql[1]
@@ -179,8 +164,6 @@ class Refusals(Agreement):
         ours = redis.command("GET", mark)
         redis.command("SET", mark, "12345")
         self.wait_refused(self.pusher, "installation 12345", "--redis-key-prefix")
-        self.pusher.start()
-        self.wait_refused(self.pusher, "refusing to start", "installation 12345")
         redis.command("SET", mark, ours)
         self.start_all()
         self.assert_exact(live=EVERYBODY)

@@ -12,7 +12,7 @@ from tests.e2e.decoding import ROOT
 from tests.e2e.installation import USERS, Installation
 
 EVERYBODY = range(1, USERS + 1)
-KAFKA, MYSQL, REDIS = "kafka", "mysql", "redis"
+KAFKA, REDIS = "kafka", "redis"
 
 
 def acl_rules(password, prefix=""):

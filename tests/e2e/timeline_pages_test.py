@@ -96,20 +96,6 @@ class TimelinePages(Reading):
                       "Redis to be used")
         self.assertEqual(late.stop(), 0)
 
-    def test_an_api_that_started_without_redis_refuses_a_wrong_one(self):
-        redis, late = self.stack.redis, Api(self.stack, self.ports, "refusing")
-        redis.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
-        try:
-            redis.pause()
-            try:
-                late.start().wait_ready(20)
-            finally:
-                redis.resume()
-            self.wait_for(lambda: not late.running, "it to refuse")
-        finally:
-            redis.command("CONFIG", "SET", "maxmemory-policy", "noeviction")
-        self.assertEqual(late.process.exit_code, 78)
-
     def test_a_redis_that_hangs_keeps_few_readers_waiting(self):
         for reader in READERS:
             self.live(reader)
@@ -259,15 +245,6 @@ class TimelinePages(Reading):
         expected = [re.sub(r"\b1\d{12}\b", "TIME", text) for text in (published, page)]
         self.assertEqual(answer(publish), expected[0])
         self.wait_for(lambda: answer(read) == expected[1], "the page that is shown")
-
-    def test_a_table_that_is_not_there_is_said_at_the_start(self):
-        options = self.application.options()
-        options[options.index("text,likes")] = "text,nothing"
-        wrong = Api(self.stack, self.ports, "api-wrong", options)
-        wrong.start()
-        self.wait_for(lambda: not wrong.running, "it to end", timeout=20)
-        self.assertEqual(wrong.process.exit_code, 78)
-        self.assertIn("--bodies-columns", wrong.process.tail())
 
     def test_why_there_is_nothing_is_said_and_made_up_users_leave_little(self):
         nobody, idle, silent = 900_001, 900_002, 900_003

@@ -170,6 +170,7 @@ TEST(Sentinels, HaveAPasswordOfTheirOwn) {
   Options options = Behind({sentinel.address()});
   const Status refused = Masters(options).Refresh(kAll);
   EXPECT_THAT(refused.message, HasSubstr("Sentinel " + ToString(sentinel.address()) + ": NOAUTH"));
+  EXPECT_STREQ(refused.advice, "set --redis-sentinel-user and --redis-sentinel-password");
   options.sentinel_password.text = "s3cret";
   EXPECT_TRUE(Masters(options).Refresh(kAll).done());
 }

@@ -26,9 +26,7 @@ TEST(Dispatcher, CommitsAfterEveryHintIsAcknowledged) {
   World w;
   w.Assign();
   w.Give(Published());
-  w.Step();
-  w.Store();
-  w.Step();
+  w.TakeAndStore();
   w.Pass(std::chrono::seconds(1));
   w.Step();
   EXPECT_LE(w.committed, 0);
@@ -43,9 +41,7 @@ TEST(Dispatcher, AsksToBeSteppedWhenThereIsSomethingToCommit) {
   w.Assign();
   EXPECT_TRUE(idle());
   w.Give(Published());
-  w.Step();
-  w.Store();
-  w.Step();
+  w.TakeAndStore();
   w.Acknowledge();
   w.Step();
   ASSERT_TRUE(w.next_timer);
@@ -103,9 +99,7 @@ TEST(Dispatcher, AppendsAgainWhatMayNotHaveBeenAppended) {
   World w;
   w.Assign();
   w.Give(Published());
-  w.Step();
-  w.Store();
-  w.Step();
+  w.TakeAndStore();
   w.Refuse(Status::Later("kafka", "timed out"));
   w.Step();
   EXPECT_TRUE(w.appends.empty()) << "without any back-off";

@@ -53,8 +53,7 @@ TEST(EmptyRanges, OnlyRangesThatHoldAFollowerGetAHint) {
   Follow(w, kOfRange2, false);
   Follow(w, kOfRange3);
   Follow(w, kAlsoOfRange3);
-  w.Give(Published());
-  w.RunUntilIdle();
+  w.Dispatch(Published());
   ASSERT_EQ(w.log.size(), 1u);
   EXPECT_EQ(RangesOf(w.log[0]), (std::vector<Range>{0, 3}));
   EXPECT_EQ(w.committed, 1);
@@ -67,8 +66,7 @@ TEST(EmptyRanges, TheAuthorsOwnRangeIsNotLeftOutWhereHomeTimelinesHoldOnesOwnPos
     World w(LeavingOut(), kRanges, 2, true);
     w.Assign();
     Follow(w, follower);
-    w.Give(Published());
-    w.RunUntilIdle();
+    w.Dispatch(Published());
     std::set<Range> expected{RangeLayout(kRanges).RangeOf(follower), own};
     ASSERT_EQ(w.log.size(), 1u);
     EXPECT_EQ(RangesOf(w.log[0]), std::vector<Range>(expected.begin(), expected.end()));
@@ -80,8 +78,7 @@ TEST(EmptyRanges, ASampledHintSaysItsRangeAndHowManyThereAre) {
   w.Assign();
   Follow(w, kOfRange2);
   Follow(w, kOfRange3);
-  w.Give(Published());
-  w.RunUntilIdle();
+  w.Dispatch(Published());
   ASSERT_EQ(w.log.size(), 1u);
   for (const auto& [range, hint] : w.log[0].hints) {
     const auto& sample = std::get<Hint::Post>(hint.what).sample;
@@ -130,9 +127,7 @@ TEST(EmptyRanges, ARetriedAppendKeepsItsSet) {
   Follow(w, kOfRange0);
   Follow(w, kOfRange3);
   w.Give(Published());
-  w.Step();
-  w.Store();
-  w.Step();
+  w.TakeAndStore();
   w.Refuse(Status::Later("kafka", "timed out"));
   Follow(w, kOfRange0, false);
   Follow(w, kOfRange2);
@@ -146,8 +141,7 @@ TEST(EmptyRanges, ARetriedAppendKeepsItsSet) {
 TEST(EmptyRanges, ARedeliveredEventGoesWhereFollowersAreNow) {
   World w(LeavingOut());
   w.Assign();
-  w.Give(Published());
-  w.RunUntilIdle();
+  w.Dispatch(Published());
   EXPECT_TRUE(w.log.empty());
   Follow(w, kOfRange2);
   w.Give(Published());  // nobody knows that the first one was done

@@ -107,12 +107,22 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
     Step();
   }
   void Pass(Duration time) { now.mono += time; }
+  // Takes what came, and goes on once it is stored.
+  void TakeAndStore() {
+    Step();
+    Store();
+    Step();
+  }
   void Assign(int32_t partition = 0, int64_t start = 0, int64_t end = 1'000'000) {
     inbox.emplace_back(PartitionAssigned{partition, start, 0, end});
     Step();
   }
   void Give(const FeedEvent& event, Headers headers = {}) {
     GiveBytes(EncodeEventJson(event), std::move(headers));
+  }
+  void Dispatch(const FeedEvent& event, Headers headers = {}) {
+    Give(event, std::move(headers));
+    RunUntilIdle();
   }
   void GiveBytes(std::string bytes, Headers headers = {}) {
     Record record;

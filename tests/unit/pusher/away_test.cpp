@@ -559,12 +559,7 @@ struct FullWorld : World {
 
 TEST(UnitsUnderWay, AreNoMoreThanTheirPlacesAlsoWithWhatWasParked) {
   FullWorld w(1, 2);
-  ASSERT_EQ(w.truth_calls.size(), 1u);
-  PostPage failed;
-  failed.id = std::get<ReadPostPage>(w.truth_calls.front()).id;
-  failed.status = Status::Later("mysql_1", "away");
-  w.truth_calls.clear();
-  w.inbox.emplace_back(failed);
+  w.FailPage(Status::Later("mysql_1", "away"));
   w.Step();
   ASSERT_EQ(w.truth_calls.size(), 1u) << "the other author's";
   w.Pass(seconds(10));

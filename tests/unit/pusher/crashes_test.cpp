@@ -19,10 +19,8 @@ TEST(Pusher, GoesOnCarefullyAfterTwoCrashesAndQuarantinesTheThirdTime) {
   w.Assign(0);
   w.MakeLive(bob);
   w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.Give(0, Hint::OfPost(kAnn, PostId{78}));
-  w.RunUntilIdle();
-  w.Pass(Limits{}.last_words);
-  w.RunUntilIdle();
+  w.Push(0, Hint::OfPost(kAnn, PostId{78}));
+  w.RunFor(Limits{}.last_words);
 
   ASSERT_EQ(w.letters.size(), 1u);
   EXPECT_EQ(w.letters.front().record.offset, 0);
@@ -46,14 +44,11 @@ TEST(Pusher, BlamesNoHintOfAnOwnerThatSaysSoonEnoughThatItWasToldToGo) {
 
   w.Assign(0);
   w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.Pass(Limits{}.last_words - std::chrono::seconds(1));
-  w.RunUntilIdle();
+  w.RunFor(Limits{}.last_words - std::chrono::seconds(1));
   EXPECT_EQ(w.metrics.done, 0);
   told_to_go.owners_away = false;
-  told_to_go.Pass(std::chrono::seconds(1));
-  told_to_go.RunUntilIdle();
-  w.Pass(std::chrono::seconds(2));
-  w.RunUntilIdle();
+  told_to_go.RunFor(std::chrono::seconds(1));
+  w.RunFor(std::chrono::seconds(2));
 
   EXPECT_EQ(w.metrics.done, 1);
   EXPECT_TRUE(w.metrics.quarantined.empty());
@@ -68,8 +63,7 @@ TEST(Pusher, AHintThatWasTriedAloneIsNotBlamedForLessThanThreeCrashes) {
   ASSERT_TRUE(w.Suspected(0, 0));
   w.Assign(0);
   w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.Pass(std::chrono::seconds(10));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(10));
   EXPECT_EQ(w.metrics.done, 1);
   EXPECT_TRUE(w.metrics.quarantined.empty());
 }
@@ -84,8 +78,7 @@ TEST(Pusher, GoesOnAsEverOnceItHearsThatThereWereNoCrashes) {
   w.Crash(0);
   w.Assign(0);
   told_to_go.owners_away = false;
-  told_to_go.Pass(std::chrono::seconds(1));
-  told_to_go.RunUntilIdle();
+  told_to_go.RunFor(std::chrono::seconds(1));
   for (int i = 0; i < 3; ++i)
     w.Give(0, Hint::OfPost(UserId{4711u + static_cast<uint64_t>(i)}, kPost));
   for (int i = 0; i < 3; ++i) w.Step();
@@ -113,8 +106,7 @@ TEST(Pusher, AStartThatLastedForgivesThoseBeforeAndMayStillCrash) {
   World w;
   w.Crash(0);
   w.Assign(0);
-  w.Pass(std::chrono::seconds(31));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(31));
   EXPECT_EQ(w.Crashes(0), 1u) << "its own, under way";
   w.inbox.emplace_back(PartitionRevoked{0});
   w.RunUntilIdle();
@@ -127,20 +119,15 @@ TEST(Pusher, AHintIsQuarantinedByItsThirdCrashHoweverLongTheFirstOwnerLasted) {
   for (int crash = 1; crash <= 3; ++crash) {
     World crashing(Limits{}, stores);
     crashing.Assign(0);
-    if (crash == 1) {
-      crashing.Pass(std::chrono::seconds(31));
-      crashing.RunUntilIdle();
-    }
+    if (crash == 1) crashing.RunFor(std::chrono::seconds(31));
     crashing.Give(0, Hint::OfPost(kAnn, kPost));
     for (int i = 0; i < 3; ++i) crashing.Step();
     ASSERT_FALSE(crashing.truth_calls.empty()) << "it is begun";
   }
   World w(Limits{}, stores);
   w.Assign(0);
-  w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.RunUntilIdle();
-  w.Pass(Limits{}.last_words);
-  w.RunUntilIdle();
+  w.Push(0, Hint::OfPost(kAnn, kPost));
+  w.RunFor(Limits{}.last_words);
   EXPECT_EQ(w.letters.size(), 1u);
 }
 
@@ -170,8 +157,7 @@ TEST(Pusher, GoesOnAsEverOnceAStartHasLasted) {
   };
   EXPECT_EQ(begun(), 1u) << "isolating";
   w.RunUntilIdle();
-  w.Pass(std::chrono::seconds(31));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(31));
   EXPECT_EQ(begun(), 2u);
 }
 

@@ -48,8 +48,7 @@ TEST(Pusher, WritesALetterAgainThatMayNotHaveBeenWritten) {
   EXPECT_EQ(w.letters.size(), 1u);
   EXPECT_EQ(w.metrics.done, 0);
   w.of_letters = Status::Done();
-  w.Pass(std::chrono::minutes(1));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::minutes(1));
   EXPECT_EQ(w.letters.size(), 2u);
   EXPECT_EQ(w.metrics.done, 1);
 }
@@ -61,8 +60,7 @@ TEST(Pusher, CountsTheTimelinesThatAFullRedisDropsAndGoesOn) {
     w.redis.full = false;
     w.MakeLive(w.bob);
     w.redis.full = true;
-    w.Give(0, hint);
-    w.RunUntilIdle();
+    w.Push(0, hint);
     EXPECT_FALSE(w.IsLive(w.bob));
   }
   EXPECT_EQ(w.metrics.full, 2u);
@@ -92,8 +90,7 @@ TEST(Pusher, LetsOtherAuthorsPassALaneThatWaits) {
   w.Give(0, Hint::OfPost(kAnn, kPost));
   w.Step();
   auto anns_read = std::exchange(w.truth_calls, {});  // Ann's shard does not answer
-  w.Give(0, Hint::OfPost(kBen, PostId{78}));
-  w.RunUntilIdle();
+  w.Push(0, Hint::OfPost(kBen, PostId{78}));
 
   EXPECT_EQ(w.Items(w.bob), Posts{PostId{78}});
 }
@@ -137,8 +134,7 @@ TEST(Pusher, ABatchThatFailedIsWrittenAgainBeforeItsHintIsDone) {
   EXPECT_EQ(w.metrics.done, 0);
   EXPECT_EQ(w.metrics.takeovers.size(), 2u) << "taken over again for no reason";
 
-  w.Pass(std::chrono::seconds(30));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(30));
   EXPECT_EQ(w.metrics.done, 1);
   EXPECT_EQ(w.Items(w.bob), Posts{kPost});
   EXPECT_EQ(w.Items(cid), Posts{kPost});
@@ -152,8 +148,7 @@ TEST(Pusher, CommitsOnlyWhatThePositionInRedisSays) {
   EXPECT_EQ(w.metrics.done, 1);
   EXPECT_TRUE(w.committed.empty()) << "committed before pos: was written";
 
-  w.Pass(std::chrono::seconds(1));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(1));
   ASSERT_EQ(w.committed.size(), 1u);
   EXPECT_EQ(w.committed.front().offset, 1);
   EXPECT_EQ(w.redis.position(RangeLayout(kRanges).First(0)), (AppliedPosition{7, 1}));
@@ -164,10 +159,7 @@ TEST(Pusher, SaysUpToWhenAllThatTheLogHeldIsApplied) {
   BobsWorld w;
   const auto as_of = [&w] { return w.redis.position(RangeLayout(kRanges).First(0))->as_of; };
   const auto look = [&w](int64_t end) { w.inbox.emplace_back(LogEndSeen{0, end, w.now.mono}); };
-  const auto second = [&w] {
-    w.Pass(std::chrono::seconds(1));
-    w.RunUntilIdle();
-  };
+  const auto second = [&w] { w.RunFor(std::chrono::seconds(1)); };
   second();
   EXPECT_EQ(as_of(), 0) << "nobody has looked";
   const UnixMs first = w.now.unix_ms;
@@ -195,14 +187,10 @@ TEST(Pusher, SaysNothingOfARangeThatWasRolledBackBeforeItIsLookedAtAgain) {
   w.Post();
   w.RunUntilIdle();
   w.inbox.emplace_back(LogEndSeen{0, 1, w.now.mono});
-  w.Pass(std::chrono::seconds(1));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(1));
   ASSERT_NE(position()->as_of, 0);
   w.redis = before;
-  for (int i = 0; i < 10; ++i) {
-    w.Pass(std::chrono::seconds(1));
-    w.RunUntilIdle();
-  }
+  for (int i = 0; i < 10; ++i) w.RunFor(std::chrono::seconds(1));
   ASSERT_EQ(w.metrics.takeovers.back(), TakeoverCause::kRolledBack);
   EXPECT_EQ(position()->as_of, 0);
 }
@@ -278,8 +266,7 @@ TEST(Pusher, ForgetsARevokedRangesWork) {
   w.inbox.emplace_back(PartitionRevoked{0});
   w.committed.clear();
   w.RunUntilIdle();
-  w.Pass(std::chrono::seconds(2));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(2));
 
   EXPECT_TRUE(w.committed.empty());
   EXPECT_EQ(w.metrics.held.hints, 0u);

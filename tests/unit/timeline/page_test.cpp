@@ -35,9 +35,7 @@ void PublishAtRandom(World& w, fanline::testing::Seeded& random, uint64_t most) 
 }
 
 TEST(Page, IsPulledUntilTheTimelineIsLive) {
-  World w;
-  w.Follow(UserId{100});
-  w.Publish(UserId{100}, 7, 1'000);
+  BobsWorld w;
   const Page pulled = w.Visit();
   EXPECT_FALSE(pulled.live());
   const Page live = w.Visit();
@@ -47,9 +45,7 @@ TEST(Page, IsPulledUntilTheTimelineIsLive) {
 }
 
 TEST(Page, IsPulledWhileTheTimelineIsBuilt) {
-  World w;
-  w.Follow(UserId{100});
-  w.Publish(UserId{100}, 7, 1'000);
+  BobsWorld w;
   w.redis.Begin(kBob, "another");
   const Page page = w.Home({.limit = 10});
   EXPECT_EQ(page.timeline, TimelineState::kBuilding);
@@ -57,9 +53,7 @@ TEST(Page, IsPulledWhileTheTimelineIsBuilt) {
 }
 
 TEST(Page, IsPulledWhereAFullRedisTakesNoNewTimeline) {
-  World w;
-  w.Follow(UserId{100});
-  w.Publish(UserId{100}, 7, 1'000);
+  BobsWorld w;
   w.redis.full = true;
   RebuildResult result{};
   EXPECT_FALSE(w.home.Activate(kBob, &result).done());
@@ -78,9 +72,7 @@ TEST(Page, ThatTheLiveTimelineHoldsAsksNoShard) {
 }
 
 TEST(Page, WhatWasNotTheTruthIsNotServed) {
-  World w;
-  w.Follow(UserId{100});
-  w.Publish(UserId{100}, 7, 1'000);
+  BobsWorld w;
   w.confirm_fails = Status::Later("mysql_0", "read-only");
   Page page;
   EXPECT_TRUE(w.home.Home(kBob, {.limit = 10}, &page).later());
@@ -223,9 +215,7 @@ TEST(Page, MergesOnesOwnPostsOnce) {
 }
 
 TEST(Page, OfNobodyMarkedAsksNoShard) {
-  World w;
-  w.Follow(UserId{100});
-  w.Publish(UserId{100}, 7, 1'000);
+  BobsWorld w;
   w.PublishMerged(UserId{101}, 8, 1'001);  // followed by others
   w.Activate();
   w.calls = 0;

@@ -106,13 +106,6 @@ TEST_F(LookTest, AWholeTimelineHasNoDifferences) {
   EXPECT_LE(truth_.statements, 4u);
 }
 
-TEST_F(LookTest, WhatIsMissingOrTooMuchIsFound) {
-  timelines_.timeline.items = {At(50), At(40), At(20), At(10)};
-  const Look look = LookAt();
-  EXPECT_EQ(MissingIn(look.differences), 1u);
-  EXPECT_EQ(SurplusIn(look.differences), 1u);
-}
-
 TEST_F(LookTest, WithoutItsMarkAnAuthorsMergedPostsAreMissing) {
   timelines_.timeline.marks = {};
   const Look look = LookAt();

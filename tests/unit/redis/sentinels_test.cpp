@@ -5,8 +5,8 @@
 #include <atomic>
 
 #include "backends/redis/cluster/masters.h"
+#include "tests/support/hanging_host.h"
 #include "tests/unit/redis/fake_server.h"
-#include "tests/unit/redis/hanging_host.h"
 
 namespace fanline::redis {
 namespace {

@@ -266,11 +266,6 @@ class Using(unittest.TestCase):
         self.assertEqual(self.installation.number(star), USERS)
         self.assertEqual(self.installation.number(half), USERS // 2)
 
-    def test_import_again_finds_all_of_it_there(self):
-        graph = self.installation.file("again.txt", GRAPH)
-        again = self.json("import", graph)
-        self.assertEqual((again["edges"], again["already_there"]), (EDGES, EDGES))
-
     # ---- posts and timelines ----
 
     def test_a_post_reaches_the_live_timeline_of_a_follower(self):

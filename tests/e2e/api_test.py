@@ -473,21 +473,6 @@ class ApiTest(unittest.TestCase):
         wait_until(lambda: not self.api.named(), BACK_AFTER_S, "the API to recover")
         self.assertEqual(self.ask_all(gone, too), {200})
 
-    def test_a_shard_that_hangs_keeps_the_others_users_waiting_only_a_moment(self):
-        here, gone = self.user(0, shard=0), self.user(0, shard=1)
-        self.stack.mysql[1].pause()
-        self.addCleanup(self.stack.mysql[1].resume)
-        wait_until(lambda: "mysql_1" in self.api.named(), AWAY_AFTER_S, "the API to notice")
-        begin = time.monotonic()
-        statuses = set(self.together(lambda client, number: client.get(
-            f"/v1/users/{gone}/counts").status))
-        self.assertEqual(statuses, {503})
-        self.ok(self.client.get(f"/v1/users/{here}/counts"))
-        self.assertLess(time.monotonic() - begin, 2)
-        self.stack.mysql[1].resume()
-        wait_until(lambda: not self.api.named(), BACK_AFTER_S, "the API to recover")
-        self.ok(self.client.get(f"/v1/users/{gone}/counts"))
-
     def test_z_a_stop_finishes_what_is_under_way(self):
         """The last: it ends the API, and says that all the others ran."""
         ann, stopped, answered = self.user(0), threading.Event(), []

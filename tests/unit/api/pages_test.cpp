@@ -48,11 +48,6 @@ class PagesTest : public ::testing::Test {
   json Home(const std::string& user, const std::string& query = {}) {
     return w_.Json("GET /v1/users/" + user + "/timeline" + query);
   }
-  static std::vector<std::string> Ids(const json& page) {
-    std::vector<std::string> ids;
-    for (const json& item : page["items"]) ids.push_back(item["id"]);
-    return ids;
-  }
   // Ids of all pages.
   std::vector<std::string> Walk(const std::string& path, const std::string& query) {
     std::vector<std::string> walked;
@@ -419,14 +414,6 @@ TEST_F(PagesTest, AWaitForARebuildThatComesToNothingEndsInAPull) {
     page = std::async(std::launch::async, [this] { return Home("5"); });
   }
   EXPECT_EQ(page.get()["state"], "building");
-}
-
-TEST_F(PagesTest, TimelinesOfMadeUpUsersAreBoundedAlsoWherePagesWaitForThem) {
-  {
-    const PullsBusy busy(w_);
-    for (const char* stranger : {"91", "92"}) EXPECT_EQ(Home(stranger)["state"], "live");
-  }
-  EXPECT_EQ(Home("93")["state"], "pulled");
 }
 
 // Rebuilds may be many, or wait for a shard that hangs.

@@ -36,15 +36,6 @@ class TwoOfEach(Installation):
                                else 0 for pusher in self.fleet.pushers] == owned,
                       f"the ranges to be shared as {owned}", timeout)
 
-    def test_two_pushers_share_the_ranges(self):
-        self.wait_until_ranges([8, 8])
-        self.post_many()
-        self.settle()
-        done = [pusher.counters().total("fanline_hints_done_total")
-                for pusher in self.fleet.pushers]
-        self.assertTrue(all(done), done)
-        self.assert_exact(live=EVERYBODY)
-
     def test_a_zombie_pusher_writes_late_and_changes_nothing(self):
         proxy = HoldingProxy(self.ports.take(), self.stack.redis.port)
         self.addCleanup(proxy.close)

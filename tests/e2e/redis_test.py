@@ -69,18 +69,6 @@ class RedisComesBack(Installation):
         self.wait_for(replayed, "the replay of what was lost")
         self.settle()
 
-    def test_while_it_is_away_the_pusher_is_not_ready_and_yet_alive(self):
-        self.redis.kill()
-        self.wait_for(lambda: self.pusher.status("/readyz") == 503, "the pusher to notice")
-        self.assertIn('"redis"', self.pusher.get("/readyz")[1])
-        self.assertEqual(self.pusher.status("/healthz"), 200)
-        dispatcher, = self.fleet.dispatchers
-        self.assertEqual(dispatcher.status("/readyz"), 200)  # it needs no Redis
-        self.publish(self.author)  # waits for it
-        self.redis.start()
-        self.wait_served()
-        self.settle()
-
     def test_killed_and_restarted_empty_it_is_claimed_again(self):
         with self.a_loss("missing"):
             self.redis.kill()

@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource
 from stack.local_stack import LocalStack
 from stack.ports import Ports
 from stack.programs import BIN
-from stack.programs.fleet import PARTITIONS, Fleet
+from stack.programs.fleet import Fleet
 from stack.programs.relations import Relations
 from stack.programs.timelines import item
 from stack.waiting import wait_until
@@ -240,17 +240,6 @@ class Using(unittest.TestCase):
         self.publish(72, 7_003)
         self.assertEqual(self.posts(71), [7_003, 7_002, 7_001])
         self.assertEqual(self.audit()[0], 0)
-
-    def test_no_timeline_is_made_where_other_ranges_are_served(self):
-        self.follow(73, 74)
-        self.publish(74, 7_101)
-        self.installed("partitions", PARTITIONS // 2)  # each of them begins where one of now begins
-        result = self.installation.run("activate", 73)
-        self.assertEqual(result.returncode, 69, result.stderr)
-        self.assertIn("Redis holds timelines of another generation or number of ranges; start the pushers",
-                      result.stderr)
-        self.assertEqual(self.posts(73), [7_101])  # pulled
-        self.assertEqual(self.redis("KEYS", "tl:*:73"), [])
 
     # ---- import ----
 

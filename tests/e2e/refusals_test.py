@@ -168,24 +168,6 @@ class Refusals(Agreement):
         self.start_all()
         self.assert_exact(live=EVERYBODY)
 
-    def test_a_table_that_was_not_migrated_yet_is_waited_for(self):
-        self.pusher.stop()
-        for shard in self.stack.mysql:
-            shard.query("DROP TABLE range_start")
-            shard.query("DELETE FROM migration WHERE number = 0")
-        before = self.said(self.pusher)
-        self.pusher.start()
-        self.wait_not_ready(self.pusher, "16 of 16 ranges are not taken over yet")
-        self.wait_for(lambda: "feedctl migrate makes what is missing" in self.said(self.pusher)[len(before):],
-                      "the advice")
-        self.feedctl.run("migrate")
-        self.start_all()
-        told = self.said(self.pusher)[len(before):].count("feedctl migrate makes what is missing")
-        self.assertLess(told, 10, "a line once in a while")
-        self.publish_all(EVERYBODY)
-        self.settle()
-        self.assert_exact(live=EVERYBODY)
-
     def test_letters_without_a_topic_wait_for_it(self):
         self.delete_topics(FEED_DLQ, TASKS_DLQ)
         advice = f"there is no topic {FEED_DLQ}: run feedctl topics create"

@@ -100,19 +100,6 @@ class SecuredServices(Installation):
         self.assertIn("user=fanline", self.stack.redis.command("CLIENT", "LIST"))
         self.assertEqual(self.stack.redis.command("ACL", "LOG"), [])
 
-    def test_what_the_user_of_redis_may_not_do_is_said_and_waited_out(self):
-        self.make_live(EVERYBODY)
-        self.stack.redis.command("ACL", "SETUSER", "fanline", "-evalsha")
-        self.publish_all(list(EVERYBODY))
-        pusher, = self.fleet.pushers
-        self.wait_for(lambda: "'evalsha'" in pusher.get("/readyz")[1],
-                      "the pusher to say what it may not do")
-        self.assertIn("NOPERM", self.log_of(pusher))
-        self.stack.redis.command("ACL", "SETUSER", "fanline", "+evalsha")
-        self.stack.redis.command("ACL", "LOG", "RESET")
-        self.settle()
-        self.assert_exact()
-
     def test_new_passwords_hold_from_the_next_connection_on(self):
         self.make_live(EVERYBODY)
         self.set_password(REDIS, "redis-second-s3cret", tell=False)

@@ -246,26 +246,6 @@ class TimelinePages(Reading):
         self.assertEqual(answer(publish), expected[0])
         self.wait_for(lambda: answer(read) == expected[1], "the page that is shown")
 
-    def test_why_there_is_nothing_is_said_and_made_up_users_leave_little(self):
-        nobody, idle, silent = 900_001, 900_002, 900_003
-        self.client.put(f"/v1/users/{idle}/following/{silent}")
-        for user, reason in ((nobody, "no_such_user"), (idle, "no_posts"),
-                             (silent, "follows_nobody")):
-            self.wait_for(lambda user=user, reason=reason: self.get(f"{user}/timeline").get(
-                "empty_because") == reason, reason)
-            self.live(user)
-            self.assertEqual(self.get(f"{user}/timeline")["empty_because"], reason)
-            key, = self.stack.redis.command("KEYS", f"tl:*:{user}")
-            self.assertLessEqual(int(self.stack.redis.command("TTL", key)), 300)
-        # A first follow reaches a timeline that was found empty a moment ago.
-        post = self.publish(EVE)
-        self.client.put(f"/v1/users/{nobody}/following/{EVE}")
-        self.ledger.follow(nobody, EVE)
-        self.wait_for(lambda: post in self.ids(self.get(f"{nobody}/timeline")), "the post to come")
-        self.live(nobody)  # not just being built
-        key, = self.stack.redis.command("KEYS", f"tl:*:{nobody}")
-        self.assertGreater(int(self.stack.redis.command("TTL", key)), 300)
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -44,9 +44,7 @@ void Lose(World& w, Shard away) {
 }
 
 TEST(Dispatcher, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesNothing) {
-  Limits limits;
-  limits.events_open = 16;
-  World w(limits);
+  World w(Open(16));
   w.Assign();
   const UserId away = AuthorOn(0), healthy = AuthorOn(1);
   for (uint64_t i = 0; i < 200; ++i) {
@@ -72,8 +70,7 @@ TEST(Dispatcher, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesNothing) {
 
 // Its transactions are not even answered that it is away.
 TEST(Dispatcher, AShardThatHangsDoesNotStopTheOthers) {
-  Limits limits;
-  limits.events_open = 16;
+  const Limits limits = Open(16);
   World w(limits);
   w.Assign();
   std::vector<ApplyEvents> hanging;

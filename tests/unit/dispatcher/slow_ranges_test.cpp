@@ -127,8 +127,7 @@ TEST(SlowRanges, WhatIsRefusedForGoodBesideOthersIsAppendedOnceMoreAlone) {
 
 TEST(SlowRanges, ARangeThatTakesNothingDoesNotStopTheOthersAndLosesNothing) {
   for (const bool hangs : {false, true}) {
-    Limits limits;
-    limits.events_open = 16;
+    const Limits limits = Open(16);
     Stuck w(limits);
     std::vector<AppendHints> hanging;
     w.Assign();
@@ -172,9 +171,7 @@ TEST(SlowRanges, WhatWaitsForThemIsBounded) {
 }
 
 TEST(SlowRanges, WhatWaitsForThemIsForgottenWhenItsPartitionMoves) {
-  Limits limits;
-  limits.events_open = 16;
-  Stuck w(limits);
+  Stuck w(Open(16));
   for (int moves = 0; moves < 5; ++moves) {
     w.Assign();
     EXPECT_TRUE(w.dispatcher.drained()) << "its next owner's to do";
@@ -270,9 +267,7 @@ TEST(SlowRanges, WhatIsParkedAndTriedWhileItsPartitionMovesIsForgottenOnceThatFa
 
 // Both would otherwise be counted once more, or never again.
 TEST(SlowRanges, WhatIsParkedForARangeAndThenRefusedIsNoJobOfItsShard) {
-  Limits limits;
-  limits.events_open = 16;
-  Stuck w(limits);
+  Stuck w(Open(16));
   w.Assign();
   for (uint64_t round = 0; round < 20; ++round) {
     w.Give(Published(PostId{1'000 + round}));

@@ -165,6 +165,13 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
   Dispatcher dispatcher;
 };
 
+// So many events are under way at most.
+inline Limits Open(uint32_t events) {
+  Limits limits;
+  limits.events_open = events;
+  return limits;
+}
+
 inline FeedEvent Published(PostId post = kPost, UserId author = kAnn) {
   return {EventKind::kPublished, post, author, 1'700'000'000'000, 0};
 }

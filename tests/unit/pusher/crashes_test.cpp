@@ -39,8 +39,7 @@ TEST(Pusher, BlamesNoHintOfAnOwnerThatSaysSoonEnoughThatItWasToldToGo) {
   for (int i = 0; i < 3; ++i) told_to_go.Step();
   ASSERT_TRUE(w.Suspected(0, 0));
   told_to_go.owners_away = true;
-  told_to_go.inbox.emplace_back(PartitionRevoked{0});
-  told_to_go.RunUntilIdle();
+  told_to_go.Revoke(0);
 
   w.Assign(0);
   w.Give(0, Hint::OfPost(kAnn, kPost));
@@ -73,8 +72,7 @@ TEST(Pusher, GoesOnAsEverOnceItHearsThatThereWereNoCrashes) {
   World told_to_go(Limits{}, w.stores);
   told_to_go.Assign(0);
   told_to_go.owners_away = true;
-  told_to_go.inbox.emplace_back(PartitionRevoked{0});
-  told_to_go.RunUntilIdle();
+  told_to_go.Revoke(0);
   w.Crash(0);
   w.Assign(0);
   told_to_go.owners_away = false;
@@ -108,8 +106,7 @@ TEST(Pusher, AStartThatLastedForgivesThoseBeforeAndMayStillCrash) {
   w.Assign(0);
   w.RunFor(std::chrono::seconds(31));
   EXPECT_EQ(w.Crashes(0), 1u) << "its own, under way";
-  w.inbox.emplace_back(PartitionRevoked{0});
-  w.RunUntilIdle();
+  w.Revoke(0);
   EXPECT_EQ(w.Crashes(0), 0u);
 }
 
@@ -165,8 +162,7 @@ TEST(Pusher, BeingToldToGoIsNoCrash) {
   World w;
   for (int i = 0; i < 5; ++i) {  // rebalances, one after the other
     w.Assign(0);
-    w.inbox.emplace_back(PartitionRevoked{0});
-    w.RunUntilIdle();
+    w.Revoke(0);
   }
   EXPECT_EQ(w.Crashes(0), 0u);
 }
@@ -197,8 +193,7 @@ TEST(Pusher, BeingToldToGoForgivesNoCrashOfOthers) {
     crashing.Assign(0);
     World leaving(Limits{}, w.stores);
     leaving.Assign(0);
-    leaving.inbox.emplace_back(PartitionRevoked{0});
-    leaving.RunUntilIdle();
+    leaving.Revoke(0);
     World gone_early(Limits{}, w.stores);
     gone_early.inbox.emplace_back(PartitionAssigned{0, 0, 0});
     gone_early.Step();
@@ -209,8 +204,7 @@ TEST(Pusher, BeingToldToGoForgivesNoCrashOfOthers) {
   w.Crash(0, 5);
   World leaving(Limits{}, w.stores);
   leaving.Assign(0);
-  leaving.inbox.emplace_back(PartitionRevoked{0});
-  leaving.RunUntilIdle();
+  leaving.Revoke(0);
   EXPECT_EQ(w.Crashes(0), 3u);
   EXPECT_TRUE(w.Suspected(0, 5));
 }
@@ -223,8 +217,7 @@ TEST(Pusher, WhatWasBegunWhenToldToGoIsNoSuspect) {
   w.Step();
   w.Step();
   ASSERT_FALSE(w.truth_calls.empty()) << "begun, and not finished";
-  w.inbox.emplace_back(PartitionRevoked{0});
-  w.RunUntilIdle();
+  w.Revoke(0);
   EXPECT_EQ(w.Crashes(0), 2u);
   EXPECT_FALSE(w.Suspected(0, 0));
 }
@@ -235,8 +228,7 @@ TEST(Pusher, TakesNoStartBackThatItCouldNotMake) {
   w.inbox.emplace_back(PartitionAssigned{0, 0, 0});
   for (int i = 0; i < 2; ++i) w.Step();
   w.owners_away = false;
-  w.inbox.emplace_back(PartitionRevoked{0});
-  w.RunUntilIdle();
+  w.Revoke(0);
   EXPECT_EQ(w.Crashes(0), 0u);
 }
 

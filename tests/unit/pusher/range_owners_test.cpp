@@ -90,8 +90,7 @@ TEST(Pusher, ALateWriteOfAZombieChangesNothingAndIsCounted) {
   w.Delete(kAnn, kPost);
   w.redis.Do(ClaimRange{1, 0, 50});
 
-  w.inbox.emplace_back(PartitionRevoked{0});
-  w.RunUntilIdle();
+  w.Revoke(0);
 
   EXPECT_EQ(w.Items(w.bob), Posts{});
   EXPECT_EQ(w.metrics.fenced, 1) << "whoever asked for it is gone, but it was refused";
@@ -138,8 +137,7 @@ TEST(Pusher, TheHighestEpochOfItsRangesTellsOfEachTakeoverWhoeverMadeIt) {
   w.RunFor(std::chrono::seconds(5));
   w.RunFor(w.metrics.contests.back());
   EXPECT_EQ(w.metrics.held.highest_epoch, 51u);
-  w.inbox.emplace_back(PartitionRevoked{0});
-  w.RunUntilIdle();
+  w.Revoke(0);
   EXPECT_EQ(w.metrics.held.highest_epoch, 1u);
 }
 

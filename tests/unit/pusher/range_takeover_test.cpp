@@ -208,8 +208,7 @@ TEST(Takeover, APositionWithoutACommitIsOfALogThatMayBeGone) {
     w.RunUntilIdle();
     EXPECT_EQ(w.IsLive(bob), committed);
     EXPECT_EQ(w.sought.back().offset, committed ? 3 : 9);
-    w.inbox.emplace_back(PartitionRevoked{0});
-    w.RunUntilIdle();
+    w.Revoke(0);
   }
 }
 

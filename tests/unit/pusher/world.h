@@ -212,6 +212,10 @@ struct World
     Assign(0);
     Assign(1);
   }
+  void Revoke(Range range) {
+    inbox.emplace_back(PartitionRevoked{range});
+    RunUntilIdle();
+  }
   void Give(Range range, const Hint& hint, Headers headers = {}) {
     GiveBytes(range, EncodeHint(hint), std::move(headers));
   }

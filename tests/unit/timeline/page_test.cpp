@@ -157,18 +157,6 @@ TEST(Page, PullsNoFurtherThanThePlace) {
   EXPECT_EQ(w.authors_read, 1u) << "who has not posted since is not asked";
 }
 
-// The author read last has the item that comes first among those of its moment.
-TEST(Page, AWalkSkipsNobodysItemOfASharedMoment) {
-  World w;
-  for (uint64_t author = 0; author < 6; ++author) {
-    w.Follow(UserId{100 + author});
-    w.Publish(UserId{100 + author}, 19 - author, 1'000);
-  }
-  EXPECT_EQ(w.Walk({.limit = 1}), w.Everything()) << "pulled";
-  w.Visit();
-  EXPECT_EQ(w.Walk({.limit = 1}), w.Everything()) << "live, and below its floor";
-}
-
 // Authors give times up to kMaxCreatedAt, far beyond any real time in milliseconds.
 TEST(Page, AWalkEndsWhateverTimesAuthorsGave) {
   World w;

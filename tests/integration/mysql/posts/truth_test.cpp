@@ -19,7 +19,6 @@ constexpr int64_t kFewOfSyncs = 60;
 
 class TruthTest : public ::testing::Test {
  protected:
-  PostPage Ask(ReadPostPage request) { return fanline::Ask(truth_, std::move(request)); }
   SyncTruth Ask(ReadSync request) { return fanline::Ask(truth_, std::move(request)); }
 
   // SELECTs that this server has answered.
@@ -41,23 +40,6 @@ PostState Published(UnixMs created_at) {
   PostState state;
   state.created_at = created_at;
   return state;
-}
-
-TEST_F(TruthTest, FollowersComeFromTheAuthorsShardAndOnlyFromTheRangeAsked) {
-  for (const Shard shard : {0u, 1u}) {
-    const UserId author = shards_.UserOn(shard, 1);
-    std::vector<UserId> readers;
-    for (uint64_t raw = 100; raw < 300; ++raw) readers.push_back(UserId{raw});
-    shards_.PutFollowers(author, readers);
-    size_t met = 0;
-    for (Range range = 0; range < 16; ++range) {
-      const auto page = Ask(
-          ReadPostPage{.range = range, .author = author, .posts = {}, .after = {}, .limit = 500});
-      for (const UserId reader : page.followers) EXPECT_EQ(layout_.RangeOf(reader), range);
-      met += page.followers.size();
-    }
-    EXPECT_EQ(met, 200u);
-  }
 }
 
 TEST_F(TruthTest, EachOfManyRequestsAtOnceIsAnsweredOnceAndAsIfAlone) {

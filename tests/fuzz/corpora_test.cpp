@@ -73,13 +73,14 @@ INSTANTIATE_TEST_SUITE_P(Corpora, Kept, ::testing::ValuesIn(KeptInputs()), NameO
 
 TEST_P(Kept, InputHolds) { TargetOf(GetParam()).run(GetParam().bytes); }
 
-// Of the codecs of Kafka's records, with a few bytes damaged.
+// Requests of the API, and what the codecs of Kafka's records read, with a few bytes damaged.
 TEST(Corpora, InputsHoldAlsoWhenTheyAreDamaged) {
-  const std::set<std::string> codecs = {"feed_event", "hint", "relation_event", "relation_log"};
+  const std::set<std::string> targets = {"api", "feed_event", "hint", "relation_event",
+                                         "relation_log"};
   fanline::testing::Seeded random;
   std::printf("FANLINE_TEST_SEED=%llu\n", static_cast<unsigned long long>(random.seed()));
   for (const Input& input : KeptInputs()) {
-    if (!codecs.contains(input.target) || input.bytes.empty()) continue;
+    if (!targets.contains(input.target) || input.bytes.empty()) continue;
     for (int round = 0; round < 100; ++round) {
       std::string bytes = input.bytes;
       for (uint64_t flips = 1 + random.Below(4); flips > 0; --flips) {

@@ -6,7 +6,6 @@ import socket
 import threading
 import time
 import unittest
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
@@ -16,18 +15,16 @@ from stack.local_stack import LocalStack, wait_until
 from stack.ports import Ports
 from stack.programs.api import Api
 from stack.programs.feedctl import Feedctl
+from tests.e2e.installation import KeepsLogs
 from tests.e2e.openapi import Contract
+from tests.e2e.relations import shard_of
 
 LIMIT = 300  # of followed users, so that reaching it is quick; 400 changes an hour
 CLIENTS = 8
 AWAY_AFTER_S, BACK_AFTER_S = 60, 120
 
 
-def shard_of(user):
-    return zlib.crc32(str(user).encode()) % 1024 // 512
-
-
-class ApiTest(unittest.TestCase):
+class ApiTest(KeepsLogs):
     """Each test has users of its own, from self.first on."""
 
     number = 0
@@ -68,14 +65,6 @@ class ApiTest(unittest.TestCase):
         self.first = ApiTest.number * 10_000
         self.client = self.api.client(self.contract.check)
         self.addCleanup(self.client.close)
-
-    def run(self, result=None):
-        """Leaves the logs of a test that fails behind."""
-        before = len(result.errors) + len(result.failures)
-        super().run(result)
-        if len(result.errors) + len(result.failures) > before:
-            print(f"logs of {self.id()}: {self.stack.keep_logs(self.id())}", flush=True)
-        return result
 
     # ---- helpers -------------------------------------------------------------------------------
 

@@ -34,7 +34,17 @@ def made_up_graph(seed=1):
     return followers
 
 
-class Installation(unittest.TestCase):
+class KeepsLogs(unittest.TestCase):
+    def run(self, result=None):
+        """Leaves the logs of a test that fails behind."""
+        before = len(result.errors) + len(result.failures)
+        super().run(result)
+        if len(result.errors) + len(result.failures) > before:
+            print(f"logs of {self.id()}: {self.stack.keep_logs(self.id())}", flush=True)
+        return result
+
+
+class Installation(KeepsLogs):
     """Subclasses say how many daemons there are, and how the services are set up."""
 
     ranges = 16
@@ -67,7 +77,7 @@ class Installation(unittest.TestCase):
         cls.feedctl.run("import", graph)
         cls.fleet.start()
         cls.producer = Producer(cls.stack.kafka.address, FEED)
-        cls.post_ids = itertools.count(1)
+        cls.post_ids, cls.versions = itertools.count(1), itertools.count(1)
         cls.fleet.wait_serving()
 
     @classmethod
@@ -83,14 +93,6 @@ class Installation(unittest.TestCase):
         for daemon in self.fleet.daemons:
             if not daemon.running:  # an earlier test failed half-way
                 daemon.start().wait_ready()
-
-    def run(self, result=None):
-        """Leaves the logs of a test that fails behind."""
-        before = len(result.errors) + len(result.failures)
-        super().run(result)
-        if len(result.errors) + len(result.failures) > before:
-            print(f"logs of {self.id()}: {self.stack.keep_logs(self.id())}", flush=True)
-        return result
 
     # ---- what happens --------------------------------------------------------------------------
 

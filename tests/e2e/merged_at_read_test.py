@@ -2,7 +2,6 @@
 over HTTP, on a whole fleet. Back and forth while everything else goes on and programs are killed."""
 
 import contextlib
-import itertools
 import random
 import threading
 import time
@@ -31,11 +30,6 @@ class MergedAtRead(Reading):
     def made_graph(cls):
         followers = *READERS, *WALKERS
         return {**{author: set(followers) for author in AUTHORS}, MAX: {*followers, *CROWD}}
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.versions = itertools.count(1)
 
     def mode(self, author, mode=None):
         return self.feedctl.json("author", "mode", author, *([mode] if mode else []), "--json")
@@ -106,7 +100,7 @@ class MergedAtRead(Reading):
             stack.callback(over.set)
             changes = pool.submit(self.change, over)
             kills = pool.submit(self.kill, over)
-            walks = [pool.submit(self.walks, reader, still, over) for reader in WALKERS]
+            walks = [pool.submit(self.walks, reader, still, over, (20, 77)) for reader in WALKERS]
             over.wait(SECONDS)
             over.set()
             counts = [walk.result() for walk in walks]
@@ -148,17 +142,6 @@ class MergedAtRead(Reading):
             daemon.start()
             killed += 1
         return killed
-
-    def walks(self, reader, still, over):
-        """LEO's posts, the older half pushed, the newer merged, stand still; EVE's come and go."""
-        draw, count, stood = random.Random(reader), 0, set(still)
-        with contextlib.closing(draw.choice(self.apis).client()) as client:
-            while not over.is_set() or count == 0:
-                walked = self.walk(f"{reader}/timeline", draw.choice((20, 77)), client)
-                self.assertEqual(len(walked), len(set(walked)), "shown twice")
-                self.assertEqual([post for post in walked if post in stood], still)
-                count += 1
-        return count
 
 
 if __name__ == "__main__":

@@ -81,10 +81,7 @@ TEST_F(RedisTimelines, TimelinesStayListpacksUnderThousandsOfRandomWrites) {
 }
 
 TEST_F(RedisTimelines, AKeyOfAWrongTypeFailsAlone) {
-  UserId other{};
-  for (uint64_t raw = 2000; Raw(other) == 0; ++raw) {
-    if (keys_.layout().RangeOf(UserId{raw}) == range_) other = UserId{raw};
-  }
+  const UserId other = OthersHere(1).front();
   Build(other, 1);
   ForgetIndex();
   console_.Run({"SET", Name(keys_.Timeline(kBob)), "not a timeline"});
@@ -117,9 +114,7 @@ TEST_F(RedisTimelines, ALargeBatchIsCutIntoCallsAndAnsweredInOrder) {
   BatchOf batch(range_, kEpoch);
   std::vector<int8_t> expected;
   size_t readers = 0;
-  for (uint64_t raw = 1; readers < 1800; ++raw) {
-    const UserId reader{raw};
-    if (keys_.layout().RangeOf(reader) != range_) continue;
+  for (const UserId reader : OthersHere(1800)) {
     const bool live = ++readers % 3 == 0;
     if (live) Build(reader, 1);
     batch.Write(reader, {At(77, 9)});
@@ -136,11 +131,7 @@ TEST_F(RedisTimelines, ALargeBatchIsCutIntoCallsAndAnsweredInOrder) {
 TEST_F(RedisTimelines, WhereNearlyAllAreLiveTheIndexIsNotAskedUntilManyAreNot) {
   const auto push_to_all = [this](uint64_t from) {
     BatchOf batch(range_, kEpoch);
-    for (uint64_t raw = from, readers = 0; readers < 500; ++raw) {
-      if (keys_.layout().RangeOf(UserId{raw}) != range_) continue;
-      ++readers;
-      batch.Write(UserId{raw}, {At(77, 9)});
-    }
+    for (const UserId reader : OthersHere(500, from)) batch.Write(reader, {At(77, 9)});
     return batch.Take();
   };
   TimelineBatch live = push_to_all(1'000'000);

@@ -89,23 +89,15 @@ FeedEvent RandomEvent(Seeded& random) {
   return event;
 }
 
-TEST(EventCodec, ReadsBackAnyEventInBothForms) {
+TEST(EventCodec, ReadsBackAnyEventInBothFormsAndNoTruncationOfOne) {
   Seeded random;
   for (int round = 0; round < 5'000; ++round) {
     const FeedEvent event = RandomEvent(random);
-    ASSERT_EQ(Accepted(EncodeEventJson(event)), event);
-    ASSERT_EQ(Accepted(EncodeEventProto(event)), event);
-    ASSERT_EQ(Accepted(EncodeEventJson(event), kJsonContentType), event);
-    ASSERT_EQ(Accepted(EncodeEventProto(event), kProtoContentType), event);
-  }
-}
-
-TEST(EventCodec, RefusesEveryTruncationInBothForms) {
-  Seeded random;
-  for (int round = 0; round < 500; ++round) {
-    const FeedEvent event = RandomEvent(random);
-    for (const auto& whole : {EncodeEventJson(event), EncodeEventProto(event)}) {
-      for (size_t size = 0; size < whole.size(); ++size) {
+    for (const auto& [whole, type] : {std::pair(EncodeEventJson(event), kJsonContentType),
+                                      {EncodeEventProto(event), kProtoContentType}}) {
+      ASSERT_EQ(Accepted(whole), event);
+      ASSERT_EQ(Accepted(whole, type), event);
+      for (size_t size = 0; size < whole.size() && round % 10 == 0; ++size) {
         const auto decoded = DecodeEvent(std::string_view(whole).substr(0, size), "");
         ASSERT_TRUE(std::holds_alternative<Rejection>(decoded)) << size << " of " << whole;
       }

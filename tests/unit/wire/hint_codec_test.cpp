@@ -110,8 +110,7 @@ TEST(HintCodec, ReadsBackAnyHintAndRefusesEveryTruncation) {
     const Hint hint = RandomHint(random);
     const std::string whole = EncodeHint(hint);
     ASSERT_THAT(DecodeHint(whole), VariantWith<Hint>(hint));
-    if (round % 10 > 0) continue;
-    for (size_t size = 0; size < whole.size(); ++size) {
+    for (size_t size = 0; size < whole.size() && round % 10 == 0; ++size) {
       ASSERT_NE(ReasonOf(std::string_view(whole).substr(0, size)), "accepted") << size;
     }
   }

@@ -101,20 +101,14 @@ RelationMessage RandomMessage(fanline::testing::Seeded& random) {
       random.OneIn(2) ? 0 : random.Id()};
 }
 
-TEST(RelationLog, ReadsBackAnyMessage) {
+TEST(RelationLog, ReadsBackAnyMessageAndRefusesEveryTruncation) {
   fanline::testing::Seeded random;
   for (int round = 0; round < 20'000; ++round) {
     const RelationMessage message = RandomMessage(random);
-    ExpectRead(EncodeRelationMessage(message), message);
+    const std::string whole = EncodeRelationMessage(message);
+    ExpectRead(whole, message);
     ASSERT_FALSE(HasFailure());
-  }
-}
-
-TEST(RelationLog, RefusesEveryTruncation) {
-  fanline::testing::Seeded random;
-  for (int round = 0; round < 2'000; ++round) {
-    const std::string whole = EncodeRelationMessage(RandomMessage(random));
-    for (size_t size = 0; size < whole.size(); ++size) {
+    for (size_t size = 0; size < whole.size() && round % 10 == 0; ++size) {
       ASSERT_NE(ReasonOf(std::string_view(whole).substr(0, size)), "accepted") << size;
     }
   }

@@ -1,4 +1,4 @@
-// A server on a loopback port that speaks the Redis protocol and answers as a test says.
+// A server on a loopback port that speaks the Redis protocol. The test gives its answers.
 #pragma once
 
 #include <sys/socket.h>
@@ -24,7 +24,7 @@ class FakeServer {
 
   explicit FakeServer(Answer answer)
       : answer_(std::move(answer)), acceptor_([this] { Accept(); }) {}
-  // Its clients must be gone.
+  // Its clients must have gone before.
   ~FakeServer() {
     shutdown(host_.listener(), SHUT_RDWR);
     acceptor_.join();
@@ -84,7 +84,7 @@ class FakeServer {
 
   const Answer answer_;
   const HangingHost host_;             // until somebody accepts
-  std::vector<std::thread> sessions_;  // the acceptor's, until it has ended
+  std::vector<std::thread> sessions_;  // used by the acceptor until it has ended
   std::thread acceptor_;
 };
 

@@ -23,13 +23,13 @@ USERS = 300
 SESSION = ["--kafka-properties", "session.timeout.ms=2000,heartbeat.interval.ms=300"]
 
 
-def made_up_graph(seed=1):
+def made_up_graph(draw=None, users=USERS):
     """Author -> followers. Some are followed by many, some by nobody, as in real ones."""
-    draw = random.Random(seed)
+    draw = draw or random.Random(1)
     followers = {}
-    for author in range(1, USERS + 1):
-        size = min(USERS - 1, int(draw.paretovariate(1.0)))
-        others = [user for user in range(1, USERS + 1) if user != author]
+    for author in range(1, users + 1):
+        size = min(users - 1, int(draw.paretovariate(1.0)))
+        others = [user for user in range(1, users + 1) if user != author]
         followers[author] = set(draw.sample(others, size))
     return followers
 

@@ -442,14 +442,14 @@ TEST_F(ProducerTest, FlushEndsWhenItsTimeIsUpAndClosingAnswersWhatIsUnderWay) {
 
 TEST_F(ProducerTest, ARefusedPropertyIsNamedAndItsValueIsNot) {
   // The first carries a guarantee.
-  for (const auto& [name, value] : {std::pair{"acks", "1"}, {"security.protocol", "hunter2"}}) {
+  for (const auto& [property, value] : {std::pair{"acks", "1"}, {"security.protocol", "hunter2"}}) {
     ProducerOptions options = Options();
-    options.client.properties[name] = value;
+    options.client.properties[property] = value;
     try {
       Start(options);
-      FAIL() << name << " was taken";
+      FAIL() << property << " was taken";
     } catch (const Misconfigured& error) {
-      EXPECT_THAT(error.what(), HasSubstr(name));
+      EXPECT_THAT(error.what(), HasSubstr(property));
       EXPECT_THAT(error.what(), Not(HasSubstr("hunter2")));
     }
   }

@@ -143,6 +143,7 @@ TEST_F(RedisAnswers, MisconfIsWaitedOut) {
   ExpectAllGoesOn();
 }
 
+// A Redis that takes no write at all must not be taken for one that lost a key: the hint waits.
 TEST_F(RedisAnswers, NoReplicasIsWaitedOut) {
   console_.Run({"CONFIG", "SET", "min-replicas-to-write", "1"});
   const BatchWritten pushed = Push();

@@ -100,16 +100,6 @@ TEST_F(RedisTimelines, AReadOfAWrongTypeNeverSucceedsUntilItIsDropped) {
   EXPECT_TRUE(driver_.Do(ReadTimeline{0, range_, kEpoch, kBob}).status.done());
 }
 
-// A Redis that takes no write at all must not be taken for one that lost a key: the hint waits.
-TEST_F(RedisTimelines, ARefusalOfEveryWriteIsAnsweredLater) {
-  Build(kBob, 3);
-  console_.Run({"CONFIG", "SET", "min-replicas-to-write", "1"});
-  const BatchWritten added = Push(kBob, {At(77, 9)});
-  console_.Run({"CONFIG", "SET", "min-replicas-to-write", "0"});
-  EXPECT_TRUE(added.status.later());
-  EXPECT_TRUE(Exists(kBob));
-}
-
 TEST_F(RedisTimelines, ALargeBatchIsCutIntoCallsAndAnsweredInOrder) {
   BatchOf batch(range_, kEpoch);
   std::vector<int8_t> expected;

@@ -139,7 +139,6 @@ class Demoted : public Outage {
 
   DemotablePrimary primary_{shards_.config(), 1};
 };
-};
 
 TEST_F(Demoted, TruthIsNotReadFromWhatWasThePrimary) {
   Config config = With(shards_.config().shards[1].port);

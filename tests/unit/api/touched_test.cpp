@@ -13,8 +13,7 @@ class TouchedTest : public ::testing::Test {
  protected:
   // The number-th user on a shard.
   UserId User(Shard shard, int number = 0) const {
-    uint64_t id = 1;
-    for (;; ++id) {
+    for (uint64_t id = 1;; ++id) {
       if (map_.ShardOf(UserId{id}) == shard && number-- == 0) return UserId{id};
     }
   }

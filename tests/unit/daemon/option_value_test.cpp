@@ -61,7 +61,8 @@ TEST(OptionValue, ADurationThatIsNoneIsRefused) {
   }
 }
 
-TEST(OptionValue, ADurationFinerThanItsTargetIsRefusedNotRounded) {
+TEST(OptionValue, ADurationIsRefusedInItsUnitsAndNotRounded) {
+  EXPECT_EQ(Refusal<milliseconds>("2m", {.min = 1, .max = 60'000}), "is not in 1ms..1m");
   EXPECT_EQ(Refusal<milliseconds>("1500us"), "is finer than a millisecond");
 }
 
@@ -81,10 +82,6 @@ TEST(OptionValue, WholeNumbersAreRefusedOutsideTheirTypeAndRange) {
   }
   EXPECT_EQ(Refusal<int64_t>("0", {.min = 1, .max = {}}), "is not at least 1");
   EXPECT_EQ(Refusal<uint64_t>("18446744073709551615", {.min = 1, .max = 9}), "is not in 1..9");
-}
-
-TEST(OptionValue, BoundsOfADurationAreShownAsDurations) {
-  EXPECT_EQ(Refusal<milliseconds>("2m", {.min = 1, .max = 60'000}), "is not in 1ms..1m");
 }
 
 TEST(OptionValue, ARealNumberMustBeFinite) {

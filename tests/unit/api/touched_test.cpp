@@ -55,12 +55,9 @@ TEST_F(TouchedTest, AFriendshipIsWhereThePairsRowIsAndAChangeOfItWithBoth) {
   }
 }
 
-TEST_F(TouchedTest, WhoLooksAtSomebodyElsesListAsksTheirOwnShardToo) {
+TEST_F(TouchedTest, WhoLooksAtSomebodyElsesListOrFollowersAsksTheirOwnShardToo) {
   EXPECT_THAT(Asked("GET " + At(User(2), "following?relation_to=" + ToString(User(0)))),
               ElementsAre(2, 0, 2));
-}
-
-TEST_F(TouchedTest, FamiliarFollowersAreCheckedWhereTheFollowedOneIs) {
   EXPECT_THAT(Asked("GET " + At(User(1), "familiar-followers/" + ToString(User(0)))),
               ElementsAre(1, 0, 1));
 }

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-
 #include "tests/fakes/fake_post_bodies.h"
 #include "tests/unit/seeded.h"
 

@@ -192,7 +192,9 @@ void Pages::TakeProgress(Serving& page) const {
   using std::chrono::milliseconds;
   const UnixMs overlap = std::chrono::floor<milliseconds>(rules_.overlap).count();
   const UnixMs late = std::max(overlap, UnixMs{milliseconds(kLate).count()});
-  const UnixMs as_of = page.page.as_of > page.asked_at + late ? 0 : page.page.as_of;
+  // Not asked_at: a page may have awaited its rebuild since then.
+  const bool ahead = page.page.as_of > clock_().unix_ms + late;
+  const UnixMs as_of = ahead ? 0 : page.page.as_of;
   page.facts.incomplete |= page.asked_at - as_of > late;
   UnixMs settled = as_of - overlap;
   const auto& from = page.call->newer_than;

@@ -387,6 +387,23 @@ TEST_F(PagesTest, WhereAPullWouldHaveToWaitTheRebuildServesThePage) {
   EXPECT_EQ(Home("5", "?newer_than=1.1")["state"], "live");
 }
 
+// When Redis was lost, readers wait for half a minute: their range has gone on meanwhile.
+TEST_F(PagesTest, APageThatWaitedForItsRebuildIsWhole) {
+  Follow(5, 7);
+  w_.Publish(7, 70, w_.now - 60'000);
+  const std::string shown = std::to_string(w_.now - 60'000) + ".70";
+  std::atomic<bool> waited = false;
+  w_.posts.on_read = [&] {
+    if (!waited.exchange(true)) w_.now += 30'000;
+  };
+  const PullsBusy busy(w_);
+  const json page = Home("5");
+  EXPECT_TRUE(waited);
+  EXPECT_EQ(page["state"], "live");
+  EXPECT_FALSE(page.contains("incomplete"));
+  EXPECT_EQ(page["newest_cursor"], shown);
+}
+
 TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
   Follow(5, 7);
   w_.Publish(7, 70, 1'000);

@@ -37,8 +37,12 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
            "range has an equal share")
       .Range(16'384, 100'000'000);
   options::AddGather(table, &limits.gather);
-  table.Add("save-position-every", &limits.save_position_every,
-            "how often progress is written to Redis and then committed");
+  // The log's end is asked for every five seconds. A page is incomplete when the progress of its
+  // range is more than ten seconds old (api/pages.h).
+  table
+      .Add("save-position-every", &limits.save_position_every,
+           "how often progress is written to Redis and then committed")
+      .Range(0s, 3s);
 }
 
 }  // namespace fanline::pusher

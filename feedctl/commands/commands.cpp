@@ -22,7 +22,6 @@ extern const Row kRelationsMode;
 extern const Row kRelationsReconciler;
 extern const Row kRelationsCounters;
 extern const Row kActivate;
-extern const Row kTimeline;
 extern const Row kAudit;
 extern const Row kRanges;
 extern const Row kTimelinesDrop;
@@ -49,7 +48,7 @@ constexpr const Row* kCommands[] = {
     &kFollow, &kUnfollow, &kRelations, &kRelationsShow, &kRelationsMode, &kRelationsReconciler,
     &kRelationsCounters,
     // Timelines
-    &kActivate, &kTimeline, &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
+    &kActivate, &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
     // Dead letters
     &kDlq, &kDlqList, &kDlqShow, &kDlqReplay};
 

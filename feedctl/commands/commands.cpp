@@ -10,10 +10,6 @@ extern const Row kMigrate;
 extern const Row kTopicsCreate;
 extern const Row kImport;
 extern const Row kPublish;
-extern const Row kDelete;
-extern const Row kHide;
-extern const Row kUnhide;
-extern const Row kEdit;
 extern const Row kAuthorMode;
 extern const Row kFollow;
 extern const Row kUnfollow;
@@ -43,7 +39,7 @@ constexpr const Row* kCommands[] = {
     // Looking after it
     &kDoctor,
     // Posts
-    &kPublish, &kDelete, &kHide, &kUnhide, &kEdit, &kAuthor, &kAuthorMode,
+    &kPublish, &kAuthor, &kAuthorMode,
     // Relations
     &kFollow, &kUnfollow, &kRelations, &kRelationsShow, &kRelationsMode, &kRelationsReconciler,
     &kRelationsCounters,

@@ -1,10 +1,11 @@
 // feedctl publish: one post, or a file of events of any kind.
 #include <cstdio>
 
+#include "fanline/model/created_at.h"
 #include "fanline/wire/event_codec.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/events/event_sender.h"
-#include "feedctl/events/post_event.h"
+#include "feedctl/events/event_text.h"
 #include "feedctl/events/turn.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/json.h"
@@ -46,11 +47,7 @@ class Publish : public Command {
   int Run(Interrupt& interrupt) override {
     RequireUsage(Problem());
     if (!from_.empty()) return RunFile(interrupt);
-    FeedEvent event;
-    event.post = PostId{post_};
-    event.author = UserId{author_};
-    event.created_at = created_at_ == 0 ? daemon::SystemNow().unix_ms : created_at_;
-    SendOne(event, settings_, json_);
+    SendOne();
     return 0;
   }
 
@@ -62,6 +59,26 @@ class Publish : public Command {
       return "--author and --post are required, or --from";
     }
     return {};
+  }
+
+  void SendOne() const {
+    const UnixMs now = daemon::SystemNow().unix_ms;
+    FeedEvent event;
+    event.post = PostId{post_};
+    event.author = UserId{author_};
+    event.created_at = created_at_ == 0 ? now : created_at_;
+    const std::string json = EncodeEventJson(event);
+    const Decoded<FeedEvent> decoded = DecodeEvent(json, kJsonContentType);
+    if (const auto* refused = std::get_if<Rejection>(&decoded)) {
+      throw Failure(kExitUsage, refused->reason);
+    }
+    const std::string why = WhyNotTaken(event.created_at, now);
+    RequireUsage(why.empty() ? "" : "--created-at: " + why);
+    EventSender sender(settings_, std::chrono::milliseconds(0));
+    sender.Send(event, json);
+    sender.Finish();
+    Require(sender.failure(), settings_, kExitData);
+    std::printf("%s\n", json_ ? json.c_str() : Describe(event).c_str());
   }
 
   int RunFile(Interrupt& interrupt) {

@@ -3,7 +3,6 @@
 
 #include "feedctl/commands/command.h"
 #include "feedctl/doctor/ask.h"
-#include "feedctl/doctor/postpone.h"
 #include "feedctl/doctor/reader.h"
 #include "feedctl/support/docs_folder.h"
 #include "feedctl/support/user_id.h"
@@ -64,7 +63,6 @@ class Doctor : public Command {
     Append(JudgeLogs(kafka.logs), &checks);
     Append(JudgeLetters(kafka, HoursOf(since_)), &checks);
     Append(JudgeRelations(shards, agreed), &checks);
-    Postpone(BlockedBy(shards, redis, kafka), &checks);
     return checks;
   }
 
@@ -76,7 +74,6 @@ class Doctor : public Command {
     if (!installation) {
       Checks checks = JudgeShards(shards);
       checks.push_back(JudgeUnplaced(user, shards));
-      Postpone(BlockedBy(shards, {}, {}), &checks);
       return checks;
     }
     const ReaderFacts reader = AskReader(settings_, *installation, user, groups_.pusher);
@@ -86,8 +83,6 @@ class Doctor : public Command {
       Append(OfLevel(Level::kLook, JudgeRedis(AskRedis(settings_, installation))), &checks);
     }
     Append(JudgeReader(reader), &checks);
-    Postpone(BlockedBy(shards, {.away = reader.redis_away}, {.away = bool{reader.kafka_away}}),
-             &checks);
     return checks;
   }
 

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "backends/options/agreed_settings.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "backends/options/redis_settings.h"
@@ -19,7 +18,6 @@ struct Config {
   std::string group = "fanline-pusher";
   options::RedisSettings redis;
   options::TimelineSettings timelines;
-  options::AgreedSettings agreed;
   options::MysqlSettings mysql;
   uint32_t truth_threads = 2;  // per shard
   Limits limits;

@@ -99,10 +99,8 @@ mysql::Installation Checks::AwaitInstallation(const mysql::Config& config, const
   options::TopicSettings topics;
   topics.feed = told.feed_topic.value_or(installation.feed_topic);
   topics.tasks = told.tasks_topic.value_or(installation.tasks_topic);
-  for (const std::string& wrong : {options::TopicMismatch(topics, installation),
-                                   options::Mismatch(told.agreed, installation)}) {
-    if (!wrong.empty()) Refuse(process_.log, wrong);
-  }
+  const std::string wrong = options::TopicMismatch(topics, installation);
+  if (!wrong.empty()) Refuse(process_.log, wrong);
   auto connections = std::make_shared<mysql::ShardConnections>(config);
   standing_.Add("installation", [connections, installation] {
     return mysql::CheckUnchanged(*connections, installation);

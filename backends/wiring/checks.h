@@ -16,7 +16,6 @@
 #include "backends/kafka/client_options.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/repairs/app_edges.h"
-#include "backends/options/agreed_settings.h"
 #include "backends/redis/client/options.h"
 #include "backends/wiring/awaited_redis.h"
 #include "backends/wiring/standing_checks.h"
@@ -32,7 +31,6 @@ namespace fanline::wiring {
 struct Told {
   std::optional<std::string> feed_topic = std::nullopt;
   std::optional<std::string> tasks_topic = std::nullopt;
-  options::AgreedSettings agreed = {};
 };
 
 class Checks {

@@ -37,7 +37,6 @@ class Activate : public Command {
     table.Add("threads", &threads_, "rebuilds at once").Range(1, 64);
     table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.redis);
-    options::AddWindow(table, settings.agreed);
     options::AddOptions(table, settings.timelines);
     options::AddOptions(table, settings.mysql);
   }

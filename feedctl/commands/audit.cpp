@@ -76,7 +76,6 @@ class Audit : public Command {
     AddOptions(table, watching_);
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.redis);
-    options::AddWindow(table, settings.agreed);
     options::AddOptions(table, settings.timelines);
     options::AddOptions(table, settings.mysql);
   }

@@ -43,7 +43,6 @@ class Follow : public Command {
              "stdin")
         .Unit("FILE");
     table.Add("threads", &threads_, "at work at once with --from").Range(1, 64);
-    if (follow) options::AddFollowingLimit(table, &settings.agreed.following_limit);
     table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.mysql);
   }

@@ -18,8 +18,6 @@ mysql::Installation ReadInstalled(const Settings& settings) {
     throw Failure(kExitConfig, status.message + " (feedctl init creates and checks it)");
   }
   Require(status, settings);
-  const std::string mismatch = options::Mismatch(settings.agreed, installation);
-  if (!mismatch.empty()) throw Failure(kExitConfig, mismatch);
   return installation;
 }
 

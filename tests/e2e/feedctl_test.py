@@ -313,21 +313,6 @@ class Using(unittest.TestCase):
         self.redis("DEL", key)
         self.redis("SREM", index, 1030)
 
-    def test_an_option_that_is_not_the_installations_is_refused(self):
-        for words in (["activate", 1, "--window", 4], ["audit", "--timeline-max-entries", 600],
-                      ["follow", "--reader", 1, "--author", 2, "--following-limit", 9]):
-            flag, told = map(str, words[-2:])
-            result = self.installation.run(*words)
-            self.assertEqual(result.returncode, 78)
-            self.assertRegex(result.stderr, f"feedctl: {flag}: {told} is not the installation's, which is "
-                                            rf"\d+; leave {flag} out or set it to that\n")
-        for name, flag in (("pusher", "--window"), ("mirror", "--following-limit")):
-            daemon = subprocess.run([BIN / f"fanline-{name}", flag, "10", "--admin-listen", "127.0.0.1:0"],
-                                    env=self.installation.env, text=True, capture_output=True,
-                                    timeout=TIMEOUT_S, check=False)
-            self.assertEqual(daemon.returncode, 78, daemon.stderr)
-            self.assertIn(f"{flag}: 10 is not the installation's, which is ", daemon.stderr + daemon.stdout)
-
     def test_nobody_knows_a_user_without_a_row(self):
         result = self.installation.run("doctor", 123456789)
         self.assertEqual(result.returncode, 67)

@@ -94,12 +94,9 @@ class Refusals(Agreement):
         for number, (program, args, shards, words) in enumerate([
                 ("fanline-pusher", ["--tasks-topic", "other"], [one, other], ("tasks", "other")),
                 ("fanline-dispatcher", ["--feed-topic", "other"], [one, other], ("feed", "other")),
-                ("fanline-mirror", ["--following-limit", "7"], [one, other], ("5000", "7")),
-                ("fanline-api", ["--following-limit", "7"], [one, other], ("5000", "7")),
                 ("fanline-reconciler", [], [other, one], ("shard_index", "feedctl init")),
                 ("fanline-dispatcher", [], [one], ('shard_count \\"2\\"', "1 shards"))]):
             with self.subTest(program, args=args):
-                args = [*args, *(["--listen", "127.0.0.1:0"] if program == "fanline-api" else [])]
                 refused = Daemon(self.stack, self.ports, program, f"refused-{number}", args,
                                  {"FANLINE_MYSQL_SHARDS": ",".join(shards)}).start()
                 self.wait_refused(refused, *words)

@@ -4,7 +4,6 @@ namespace fanline::feedctl {
 
 // Each is defined in a file in this folder.
 extern const Row kDoctor;
-extern const Row kCapacity;
 extern const Row kInit;
 extern const Row kMigrate;
 extern const Row kTopicsCreate;
@@ -35,7 +34,7 @@ constexpr Row kDlq{"dlq", "looks at what could not be processed, and has it proc
 
 constexpr const Row* kCommands[] = {
     // Setting up
-    &kCapacity, &kInit, &kMigrate, &kTopics, &kTopicsCreate, &kImport,
+    &kInit, &kMigrate, &kTopics, &kTopicsCreate, &kImport,
     // Looking after it
     &kDoctor,
     // Posts

@@ -8,7 +8,6 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   config.daemon.admin.listen.port = 9402;
   daemon::AddOptions(table, config.daemon);
   options::AddOptions(table, config.kafka);
-  options::AddTasksTopic(table, config.topics);
   table.Add("group", &config.group, "consumer group on the tasks topic");
   options::AddOptions(table, config.redis);
   options::AddOptions(table, config.timelines);

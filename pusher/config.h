@@ -14,7 +14,6 @@ namespace fanline::pusher {
 struct Config {
   daemon::DaemonOptions daemon;
   options::KafkaSettings kafka;
-  options::TopicSettings topics;
   std::string group = "fanline-pusher";
   options::RedisSettings redis;
   options::TimelineSettings timelines;

@@ -27,12 +27,6 @@ class Masters;
 
 namespace fanline::wiring {
 
-// What options told a program. None: the option was not given, or the program has none such.
-struct Told {
-  std::optional<std::string> feed_topic = std::nullopt;
-  std::optional<std::string> tasks_topic = std::nullopt;
-};
-
 class Checks {
  public:
   // As often as consumers ask where their logs end. Costs a row of each shard and the metadata of
@@ -44,8 +38,8 @@ class Checks {
 
   explicit Checks(daemon::Process& process) : process_(process), standing_(process, kEvery) {}
 
-  // The row all shards agree on. Options that were given must say what it says.
-  mysql::Installation AwaitInstallation(const mysql::Config& config, const Told& told);
+  // The row all shards agree on.
+  mysql::Installation AwaitInstallation(const mysql::Config& config);
 
   // The application's own tables have the columns that `tables` names, on all their shards.
   void AwaitAppTables(const mysql::AppTables& tables);

@@ -28,6 +28,7 @@ class DlqList : public Command {
       : Command(settings), options_(table, settings) {
     table.Add("limit", &limit_, "letters to show, the newest").Range(0, 10'000);
     table.Add("json", &json_, "print them as one JSON object");
+    options::AddOptions(table, settings.topics);
     options::AddOptions(table, settings.kafka);
   }
 

@@ -64,10 +64,9 @@ class DlqReplay : public Command {
   int Run(Interrupt& interrupt) override {
     const bool chosen = all_ || !places_.empty() || options_.given();
     RequireUsage(chosen ? "" : "say which: <letter>, --topic, --reason, --since or --all");
-    const Selection selection = options_.Selected(places_);
     const mysql::Installation installation = ReadInstalled(settings_);
-    const std::string mismatch = options::TopicMismatch(settings_.topics, installation);
-    if (!mismatch.empty()) throw Failure(kExitConfig, mismatch);
+    UseTopicsOf(installation, settings_);
+    const Selection selection = options_.Selected(places_);
     RequireSources(selection, installation);
 
     const Interrupt::Graceful graceful(interrupt);

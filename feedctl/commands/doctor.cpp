@@ -5,6 +5,7 @@
 #include "feedctl/doctor/ask.h"
 #include "feedctl/doctor/reader.h"
 #include "feedctl/support/docs_folder.h"
+#include "feedctl/support/installed.h"
 #include "feedctl/support/user_id.h"
 
 namespace fanline::feedctl {
@@ -55,7 +56,7 @@ class Doctor : public Command {
     SettingFacts agreed;
     const auto installation = AskShards(settings_, &shards, &agreed);
     const RedisFacts redis = AskRedis(settings_, installation);
-    UseTopicsOf(installation);
+    if (installation) UseTopicsOf(*installation, settings_);
     const KafkaFacts kafka = AskKafka(settings_, groups_, since_);
     Checks checks = JudgeShards(shards);
     Append(JudgeRedis(redis), &checks);
@@ -84,12 +85,6 @@ class Doctor : public Command {
     }
     Append(JudgeReader(reader), &checks);
     return checks;
-  }
-
-  void UseTopicsOf(const std::optional<mysql::Installation>& installation) {
-    if (!installation) return;
-    settings_.topics.feed = installation->feed_topic;
-    settings_.topics.tasks = installation->tasks_topic;
   }
 
   std::string user_;

@@ -21,6 +21,11 @@ mysql::Installation ReadInstalled(const Settings& settings) {
   return installation;
 }
 
+void UseTopicsOf(const mysql::Installation& installation, Settings& settings) {
+  settings.topics.feed = installation.feed_topic;
+  settings.topics.tasks = installation.tasks_topic;
+}
+
 redis::Options RequireRedis(const Settings& settings, const mysql::Installation& installation) {
   const auto options = options::ToOptions(settings.redis, settings.timelines, installation);
   const Status whose = redis::CheckMark(options);

@@ -12,6 +12,9 @@ namespace fanline::feedctl {
 // yet.
 [[nodiscard]] mysql::Installation ReadInstalled(const Settings& settings);
 
+// From now on the settings name the installation's topics.
+void UseTopicsOf(const mysql::Installation& installation, Settings& settings);
+
 // How to reach the installation's timelines. Failure 78 when Redis holds another installation's.
 [[nodiscard]] redis::Options RequireRedis(const Settings& settings,
                                           const mysql::Installation& installation);

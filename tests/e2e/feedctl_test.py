@@ -186,9 +186,6 @@ class Using(unittest.TestCase):
         result = self.installation.run("init", "--ranges", 32)
         self.assertEqual(result.returncode, 78)
         self.assertIn('partitions is "16", expected "32"', result.stderr)
-        result = self.installation.run("topics", "create", "--tasks-topic", "others")
-        self.assertEqual(result.returncode, 78)
-        self.assertIn('--tasks-topic: "others" is not the installation\'s', result.stderr)
 
     def test_auto_is_by_the_masters_of_redis_and_the_readers_expected(self):
         self.assertEqual(self.run_well("init", "--ranges", "auto"), self.told[0])

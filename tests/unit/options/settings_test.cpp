@@ -374,15 +374,5 @@ TEST(Settings, SecretsAreNotShown) {
   EXPECT_THAT(parsed.out, Not(HasSubstr("s3cret")));
 }
 
-TEST(Settings, TopicsMustBeTheInstallations) {
-  mysql::Installation installation;
-  EXPECT_EQ(TopicMismatch({}, installation), "");
-  installation.feed_topic = "posts";
-  EXPECT_EQ(TopicMismatch({}, installation),
-            "--feed-topic: \"feed-events\" is not the installation's, which is \"posts\"; set "
-            "--feed-topic to that");
-  EXPECT_THAT(TopicMismatch({"posts", "others"}, installation), HasSubstr("--tasks-topic"));
-}
-
 }  // namespace
 }  // namespace fanline::options

@@ -501,20 +501,13 @@ class Using(unittest.TestCase):
 
     # ---- activate ----
 
-    def test_readers_are_activated_by_name_by_file_and_by_their_number(self):
+    def test_readers_are_activated_by_name_and_by_file(self):
         for reader in (1400, 1401, 1402):
             self.follow(reader, 1410)
         self.assertEqual(self.json("activate", 1400, 1401)["rebuilt"], 2)
         path = self.installation.file("readers.txt", "1400\n1402\n")
         told = self.json("activate", "--from", path)
         self.assertEqual((told["rebuilt"], told["already_live"]), (1, 1))
-        everybody = self.json("activate", "--every-nth", 1)
-        readers = self.installation.number(
-            "SELECT COUNT(*) FROM user_rel WHERE following_cnt > 0")
-        self.assertEqual(everybody["readers"], readers)
-        self.assertEqual(everybody["rebuilt"] + everybody["already_live"], readers)
-        half = self.json("activate", "--every-nth", 2)
-        self.assertEqual(half["readers"], (readers + 1) // 2)
 
     # ---- audit ----
 
@@ -773,7 +766,7 @@ class Failing(Refusing):
         self.check(64, '"5x" is no user id', "relations", "counters", 5, "5x", "--repair")
         self.check(64, '"0" is no user id', "relations", "counters", 0)
         self.check(64, "one of them$", "activate")
-        self.check(64, "one of them$", "activate", 5, "--every-nth", 2)
+        self.check(64, "one of them$", "activate", 5, "--from", "-")
         self.check(64, '"x" is no user id', "activate", 5, "x")
         self.check(64, "nobody follows themselves", "relations", "show", 1, 1)
         self.check(64, '--ranges: "15" does not divide 1024', "init", "--ranges", 15)

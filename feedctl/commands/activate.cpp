@@ -25,12 +25,11 @@ using timeline::RebuildResult;
 
 class Activate : public Command {
  public:
-  Activate(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  Activate(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.AddPositional("reader", &given_, "whose timelines").Optional();
     table.Add("from", &from_, "a file with a reader per line, also gzipped; - is stdin")
         .Unit("FILE");
     table.Add("threads", &threads_, "rebuilds at once").Range(1, 64);
-    table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.redis);
     options::AddOptions(table, settings.timelines);
     options::AddOptions(table, settings.mysql);
@@ -144,7 +143,6 @@ class Activate : public Command {
   std::vector<std::string> given_;
   std::string from_;
   uint32_t threads_ = 4;
-  bool json_ = false;
 };
 
 }  // namespace

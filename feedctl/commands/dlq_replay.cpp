@@ -46,7 +46,7 @@ struct Appending {
 class DlqReplay : public Command {
  public:
   DlqReplay(daemon::OptionTable& table, Settings& settings)
-      : Command(settings), options_(table, settings) {
+      : Command(settings, table), options_(table, settings) {
     table
         .AddPositional("letter", &places_,
                        "which, as dlq list shows them: TOPIC/PARTITION/OFFSET or ../FIRST-LAST")
@@ -56,7 +56,6 @@ class DlqReplay : public Command {
     table.Add("again", &again_, "also letters that were replayed before");
     table.Add("rate", &rate_, "letters per second; 0 is as fast as can be").Range(0, 1'000'000);
     table.Add("show", &show_, "letters to name").Range(0, 1'000'000);
-    table.Add("json", &json_, "print what was done as one JSON object");
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.mysql);
   }
@@ -189,7 +188,6 @@ class DlqReplay : public Command {
   bool again_ = false;
   double rate_ = 0;
   uint32_t show_ = 1000;
-  bool json_ = false;
   Tally tally_;
   uint64_t sent_ = 0;
   uint64_t named_ = 0;

@@ -24,7 +24,7 @@ std::string HoursOf(std::chrono::milliseconds time) {
 
 class Doctor : public Command {
  public:
-  Doctor(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  Doctor(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.AddPositional("user", &user_, "everything about this one; none: the installation")
         .Optional();
     table.Add("since", &since_, "dead letters set aside within this time count")
@@ -33,7 +33,6 @@ class Doctor : public Command {
     table.Add("pusher-group", &groups_.pusher, "the pushers'");
     table.Add("mirror-group", &groups_.mirror, "the mirrors'");
     table.Add("reconciler-group", &groups_.reconciler, "the reconcilers'");
-    table.Add("json", &json_, "print the checks as one JSON object");
     options::AddRelationEventsTopic(table, settings.topics);
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.redis);
@@ -90,7 +89,6 @@ class Doctor : public Command {
   std::string user_;
   std::chrono::milliseconds since_ = 24h;
   Groups groups_;
-  bool json_ = false;
 };
 
 }  // namespace

@@ -28,12 +28,11 @@ constexpr uint64_t kMostAppendsUnderWay = 100;
 
 class Import : public Command {
  public:
-  Import(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  Import(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.AddPositional("file", &file_,
                         "an edge list, also gzipped; - is stdin. A line is who follows and whom, "
                         "two ids; # begins a comment");
     table.Add("id-offset", &id_offset_, "added to every id of the file; 1 when it counts from 0");
-    table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.mysql);
   }
@@ -170,7 +169,6 @@ class Import : public Command {
   std::string file_;
   uint64_t id_offset_ = 0;
   uint64_t hints_ = 0;
-  bool json_ = false;
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ bool IsBlank(std::string_view line) {
 
 class Publish : public Command {
  public:
-  Publish(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  Publish(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.Add("author", &author_, "who wrote the post").Unit("ID");
     table.Add("post", &post_, "the post, unique among those of all authors").Unit("ID");
     table
@@ -39,7 +39,6 @@ class Publish : public Command {
         .Unit("FILE");
     table.Add("rate", &rate_, "events per second with --from; 0 is as fast as can be")
         .Range(0, 10'000'000);
-    table.Add("json", &json_, "print the event as it was sent, or the result with --from");
     options::AddFeedTopic(table, settings.topics);
     options::AddOptions(table, settings.kafka);
   }
@@ -139,7 +138,6 @@ class Publish : public Command {
   int64_t created_at_ = 0;
   std::string from_;
   double rate_ = 0;
-  bool json_ = false;
 };
 
 }  // namespace

@@ -190,10 +190,9 @@ void PrintJson(const Report& report) {
 
 class RelationsShow : public Command {
  public:
-  RelationsShow(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  RelationsShow(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.AddPositional("user", &user_, "who follows");
     table.AddPositional("other", &other_, "whom");
-    table.Add("json", &json_, "print it as one JSON object");
     options::AddOptions(table, settings.mysql);
   }
 
@@ -209,7 +208,6 @@ class RelationsShow : public Command {
  private:
   std::string user_;
   std::string other_;
-  bool json_ = false;
 };
 
 }  // namespace

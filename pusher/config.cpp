@@ -8,10 +8,8 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   config.daemon.admin.listen.port = 9402;
   daemon::AddOptions(table, config.daemon);
   options::AddOptions(table, config.kafka);
-  options::AddTasksTopic(table, config.topics);
   table.Add("group", &config.group, "consumer group on the tasks topic");
   options::AddOptions(table, config.redis);
-  options::AddWindow(table, config.agreed);
   options::AddOptions(table, config.timelines);
   options::AddOptions(table, config.mysql);
   table.Add("truth-threads", &config.truth_threads, "threads that read each shard").Range(1, 32);

@@ -170,7 +170,7 @@ class ASecuredCluster(OnACluster):
 
     def feedctl_says(self, **told):
         env = {**os.environ, **self.stack.env, **self.stack.told, **told}
-        return subprocess.run([BIN / "feedctl", "timeline", "1"], env=env, text=True,
+        return subprocess.run([BIN / "feedctl", "activate", "1"], env=env, text=True,
                               capture_output=True, timeout=60)
 
     def test_posts_arrive_wherever_slots_move_and_masters_fail(self):

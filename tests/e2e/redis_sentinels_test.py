@@ -44,7 +44,7 @@ class RedisBehindSentinels(Installation):
 
     def feedctl_says(self, **told):
         env = {**os.environ, **self.stack.env, **self.stack.told, **told}
-        return subprocess.run([BIN / "feedctl", "timeline", "1"], env=env, text=True,
+        return subprocess.run([BIN / "feedctl", "activate", "1"], env=env, text=True,
                               capture_output=True, timeout=60)
 
     def test_a_replica_that_lagged_is_given_again_what_it_never_had(self):

@@ -12,7 +12,7 @@ from tests.e2e.decoding import ROOT
 from tests.e2e.installation import USERS, Installation
 
 EVERYBODY = range(1, USERS + 1)
-KAFKA, MYSQL, REDIS = "kafka", "mysql", "redis"
+KAFKA, REDIS = "kafka", "redis"
 
 
 def acl_rules(password, prefix=""):
@@ -99,19 +99,6 @@ class SecuredServices(Installation):
         self.assert_exact()
         self.assertIn("user=fanline", self.stack.redis.command("CLIENT", "LIST"))
         self.assertEqual(self.stack.redis.command("ACL", "LOG"), [])
-
-    def test_what_the_user_of_redis_may_not_do_is_said_and_waited_out(self):
-        self.make_live(EVERYBODY)
-        self.stack.redis.command("ACL", "SETUSER", "fanline", "-evalsha")
-        self.publish_all(list(EVERYBODY))
-        pusher, = self.fleet.pushers
-        self.wait_for(lambda: "'evalsha'" in pusher.get("/readyz")[1],
-                      "the pusher to say what it may not do")
-        self.assertIn("NOPERM", self.log_of(pusher))
-        self.stack.redis.command("ACL", "SETUSER", "fanline", "+evalsha")
-        self.stack.redis.command("ACL", "LOG", "RESET")
-        self.settle()
-        self.assert_exact()
 
     def test_new_passwords_hold_from_the_next_connection_on(self):
         self.make_live(EVERYBODY)

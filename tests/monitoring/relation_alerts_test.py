@@ -14,13 +14,12 @@ BASE = 5_000_000  # users beyond the graph
 
 
 class RelationFaults(Provoked):
+    silent_at_first = True
     pushers = 1
     reconciler_args = ("--grace", "1s", "--counter-sweep-every", "1s")
 
     @sees_fire("FanlineCountersDrift", "FanlineRelationLettersDead")
     def test_1_counters_are_changed_by_hand_and_strangers_write_to_the_log(self):
-        self.assertFalse(self.fires("FanlineRelationLettersDead"))
-        self.assertFalse(self.fires("FanlineCountersDrift"))
         users = self.users_of_rows()
         self.feedctl.run("relations", "reconciler", "dry_run")
         for server in self.stack.mysql:
@@ -47,8 +46,6 @@ class RelationFaults(Provoked):
 
     @sees_fire("FanlineRelationsCorrupt", "FanlineRepairsMany")
     def test_2_the_mirror_loses_changes(self):
-        self.assertFalse(self.fires("FanlineRepairsMany"))
-        self.assertFalse(self.fires("FanlineRelationsCorrupt"))
         edges = [(BASE + n, BASE + 1_000 + n, version(), True) for n in range(MANY)]
         ver = version()
         by_hand = [(BASE + 5_000, BASE + 6_000, ver, True), (BASE + 5_001, BASE + 6_001, ver, False)]
@@ -69,7 +66,6 @@ class RelationFaults(Provoked):
 
     @sees_fire("FanlineRepairsWithheld")
     def test_3_a_dry_run_is_forgotten(self):
-        self.assertFalse(self.fires("FanlineRepairsWithheld"))
         self.feedctl.run("relations", "reconciler", "dry_run")
         edges = [(BASE + 10_000 + n, BASE + 11_000 + n, version(), True) for n in range(3)]
         self.lose(*edges)

@@ -18,7 +18,6 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
            "records of a topic under way before consuming it is paused")
       .Range(16, 1'000'000);
   options::AddGather(table, &config.gather);
-  options::AddFollowingLimit(table, &config.agreed.following_limit);
   table.Add("oldest-record", &limits.oldest_record,
             "records older than this are refused: tombstones may have been collected since");
 }

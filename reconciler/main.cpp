@@ -36,7 +36,7 @@ namespace {
 // What all programs must agree on: shards, ranges, topics.
 mysql::Installation AwaitAll(const reconciler::Config& config, const kafka::ClientOptions& client,
                              const std::optional<mysql::AppTables>& app, wiring::Checks& agreed) {
-  auto installation = agreed.AwaitInstallation(options::ToConfig(config.mysql), {});
+  auto installation = agreed.AwaitInstallation(options::ToConfig(config.mysql));
   agreed.AwaitTopic(client, installation.tasks_topic, installation.partitions);
   agreed.AwaitRelationLog(client);
   agreed.AwaitTopicAndLetters(client, kRelationRetryTopic, 0);

@@ -170,10 +170,17 @@ class Leaderless(Reading):
                if bucket_of(reader) // (1024 // RANGES) == ALONE}
         self.wait_for(lambda: incomplete() == its, "the pages of its readers alone to be incomplete", 30)
         pusher, = self.fleet.pushers
+        self.wait_for(lambda: pusher.named().get(f"kafka_{TASKS}", "").startswith(f"{TASKS}/{ALONE}: "),
+                      "the pusher to name it", 30)
+        self.assertEqual(pusher.status("/readyz"), 200, "it reads all the others")
+        self.assertEqual(pusher.scrape().total("fanline_reachable", resource=f"kafka_{TASKS}"), 0)
         pusher.stop()
         self.wait_for(lambda: incomplete() == set(EVERYBODY), "all pages to be incomplete", 60)
         pusher.start()
         self.wait_for(lambda: incomplete() == its, "a new pusher to take over all other ranges", 60)
+        for _ in range(20):
+            self.assertEqual(pusher.status("/readyz"), 200, "it asks for that one again and again")
+            time.sleep(0.5)
 
         self.second.start()
         self.wait_for_brokers(2)

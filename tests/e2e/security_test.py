@@ -137,7 +137,7 @@ class SecuredServices(Installation):
                 ({"FANLINE_REDIS_TLS_CA": stranger}, "--redis-tls-ca"),
                 ({"FANLINE_KAFKA_PROPERTIES": f"ssl.ca.location={stranger}"}, "ssl.ca.location")):
             with self.subTest(env=env):
-                command = ["topics", "create"] if "ssl" in advice else ["timeline", "1"]
+                command = ["topics", "create"] if "ssl" in advice else ["activate", "1"]
                 said = self.feedctl_says(*command, **env)
                 self.assertEqual(said.returncode, 78, said.stderr)
                 self.assertIn(advice, said.stderr)
@@ -153,7 +153,7 @@ class SecuredServices(Installation):
         self.wait_for(lambda: not pusher.running, "the pusher to refuse")
         self.assertEqual(pusher.process.exit_code, 78)
         self.assertIn("holds the keys of installation 12345", self.log_of(pusher))
-        said = self.feedctl_says("timeline", "1")
+        said = self.feedctl_says("activate", "1")
         self.assertEqual(said.returncode, 78, said.stderr)
         self.assertIn("--redis-key-prefix", said.stderr)
         self.assertEqual(redis.command("GET", mark), "12345")

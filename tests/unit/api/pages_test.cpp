@@ -382,6 +382,30 @@ TEST_F(PagesTest, WhereAPullWouldHaveToWaitTheRebuildServesThePage) {
   EXPECT_EQ(Home("5", "?newer_than=1.1")["state"], "live");
 }
 
+// When Redis was lost, readers wait for half a minute. Their range has gone on meanwhile, or not.
+TEST_F(PagesTest, WhetherARangeLagsIsAskedOfWhenTheTimelineIsRead) {
+  for (const uint64_t user : {5, 6}) Follow(user, 7);
+  w_.Publish(7, 70, w_.now - 60'000);
+  const std::string shown = std::to_string(w_.now - 60'000) + ".70";
+  std::atomic<bool> waits = true;
+  w_.posts.on_read = [&] {
+    if (waits.exchange(false)) w_.now += 30'000;
+  };
+  const PullsBusy busy(w_);
+  const json whole = Home("5");
+  EXPECT_FALSE(waits);
+  EXPECT_EQ(whole["state"], "live");
+  EXPECT_FALSE(whole.contains("incomplete")) << "it is not ahead of its time";
+  EXPECT_EQ(whole["newest_cursor"], shown);
+
+  waits = true;
+  w_.posts.as_of = [stands = w_.now] { return stands; };
+  const json late = Home("6");
+  EXPECT_FALSE(waits);
+  EXPECT_EQ(late["state"], "live");
+  EXPECT_EQ(late["incomplete"], true);
+}
+
 TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
   FollowAuthorOfOnePost();
   std::latch begun(1), go_on(1);

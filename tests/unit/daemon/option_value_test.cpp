@@ -26,26 +26,6 @@ std::string Shown(T value) {
   return ShowValue(&value);
 }
 
-TEST(OptionValue, AValueThatMayBeNoneIsNoneByADash) {
-  std::optional<std::string> group = "mirror";
-  EXPECT_EQ(ShowValue(&group), "mirror");
-  EXPECT_EQ(StoreValue(&group, {}, {"-"}), "");
-  EXPECT_EQ(group, std::nullopt);
-  EXPECT_EQ(ShowValue(&group), "-");
-  EXPECT_EQ(StoreValue(&group, {}, {""}), "");
-  EXPECT_EQ(group, "");
-  EXPECT_EQ(Read<std::string>("-"), "-");
-  std::optional<uint32_t> window;
-  EXPECT_EQ(ShowValue(&window), "-");
-  EXPECT_EQ(Placeholder(&window), "N");
-  EXPECT_EQ(ShowRange(&window, {1, 9}), "1..9");
-  EXPECT_EQ(StoreValue(&window, {1, 9}, {"7"}), "");
-  EXPECT_NE(StoreValue(&window, {1, 9}, {"10"}), "");
-  EXPECT_EQ(window, 7u);
-  EXPECT_EQ(StoreValue(&window, {1, 9}, {"-"}), "");
-  EXPECT_EQ(window, std::nullopt);
-}
-
 TEST(OptionValue, DurationsAreWrittenWithAUnit) {
   EXPECT_EQ(Read<milliseconds>("500ms"), milliseconds(500));
   EXPECT_EQ(Read<milliseconds>("2s"), milliseconds(2000));

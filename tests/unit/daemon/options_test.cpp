@@ -153,11 +153,11 @@ TEST(Options, AllProblemsAreNamedAtOnceOneALine) {
   EXPECT_THAT(err, HasSubstr("fanline-test: FANLINE_LINGER: "));
 }
 
-TEST(Options, AnUnknownFlagIsRefusedWithTheNearestName) {
+TEST(Options, AnUnknownFlagIsRefused) {
   World w;
   const Parsed parsed = w.Parse({"--windwo", "5"});
   EXPECT_EQ(parsed.exit_code, kExitUsage);
-  EXPECT_THAT(parsed.err, HasSubstr("unknown option --windwo, did you mean --window?"));
+  EXPECT_THAT(parsed.err, HasSubstr("unknown option --windwo\n"));
   EXPECT_THAT(parsed.err, Not(HasSubstr("\"5\"")));
 }
 
@@ -177,10 +177,7 @@ TEST(Options, AnUnknownVariableIsOnlyAWarningOfCheckConfig) {
   EXPECT_TRUE(w.Parse({}).proceed());
   const Parsed parsed = w.Parse({"--check-config"});
   EXPECT_EQ(parsed.exit_code, 0);
-  EXPECT_THAT(parsed.out, HasSubstr("warning: FANLINE_PUSHER_LANES is set, and is no option of "
-                                    "fanline-test\n"));
-  EXPECT_THAT(parsed.out, HasSubstr("FANLINE_LITEN is set, and is no option of fanline-test, did "
-                                    "you mean FANLINE_LISTEN?\n"));
+  EXPECT_THAT(parsed.out, HasSubstr("warning: FANLINE_PUSHER_LANES is set, and is no option"));
   EXPECT_THAT(parsed.out, Not(HasSubstr("HOME")));
 }
 
@@ -354,7 +351,7 @@ TEST(OptionsFile, AWrongOneIsAConfigurationErrorThatSaysWhatIsWrong) {
       {"window = 1\nverify = true\nwindow = 2\n", "window: given twice"},
       {"window = 1\nwindow = 2\n", "window: given twice"},
       {"window = many\n", ": window: \"many\" is not a whole number"},
-      {"kafka_brokers = \"a:1\"\n", "unknown key kafka_brokers, did you mean kafka-brokers?"},
+      {"kafka_brokers = \"a:1\"\n", "unknown key kafka_brokers"},
   };
   for (const auto& [content, reason] : table) {
     World w;
@@ -483,7 +480,7 @@ TEST(OptionsCommand, AWrongCommandLineIsAUsageErrorThatSaysWhatIsWrong) {
   const std::vector<std::pair<std::vector<const char*>, std::string>> table = {
       {{}, "One of: publish timeline dlq"},
       {{"dlq"}, "One of: list replay"},
-      {{"publsh"}, "unknown command \"publsh\", did you mean publish?"},
+      {{"publsh"}, "unknown command \"publsh\""},
       {{"timeline"}, "<reader>: is required"},
       {{"timeline", "9", "10"}, "unexpected argument \"10\""},
       {{"timeline", "9", "--author", "5"}, "unknown option --author"},

@@ -5,7 +5,6 @@
 
 #include <fstream>
 
-#include "backends/options/agreed_settings.h"
 #include "backends/options/bodies_settings.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
@@ -26,7 +25,6 @@ struct World {
   TopicSettings topics;
   RedisSettings redis;
   TimelineSettings timelines;
-  AgreedSettings agreed;
   MysqlSettings mysql;
   daemon::OptionTable table{"program", "for tests"};
 
@@ -35,8 +33,6 @@ struct World {
     AddOptions(table, topics);
     AddOptions(table, redis);
     AddOptions(table, timelines);
-    AddWindow(table, agreed);
-    AddFollowingLimit(table, &agreed.following_limit);
     AddOptions(table, mysql);
     AddMigrationTimeout(table, mysql);
   }
@@ -144,32 +140,12 @@ TEST(Settings, SentinelsHaveAUserAndPasswordOfTheirOwn) {
   EXPECT_EQ(options.At({"r", 1}).password.text, "p");
 }
 
-TEST(Settings, AWindowThatDoesNotFitIsRefusedExactlyWhenRedisWouldRefuseIt) {
-  for (uint32_t window = 480; window < 512; ++window) {
-    mysql::Installation installation;
-    installation.window = {window, 512};
-    EXPECT_EQ(Problem(installation.window).empty(),
-              redis::Problem(ToOptions({}, {}, installation)).empty())
-        << window;
-  }
-  EXPECT_EQ(Problem({800, 1'000}), "");
-}
-
-TEST(Settings, WhatAllProgramsAgreeOnMayBeLeftOutAndMustNotDiffer) {
-  const mysql::Installation installation;
-  World world;
-  ASSERT_TRUE(world.Parse({}).proceed());
-  EXPECT_EQ(Mismatch(world.agreed, installation), "");
-  ASSERT_TRUE(
-      world.Parse({"--window", "450", "--timeline-max-entries", "512", "--following-limit", "5000"})
-          .proceed());
-  EXPECT_EQ(Mismatch(world.agreed, installation), "");
-  EXPECT_EQ(Mismatch({.window = 4}, installation),
-            "--window: 4 is not the installation's, which is 450; leave --window out or set it to "
-            "that");
-  EXPECT_THAT(Mismatch({.max_entries = 600}, installation),
-              HasSubstr("--timeline-max-entries: 600"));
-  EXPECT_THAT(Mismatch({.following_limit = 3}, installation), HasSubstr("--following-limit: 3 "));
+TEST(Settings, APasswordOfSentinelsThatNobodyNamedIsRefused) {
+  EXPECT_THAT(World().Parse({"--redis-sentinel-password", "q"}).err,
+              HasSubstr("--redis-sentinel-master"));
+  EXPECT_THAT(
+      World().Parse({"--redis-sentinel-master", "timelines", "--redis-sentinel-user", "u"}).err,
+      HasSubstr("--redis-sentinel-user: has no password"));
 }
 
 TEST(Settings, PropertiesOfKafkaAreNameAndValue) {
@@ -365,16 +341,6 @@ TEST(Settings, SecretsAreNotShown) {
                    "--kafka-properties", "sasl.password=s3cret"});
   EXPECT_EQ(parsed.exit_code, 0);
   EXPECT_THAT(parsed.out, Not(HasSubstr("s3cret")));
-}
-
-TEST(Settings, TopicsMustBeTheInstallations) {
-  mysql::Installation installation;
-  EXPECT_EQ(TopicMismatch({}, installation), "");
-  installation.feed_topic = "posts";
-  EXPECT_EQ(TopicMismatch({}, installation),
-            "--feed-topic: \"feed-events\" is not the installation's, which is \"posts\"; set "
-            "--feed-topic to that");
-  EXPECT_THAT(TopicMismatch({"posts", "others"}, installation), HasSubstr("--tasks-topic"));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct Config {
   daemon::DaemonOptions daemon;
   options::KafkaSettings kafka;
   std::string group = "fanline-reconciler";  // on relation-log; <group>-retry on the retries
-  std::optional<std::string> mirror_group = "fanline-mirror";  // none: no mirror that could lag
+  std::string mirror_group = "fanline-mirror";  // "-": no mirror could lag
   options::MysqlSettings mysql;
   // Of an application that keeps its own tables: all four, or none.
   std::string forward_shards, reverse_shards;

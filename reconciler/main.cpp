@@ -122,9 +122,10 @@ int Main(int argc, char** argv) {
                                          {map});
   const AppWatch app_watch(app, process);
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, log);
+  const bool lags = config.mirror_group != "-";
   kafka::KafkaLogPositions positions({.client = client,
                                       .topic = kRelationLogTopic,
-                                      .group = config.mirror_group.value_or(config.group)},
+                                      .group = lags ? config.mirror_group : config.group},
                                      log);
   const auto consumer = [&](const std::string& group, const char* topic) {
     return kafka::ConsumerOptions{
@@ -143,9 +144,7 @@ int Main(int argc, char** argv) {
                         .retries = {producer, inbox},
                         .positions = {positions, inbox},
                         .metrics = *metrics},
-                       {.checker = checks,
-                        .mirror = config.mirror_group.has_value(),
-                        .patience = config.retries.patience},
+                       {.checker = checks, .mirror = lags, .patience = config.retries.patience},
                        config.limits, gate);
   RetryReconciler retries({.checker = checker_ports(AsPart<CheckerReply>(retry_inbox)),
                            .retries = {producer, retry_inbox},

@@ -20,22 +20,38 @@ void ArgFloor(CommandBuffer& out, Floor floor) {
   }
 }
 
-// Reads the marks, which stand before the head.
-Marks MarksIn(const redisReply& reply) {
-  Marks marks;
-  for (size_t i = 0; i + 1 < reply.elements; ++i) {
-    const auto member = ParseMember(Text(At(reply, i)));
-    if (member && member->kind == Member::Kind::kMark) {
-      marks.authors.push_back(member->author);
-    } else {
-      marks.more = true;  // more than it can name, or an unknown mark
-    }
+// Marks and the head stand in front of the items.
+void ReadMark(std::string_view text, Marks* marks) {
+  const auto member = ParseMember(text);
+  if (member && member->kind == Member::Kind::kMark) {
+    marks->authors.push_back(member->author);
+  } else if (!member || member->kind != Member::Kind::kHead) {
+    marks->more = true;  // more than it can name, or an unknown mark
   }
-  return marks;
 }
 
-// {"ready", floor, marks, {member, score, member, score ...}, as_of}. The page has at most `limit`
+// Reads {member, score, member, score ...}, one of a page's lists. The page gets at most `limit`
 // items strictly newer than the floor; one item more tells that there is another page.
+void ReadList(const redisReply& list, uint32_t limit, ReaderTimelines::Page* page) {
+  for (size_t i = 0; i + 1 < list.elements; i += 2) {
+    const std::string_view score = Text(At(list, i + 1));
+    if (score == kScoreOfMarks) {
+      ReadMark(Text(At(list, i)), &page->marks);
+      continue;
+    }
+    const auto created_at = TimeOfScore(score);
+    if (created_at && *created_at <= page->floor) return;
+    const auto post = ParseItem(Text(At(list, i)));
+    if (!post || !created_at) continue;
+    if (page->items.size() == limit) {
+      page->reached_floor = false;
+      return;
+    }
+    page->items.push_back({*post, *created_at});
+  }
+}
+
+// {"ready", floor, as_of, list ...}
 Status ParsePage(const redisReply& reply, uint32_t limit, ReaderTimelines::Page* page) {
   if (!IsArray(reply, 1)) return UnexpectedAnswer("read_page");
   const std::string_view state = Text(At(reply, 0));
@@ -43,26 +59,16 @@ Status ParsePage(const redisReply& reply, uint32_t limit, ReaderTimelines::Page*
     page->state = state == "building" ? TimelineState::kBuilding : TimelineState::kNotLive;
     return Status::Done();
   }
-  const auto floor = IsArray(reply, 5) ? TimeOfScore(Text(At(reply, 1))) : std::nullopt;
-  if (!floor || !IsArray(At(reply, 2), 1) || !IsArray(At(reply, 3), 0))
-    return UnexpectedAnswer("read_page");
+  const auto floor = IsArray(reply, 4) ? TimeOfScore(Text(At(reply, 1))) : std::nullopt;
+  if (!floor) return UnexpectedAnswer("read_page");
   page->state = TimelineState::kReady;
-  page->as_of = ParseNumber<UnixMs>(Text(At(reply, 4))).value_or(0);
   page->floor = *floor;
+  page->as_of = ParseNumber<UnixMs>(Text(At(reply, 2))).value_or(0);
   page->reached_floor = true;
-  page->marks = MarksIn(At(reply, 2));
-  const redisReply& found = At(reply, 3);
-  page->items.reserve(std::min<size_t>(limit, found.elements / 2));
-  for (size_t i = 0; i + 1 < found.elements; i += 2) {
-    const auto created_at = TimeOfScore(Text(At(found, i + 1)));
-    if (created_at && *created_at <= *floor) break;
-    const auto post = ParseItem(Text(At(found, i)));
-    if (!post || !created_at) continue;
-    if (page->items.size() == limit) {
-      page->reached_floor = false;
-      break;
-    }
-    page->items.push_back({*post, *created_at});
+  page->items.reserve(limit);
+  for (size_t i = 3; i < reply.elements; ++i) {
+    if (!IsArray(At(reply, i), 0)) return UnexpectedAnswer("read_page");
+    ReadList(At(reply, i), limit, page);
   }
   return Status::Done();
 }

@@ -3,10 +3,10 @@
 -- KEYS  the timeline
 -- ARGV  score and member of the last item seen ("" "" = from the newest), items at most, TTL in
 --       milliseconds, the name of pos:{tag}
--- Reply {"none"}, {"building"}: no items; else {"ready", floor as a score, marks and behind them T,
---       {member and score of each item, newest first}, the time that pos: says or ""}. The caller takes
---       the items strictly newer than the floor: here they would have to be looked at one by one, which
---       takes longer than all else.
+-- Reply {"none"}, {"building"}: no items; else {"ready", floor as a score, the time that pos: says or
+--       "", then lists of members and their scores, to be read one after another: the marks, T, the
+--       items asked for, newest first}. The caller takes the items strictly newer than the floor: here
+--       they would have to be looked at one by one, which takes longer than all else.
 -- pos: is not among KEYS: while a slot moves the two may be on different nodes, and the page is served
 -- without the time.
 -- The last item seen may be gone: the page starts after its place in the order. A timeline without
@@ -32,15 +32,16 @@ end
 
 local position = redis.pcall('GET', ARGV[5])
 local as_of = type(position) == 'string' and string.match(position, '@(%d+)') or ''
-local marks = redis.call('ZRANGEBYSCORE', key, FIRST, FIRST)
 if after_score == '' then
-  return {'ready', floor, marks,
-          redis.call('ZRANGE', key, #marks, #marks + ARGV[3] - 1, 'WITHSCORES'), as_of}
+  local found = redis.call('ZRANGE', key, '0', ARGV[3], 'WITHSCORES')  -- T, and as many items as asked
+  if found[1] == HEAD then return {'ready', floor, as_of, found} end
+  local marks = redis.call('ZCOUNT', key, FIRST, FIRST) - 1  -- stand where the last items would
+  return {'ready', floor, as_of, found,
+          redis.call('ZRANGE', key, ARGV[3] + 1, ARGV[3] + marks, 'WITHSCORES')}
 end
 local seen = 0  -- items of the place's own moment that do not come after it
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, after_score, after_score)) do
   if member <= after_member then seen = seen + 1 end
 end
-return {'ready', floor, marks,
-        redis.call('ZRANGEBYSCORE', key, after_score, LAST, 'WITHSCORES', 'LIMIT', seen, ARGV[3]),
-        as_of}
+return {'ready', floor, as_of, redis.call('ZRANGEBYSCORE', key, FIRST, FIRST, 'WITHSCORES'),
+        redis.call('ZRANGEBYSCORE', key, after_score, LAST, 'WITHSCORES', 'LIMIT', seen, ARGV[3])}

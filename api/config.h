@@ -1,4 +1,4 @@
-// The API's options, all of them.
+// All options of the API.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The pusher's options, all of them.
+// All options of the pusher.
 #pragma once
 
 #include <string>

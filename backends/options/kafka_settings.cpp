@@ -19,7 +19,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kBlank) + 1);
 }
 
-// False: `text` is not name=value.
+// Returns false if `text` is not name=value.
 bool Take(std::string_view text, Properties& properties) {
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) return false;
@@ -27,9 +27,9 @@ bool Take(std::string_view text, Properties& properties) {
   return true;
 }
 
-// In no answer here does a value appear: it may be a password.
+// No message below holds a value: it may be a password.
 
-// Lines of name=value, as Kafka's own tools read them; '#' begins a comment.
+// Reads lines of name=value, as Kafka's own tools do; '#' begins a comment.
 std::string ReadProperties(const std::string& path, Properties& properties) {
   properties.clear();
   std::string content;
@@ -46,7 +46,7 @@ std::string ReadProperties(const std::string& path, Properties& properties) {
   return {};
 }
 
-// What every client is given, the options' own last.
+// Gathers the properties that every client gets. Those of the options win over the file's.
 std::string Gather(const KafkaSettings& settings, Properties& properties) {
   properties = settings.properties_read;
   for (const std::string& property : settings.properties) {

@@ -50,8 +50,7 @@ Status CheckStamps(kafka::Admin& admin, const std::string& topic) {
                        "; set it to " + kafka::kLogAppendTime + ", as feedctl topics create does");
 }
 
-// Nothing but the metric needs it: brokers that do not tell us their settings are no reason to
-// wait.
+// Only the metric needs this. Brokers that do not report their settings are no reason to wait.
 void ShowRetention(kafka::Admin& admin, const std::string& topic, RetentionGauge& gauge) {
   std::string retention;
   if (admin.ReadConfig(topic, kRetention, &retention).done()) gauge.Show(retention);
@@ -66,7 +65,7 @@ Status CheckPartitions(kafka::Admin& admin, const std::string& topic, int32_t at
                        " when this program started: start it again, with all mirrors");
 }
 
-// A Redis that is away says nothing about whose it is: who claims range 0 asks again.
+// A Redis that is away says nothing about its owner. The pusher that claims range 0 asks again.
 Status UnlessNever(Status whose) { return whose.never() ? whose : Status::Done(); }
 
 }  // namespace
@@ -153,7 +152,7 @@ uint32_t Checks::AwaitRelationLog(const kafka::ClientOptions& client) {
   return static_cast<uint32_t>(partitions);
 }
 
-// Warns when it is fit at a price.
+// Also warns if Redis is fit but has drawbacks.
 Status Checks::CheckRedis(const redis::Options& options) {
   redis::ServerCheck check;
   if (Status status = redis::CheckServer(options, &check); !status.done()) return status;
@@ -176,7 +175,7 @@ void Checks::AwaitRedis(const redis::Options& options) {
                 });
 }
 
-// Live pages need their own node alone.
+// A page of a live timeline only needs its own node, so some masters are enough.
 void Checks::StateReach(redis::Masters& masters) {
   using daemon::Reach;
   const Status asked = masters.Refresh(redis::Masters::Ask::kAll);

@@ -1,5 +1,5 @@
-// What clients do: publish, change posts, follow and unfollow, make and end friendships. Their
-// record of it is the model with which every timeline and every edge is compared.
+// The clients' actions: they publish, change posts, follow and unfollow, make and end friendships.
+// Their record is the model with which every timeline and every edge is compared.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Clients {
 
   static constexpr uint64_t kFirstPost = 1'000;
 
-  // What the clients did: the model with which every timeline is compared.
+  // What the clients did.
   std::map<PostId, UserId> author_of{};
   UnixMs last_created = World::kEpoch;
   std::vector<FeedEvent> events{};
@@ -73,7 +73,7 @@ struct Clients {
     }
   }
 
-  // As feedctl author mode does.
+  // Like feedctl author mode.
   void SwitchMode(UserId author, bool pull) {
     if (world.Away(world.shards.ShardOf(author))) return;
     world.Trace("new posts of " + ToString(author) +
@@ -123,8 +123,9 @@ struct Clients {
     if (world.Chance(10)) created = last_created;
     last_created = created;
     const PostId post = Post(author, created);
-    // An application publishes again with another time: the first publish to arrive wins. If its
-    // row is lost, another wins, and timelines hold the lost time.
+    // The application publishes the post again with another time, and the first publish to arrive
+    // wins. If rows can be lost this is left out: the other publish could win later, while
+    // timelines hold the lost time.
     if (!world.Chance(5) || world.character.odd.lose_rows > 0) return;
     Emit({EventKind::kPublished, post, author, created + 1 + world.PickInt(50), 0});
   }
@@ -171,7 +172,7 @@ struct Clients {
     });
   }
 
-  // The forward row and its row of log1, in one transaction; the mirrors do the rest.
+  // Writes the forward row and its row of log1 in one transaction. The mirrors do the rest.
   void Follow(UserId reader, UserId author, bool live) {
     if (world.Away(world.shards.ShardOf(reader))) return;  // refused
     world.said.AtOnce({reader, author}, live);

@@ -85,8 +85,8 @@ struct Faults {
     }
   }
 
-  // A replica is promoted, or a backup restored: the ranges of the node are as in the snapshot, and
-  // the connection is new.
+  // A replica is promoted, or a backup is restored: the node's ranges go back to the snapshot, and
+  // the connection is a new one.
   void RollBack(uint32_t node) {
     if (world.HintsHeldBack() || world.slots.moving()) return;
     world.Trace("rollback");

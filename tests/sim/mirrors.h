@@ -38,7 +38,7 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
   using Caller::Caller;
 
   mirror::Metrics metrics;
-  std::set<std::pair<EdgeKey, uint64_t>> forgotten;  // between msg1 and the reverse row
+  std::set<std::pair<EdgeKey, uint64_t>> forgotten;  // dropped between msg1 and the reverse row
   std::set<EdgeKey> stale;                           // their last message wrote nothing
 
   // ---- rows -----------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
     });
   }
 
-  // The mutation: rows count as done as soon as a relay has them.
+  // The mutation: rows are done as soon as a relay has read them.
   void MarkAll(Shard shard, const PendingRead& read) {
     MarkDone done{0, shard, {}};
     for (const LoggedChange& change : read.changes) done.rows.push_back(change.row());
@@ -103,7 +103,7 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
   void Serve(AppendHints request, ReplyTo<HintsAppended> to) {
     const Guards& guards = world.options.guards;
     const HintsAppended done{request.id, {}};
-    if (!guards.hint_after_truth) request.hints.clear();  // the hints are out already
+    if (!guards.hint_after_truth) request.hints.clear();  // the hints were sent already
     if (!guards.stale_applies_hint) {
       std::erase_if(request.hints, [this](const auto& each) {
         const Hint& hint = each.second;
@@ -116,7 +116,7 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
     };
     if (guards.hint_before_msg2) return Ask(to, "sync hints", done, append);
     to(done);
-    if (!world.Strikes(30)) world.Later("sync hints", append);  // else lost with a crash
+    if (!world.Strikes(30)) world.Later("sync hints", append);  // otherwise lost with a crash
   }
 
   void Serve(AppendRelations request, ReplyTo<RelationsAppended> to) {

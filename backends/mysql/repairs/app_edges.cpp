@@ -14,7 +14,7 @@ std::string Columns(const EdgeTable& table) {
          ", " + QuotedName(table.state) + ", " + QuotedName(table.pos);
 }
 
-// What is wrong when the server refuses such a table; empty: something else.
+// The option to change when the server refuses the statement with `code`; empty: none of them.
 std::string OptionBehind(int code, const std::string& side) {
   switch (code) {
     case 1142:  // may not be read
@@ -38,7 +38,7 @@ std::string SelectSql(const EdgeTable& table, std::span<const EdgeKey> edges) {
   return sql;
 }
 
-// Assignments are evaluated from left to right, so the version, which decides, changes last.
+// Assignments take effect from left to right. The version decides the others, so it changes last.
 std::string UpsertSql(const EdgeTable& table, const Edge& edge) {
   const std::string ver = QuotedName(table.ver), newer = "VALUES(" + ver + ") > " + ver;
   const auto take = [&](const std::string& column) {
@@ -148,7 +148,7 @@ Status AppEdges::Read(Side& side, Shard shard, std::span<const EdgeKey> edges,
   });
 }
 
-// One transaction, so that the answer is the row as the statement left it under its lock.
+// One transaction, so that *now is the row as this statement left it under its lock.
 Status AppEdges::Write(Side& side, Shard shard, const Edge& edge, bool* written, Edge* now) {
   return side.connections.Run(shard, [&](Connection& connection) {
     connection.Transact([&] {

@@ -15,7 +15,7 @@ Edge EdgeOf(const Row& row) {
 
 using Found = std::map<EdgeKey, Edge>;
 
-// The rows of one direction, and what became of each shard that was asked.
+// The rows of one direction, and the result for each shard that was asked.
 struct Direction {
   Found rows;
   std::map<Shard, Status> shards;

@@ -1,5 +1,5 @@
-// What a check of an edge reads, and what a repair writes besides an ordinary reverse apply.
-// Blocking; one thread at a time.
+// The reads of a check of an edge, and the one write of a repair that is not an ordinary reverse
+// apply. Blocking; one thread at a time.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 namespace fanline::mysql {
 
 struct EdgeRows {
-  Status status;  // of this edge: one shard that is away does not keep the others unread
+  Status status;  // of this edge; a shard that is away fails only its own edges
   Edge forward;   // ver 0: there is no row
   Edge reverse;
 };
@@ -24,12 +24,12 @@ class EdgeRepair {
   EdgeRepair(ShardConnections& connections, const ShardMap& map)
       : connections_(connections), map_(map) {}
 
-  // Both rows of each edge, in the order asked. Reads all reverse rows before the first forward
-  // row. A change is committed forward first, so a reverse row seen newer than its forward row
-  // really is newer, whatever is written meanwhile.
+  // Reads both rows of each edge, in the order of `edges`. All reverse rows are read before the
+  // first forward row. A change commits the forward row first, so a reverse row that is read as
+  // newer than its forward row really is newer, whatever is written meanwhile.
   void ReadReverseThenForward(std::span<const EdgeKey> edges, std::vector<EdgeRows>* out);
 
-  // AdoptForward on the shard of edge.src.
+  // Calls AdoptForward on the shard of edge.src.
   Status Adopt(const Edge& edge, ForwardChanged* out);
 
  private:

@@ -1,10 +1,10 @@
 // Serves a reconciler's requests about the two tables of edges, repair_log, removal_allowance and
-// its setting (fanline/ports/repair_store.h). Any of a few threads, each with a connection per
-// shard, serves the next request. A shard that is away holds a thread for a connect timeout now and
-// then; in between its requests are answered kLater at once (shard_connections.h).
+// its setting (fanline/ports/repair_store.h). A few threads share the requests; each has a
+// connection per shard. A shard that is away blocks a thread for a connect timeout now and then. In
+// between, its requests are answered kLater at once (shard_connections.h).
 //
-// Replies come from those threads. The destructor waits for requests being served; waiting ones are
-// not answered.
+// Replies come from those threads. The destructor waits for requests being served. Requests still
+// waiting are not answered.
 #pragma once
 
 #include <condition_variable>
@@ -29,8 +29,8 @@
 
 namespace fanline::mysql {
 
-// Carries out the requests: a subclass those about edges, in the tables it knows; this class the
-// others, on Fanline's own shards. One thread at a time.
+// Carries out the requests. A subclass does those about edges, in the tables it knows. This class
+// does the others, on Fanline's own shards. One thread at a time.
 class RepairWorker {
  public:
   virtual ~RepairWorker() = default;
@@ -44,7 +44,7 @@ class RepairWorker {
   RepairsPurged Do(const PurgeRepairs& request);
 
  protected:
-  // `reverse_rows`: as removal_allowance names them.
+  // `reverse_rows`: their name in removal_allowance.
   RepairWorker(const Config& config, const ShardMap& map, std::string reverse_rows)
       : connections_(config), map_(map), reverse_rows_(std::move(reverse_rows)) {}
 
@@ -60,7 +60,8 @@ class MysqlRepairStore final
                        ReadReconcilerMode, PurgeRepairs> {
  public:
   // `app`: edges are read and written there instead of in Fanline's own tables. repair_log, the
-  // setting and removal_allowance stay in Fanline's (its reverse shard N on our shard N mod ours).
+  // setting and removal_allowance stay in Fanline's; the application's reverse shard N belongs to
+  // our shard N mod the number of ours.
   MysqlRepairStore(const Config& config, const ShardMap& map, size_t threads = 4,
                    const std::optional<AppTables>& app = std::nullopt);
   ~MysqlRepairStore() override;
@@ -82,7 +83,7 @@ class MysqlRepairStore final
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Task> waiting_;  // guarded by mutex_, as is the next
+  std::deque<Task> waiting_;  // guarded by mutex_, like stopping_
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

@@ -17,7 +17,7 @@ Status ScanReaders(ShardConnections& connections, Shard shard,
   do {
     const std::string sql = "SELECT user_id FROM user_rel WHERE following_cnt > 0 AND user_id > " +
                             ToString(last) + " ORDER BY user_id LIMIT " + std::to_string(kPage);
-    // Shown when the whole page has arrived: Run may have to read it twice.
+    // A page's users are passed on when all have arrived, because Run may call this twice.
     Status status = connections.Run(shard, [&](Connection& connection) {
       page.clear();
       connection.Query(sql, [&](const Row& row) { page.push_back(UserId{row.UInt64(1)}); });

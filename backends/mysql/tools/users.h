@@ -1,4 +1,4 @@
-// Whom the shards know. Blocking; for tools, not for daemons.
+// The users that the shards know. Blocking; for tools, not for daemons.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,8 @@
 
 namespace fanline::mysql {
 
-// The shard's users whose counter says that they follow somebody, ascending, read page by page.
+// Passes on the shard's users whose counter says that they follow somebody, ascending. Reads page
+// by page.
 Status ScanReaders(ShardConnections& connections, Shard shard,
                    const std::function<void(UserId)>& each);
 

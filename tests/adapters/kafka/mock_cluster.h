@@ -37,7 +37,7 @@ class MockCluster {
   void CreateTopic(const std::string& name, int partitions) {
     rd_kafka_mock_topic_create(cluster_, name.c_str(), partitions, 1);
   }
-  // The next requests of that kind get these errors, one each.
+  // The next requests of that kind fail with these errors, one each.
   void Fail(Api api, const std::vector<rd_kafka_resp_err_t>& errors) {
     rd_kafka_mock_push_request_errors_array(cluster_, static_cast<int16_t>(api), errors.size(),
                                             errors.data());

@@ -1,4 +1,4 @@
-// Runs of a known cost, for the tests of feedctl capacity.
+// Runs with a known cost, for the tests of feedctl capacity.
 #pragma once
 
 #include <utility>

@@ -1,5 +1,5 @@
-// A mirror whose calls are answered when the test says so, over the fake store and in-memory logs.
-// Two shards; relation-log of two partitions and one partition of relation events.
+// A mirror over the fake store and logs in memory. Its calls are answered when the test says so.
+// Two shards, two partitions of relation-log, one partition of relation events.
 #pragma once
 
 #include <functional>
@@ -36,9 +36,9 @@ struct World {
   explicit World(const Limits& given = Limits{});
 
   // ---- the process ---------------------------------------------------------------------------
-  void Start();  // assigned all partitions at what was committed
-  void Crash();  // calls under way are forgotten, those already sent may still happen
-  void Step();   // with all replies that came, and all records that are there
+  void Start();  // is assigned all partitions, at the committed offsets
+  void Crash();  // forgets calls under way; those already sent may still happen
+  void Step();   // with all replies and records that have come
   // Answers everything until nothing is left to do now.
   void RunUntilIdle();
   void Pass(Duration time);
@@ -52,7 +52,7 @@ struct World {
     }
     return found;
   }
-  // Answers all waiting calls of a kind; returns how many.
+  // Answers all waiting calls of a kind. Returns their number.
   template <class T>
   size_t Answer(Fate fate = Fate::kDone) {
     size_t count = 0;
@@ -67,7 +67,7 @@ struct World {
     return count;
   }
   void AnswerAt(size_t index, Fate fate);
-  // Does the server's side of a call; returns the reply that it would send.
+  // Does the server's part of a call. Returns the reply that it would send.
   template <class R>
   typename R::Reply CarryOut(const R& request) {
     return store.Do(request);

@@ -1,4 +1,4 @@
-// A pusher with its stores in memory: two ranges, calls answered when the test says so.
+// A pusher with its stores in memory: two ranges. Its calls are answered when the test says so.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ inline constexpr PostId kPost{77};
 inline constexpr uint32_t kRanges = 2;
 inline constexpr WindowLimits kWindow{6, 26};
 
-// Some user of a range: the `nth` one.
+// The `nth` user of a range.
 inline UserId ReaderIn(Range range, int nth = 0) {
   const RangeLayout layout(kRanges);
   for (uint64_t id = 1;; ++id) {
@@ -197,14 +197,14 @@ struct World
   }
 
   // ---- other pushers ---------------------------------------------------------------------------
-  // One takes the range, maybe tries a hint alone, and is heard of no more. Its token is the id.
+  // Another pusher takes the range, perhaps tries a hint alone, and crashes. Its token is the id.
   RangeOwned Crash(Range range, int64_t tried = -1) {
     const uint64_t token = ++stores->crashes;
     const RangeOwned owned = mysql.Do(AcquireRange{token, range, token});
     if (tried >= 0) mysql.Do(SaveStart{1, range, owned.epoch, tried, token});
     return owned;
   }
-  // What the next owner would find.
+  // The number that the next owner would find.
   uint32_t Crashes(Range range) { return mysql.Do(SettleRange{1, range}).crashes; }
   bool Suspected(Range range, int64_t hint) {
     return mysql.Do(SaveStart{1, range, 0, hint}).suspected;
@@ -259,7 +259,7 @@ struct BobsWorld : World {
     AssignAll();
     MakeLive(bob);
   }
-  void Post() {  // Ann's, and its hint
+  void Post() {  // Ann's post, with its hint
     Publish(kAnn, kPost, 1'000);
     Give(0, Hint::OfPost(kAnn, kPost));
   }

@@ -1,5 +1,5 @@
-// The tables, logs and positions a reconciler works on, in memory. Each request is carried out and
-// answered when the test says so; a call in `away` does nothing and answers kLater.
+// The tables, logs and positions of a reconciler, in memory. Each request is carried out and
+// answered when the test says so. A call named in `away` does nothing and answers kLater.
 #pragma once
 
 #include <deque>
@@ -29,7 +29,7 @@ struct RepairWorld : ServesAll<RepairWorld, ReadEdges, ApplyEdges, AdoptEdge, Lo
     return {{*this, to}, {*this, to}, {*this, to}, *this};
   }
 
-  // Carries out the first request, takes it away and answers it.
+  // Carries out, removes and answers the first request.
   void Answer();
 
   void Checked(Finding finding) override { ++found[finding]; }
@@ -45,18 +45,18 @@ struct RepairWorld : ServesAll<RepairWorld, ReadEdges, ApplyEdges, AdoptEdge, Lo
                             AppendDeadLetter, ReadLogEnd, ReadGroupOffsets>>
       requests;
   std::map<EdgeKey, EdgeState> forward, reverse;
-  std::vector<std::string> done;  // what was carried out, in order
+  std::vector<std::string> done;  // the requests carried out, in order
   std::vector<LogRepair> repairs;
   std::vector<RelationRetry> retries;
   std::vector<DeadLetter> letters;
-  uint64_t commit_lag = 0;  // told last
+  uint64_t commit_lag = 0;  // the last one reported
   ReconcilerMode mode = ReconcilerMode::kRun;
   uint64_t closings = 0;
   std::map<Shard, RemovalAllowance> allowances;
   UnixMs server_clock = 1'700'000'000'000;
   std::set<std::string>
       away;  // "store", "log", "removals", "adopt", "apply", "hints", "msg2", "retries"
-  std::set<std::string> refused;  // of these: answers kNever
+  std::set<std::string> refused;  // the same names; these answer kNever
   std::map<int32_t, int64_t> ends, committed;
 
   std::map<Finding, int> found;

@@ -1,4 +1,4 @@
-// A server on a loopback port that speaks the Redis protocol and answers as a test says.
+// A server on a loopback port that speaks the Redis protocol. The test gives its answers.
 #pragma once
 
 #include <netinet/in.h>
@@ -35,7 +35,7 @@ class FakeServer {
     port_ = ntohs(place.sin_port);
     acceptor_ = std::thread([this] { Accept(); });
   }
-  // Its clients must be gone.
+  // Its clients must have gone before.
   ~FakeServer() {
     shutdown(listener_, SHUT_RDWR);
     acceptor_.join();
@@ -97,7 +97,7 @@ class FakeServer {
   const Answer answer_;
   const int listener_;
   uint16_t port_ = 0;
-  std::vector<std::thread> sessions_;  // the acceptor's, until it has ended
+  std::vector<std::thread> sessions_;  // used by the acceptor until it has ended
   std::thread acceptor_;
 };
 

@@ -1,4 +1,4 @@
-// A loopback port that takes connections and says nothing, as a stopped process does.
+// A loopback port that accepts connections and says nothing, like a stopped process.
 #pragma once
 
 #include <netinet/in.h>

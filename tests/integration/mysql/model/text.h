@@ -1,5 +1,5 @@
-// Replies in words, so that those of two servers can be compared and a difference can be read.
-// Messages of refusals are left out: they are for people. Ages count in whole hours.
+// Replies as text, so that two servers' replies can be compared and a difference can be read.
+// Messages of refusals are left out, because they are for people. Ages count in whole hours.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace fanline::mysql::model {
 
-// To the nearest; beyond kLongAgo all are the same.
+// Rounded; beyond kLongAgo all are the same.
 inline int64_t Hours(Duration age) {
   constexpr int64_t kLongAgo = 10'000;
   const auto hours = std::chrono::floor<std::chrono::hours>(age + std::chrono::minutes(30));
@@ -36,7 +36,7 @@ inline const std::string& Text(const std::string& value) { return value; }
 inline uint64_t Text(UserId user) { return Raw(user); }
 inline uint64_t Text(PostId post) { return Raw(post); }
 
-// Words finds what is declared before it.
+// Words can only use what is declared before it.
 std::string Text(const Status& status);
 std::string Text(const EdgeState& row);
 std::string Text(const Edge& edge);

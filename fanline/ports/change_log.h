@@ -53,6 +53,20 @@ struct PendingRead {
   std::vector<LoggedChange> changes;
 };
 
+// Asks which of these rows are pending. Rows that are done or gone are left out of the answer. No
+// order.
+struct AskPending {
+  using Reply = struct PendingAsked;
+  uint64_t id = 0;
+  Shard shard = 0;
+  std::vector<uint64_t> log_ids;  // at most 1,024; an id may come more than once
+};
+struct PendingAsked {
+  uint64_t id = 0;
+  Status status;
+  std::vector<LoggedChange> pending;
+};
+
 // Marks rows done; repeating it changes nothing. A row must match in all fields: the id of a lost
 // row may belong to another row now.
 struct MarkDone {

@@ -1,6 +1,7 @@
 #include "tests/fakes/fake_relations.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "fanline/wire/edge_fold.h"
@@ -74,6 +75,16 @@ PendingRead FakeRelations::Do(const ReadPending& request) const {
   for (auto row = table.rows.upper_bound(request.after); row != table.rows.end(); ++row) {
     if (reply.changes.size() >= request.limit) break;
     if (!row->second.done) reply.changes.push_back(row->second.change);
+  }
+  return reply;
+}
+
+PendingAsked FakeRelations::Do(const AskPending& request) const {
+  PendingAsked reply{request.id, {}, {}};
+  const auto& rows = log_.at(request.shard).rows;
+  for (const uint64_t id : std::set(request.log_ids.begin(), request.log_ids.end())) {
+    const auto row = rows.find(id);
+    if (row != rows.end() && !row->second.done) reply.pending.push_back(row->second.change);
   }
   return reply;
 }

@@ -31,6 +31,7 @@ class FakeRelations {
   EdgesApplied Do(const ApplyEdges& request);
   EdgeChanged Do(const ChangeEdge& request);
   PendingRead Do(const ReadPending& request) const;
+  PendingAsked Do(const AskPending& request) const;
   MarkedDone Do(const MarkDone& request);
   PurgedDone Do(const PurgeDone& request);
   EdgeAdopted Do(const AdoptEdge& request);

@@ -20,6 +20,9 @@ namespace fanline::mysql {
 // The requests ReadPending and MarkDone, on a connection to the shard. They throw MysqlError.
 [[nodiscard]] std::vector<LoggedChange> PendingChanges(Connection& connection, uint64_t after,
                                                        uint32_t limit);
+// Those of the rows `ids` that are pending; no order. Throws MysqlError.
+[[nodiscard]] std::vector<LoggedChange> PendingAmong(Connection& connection,
+                                                     std::vector<uint64_t> ids);
 void MarkChangesDone(Connection& connection, const std::vector<LogRow>& rows);
 
 // Deletes done rows older than `keep`, oldest first, and returns their number. A relay calls this

@@ -50,6 +50,13 @@ PendingRead ChangeLogService::Do(Connection& connection, const ReadPending& requ
   return {.status = {}, .changes = PendingChanges(connection, request.after, request.limit)};
 }
 
+// Who asks acts on the answer: a server that was demoted meanwhile may not give it.
+PendingAsked ChangeLogService::Do(Connection& connection, const AskPending& request) {
+  PendingAsked reply{.status = {}, .pending = PendingAmong(connection, request.log_ids)};
+  connection.RequirePrimary();
+  return reply;
+}
+
 PurgedDone ChangeLogService::Do(Connection& connection, const PurgeDone& request) {
   return {.status = {}, .deleted = PurgeChanges(connection, request.keep, request.most)};
 }

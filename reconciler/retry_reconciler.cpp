@@ -91,11 +91,10 @@ void RetryReconciler::Hold(uint64_t id) {
   const RelationRetry& retry = entries_.at(id).retry;
   const auto [known, first] = of_edge_.try_emplace(retry.edge, id);
   if (!first) {
-    const Entry& other = entries_.at(known->second);
-    const bool ours = partitions_.Holds(other.place);  // its partition may have gone in this step
-    if (ours && !StandsFor(retry.claim, other.retry.claim)) return Finish(id);
+    const RelationRetry& other = entries_.at(known->second).retry;
+    if (!StandsFor(retry.claim, other.claim)) return Finish(id);
     const uint64_t earlier = std::exchange(known->second, id);
-    if (due_.erase({other.retry.due, earlier}) > 0) Finish(earlier);  // else once its check ends
+    if (due_.erase({other.due, earlier}) > 0) Finish(earlier);  // else once its check ends
   }
   due_.emplace(retry.due, id);
 }

@@ -32,8 +32,7 @@ class Fleet:
         # What is upstream first: its effects are not yet counted below.
         self._backlogs = [Backlog(brokers, "fanline-dispatcher", FEED)]
         if mirrors:
-            self._backlogs += [Backlog(brokers, "fanline-mirror-events", RELATION_EVENTS),
-                               Backlog(brokers, "fanline-mirror", RELATION_LOG)]
+            self._backlogs.append(Backlog(brokers, "fanline-mirror-events", RELATION_EVENTS))
         self._backlogs.append(Backlog(brokers, "fanline-pusher", TASKS))
 
     @property
@@ -70,8 +69,8 @@ class Fleet:
             daemon.check_alive()
 
     def backlog(self):
-        """Records not yet worked on, of the first topic that has any. Rows of log1 that are not
-        relayed yet do not count."""
+        """Records not yet worked on, of the first topic that has any. Rows that are pending in log1
+        do not count."""
         return next(filter(None, (backlog.records() for backlog in self._backlogs)), 0)
 
     def unfinished(self):

@@ -70,7 +70,7 @@ class Load(threading.Thread):
 class Watched(Installation):
     pushers = 2
     mirrors = 1
-    reconciler_args = ("--grace", "1s", "--mirror-group", "-")
+    reconciler_args = ("--grace", "1s")
     watch_args = ("--watch-every", "1s", "--watch-readers", "1000", "--watch-again-after", "1s")
     waits = "2s"  # stands for every `for` of the alerts
     window = None  # seconds; where given, stand for every time over which alerts count, and for how old a start may be

@@ -27,7 +27,8 @@ from bench.measure import interleaved  # noqa: E402
 # Units of which less is better.
 COSTS = ("bytes", "MB", "us/", "CPU")
 LEAST_ROUNDS = 7
-SLOW = ("backlog_drain", "fairness_p99_ratio", "handover_gap", "recovery")  # minutes a round: only when named
+# Minutes a round: only when named.
+SLOW = ("backlog_drain", "edge_latency", "fairness_p99_ratio", "handover_gap", "recovery")
 
 
 class Side:

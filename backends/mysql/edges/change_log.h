@@ -1,10 +1,10 @@
 // Table log1: the changes of forward edges and of friendships. A row is pending from the change's
-// own transaction on. A relay marks it done when everything that follows from the change is
+// own transaction on. A mirror marks it done when everything that follows from the change is
 // acknowledged. Blocking; one thread at a time.
 //
-// A relay reads the pending rows from the oldest, again and again; several relays may run side by
-// side, since relaying is idempotent. A relay must not read only above an id it has saved:
-// transactions do not commit in the order of their ids, and one that commits late would be lost.
+// Several mirrors may read side by side, since all they do is idempotent. A mirror must not read
+// only above an id it has saved: transactions do not commit in the order of their ids, and one that
+// commits late would be lost.
 #pragma once
 
 #include <chrono>
@@ -20,13 +20,15 @@ namespace fanline::mysql {
 // ReadPending and MarkDone of ChangeLog, on a connection to the shard. Throw MysqlError.
 [[nodiscard]] std::vector<LoggedChange> PendingChanges(Connection& connection, uint64_t after,
                                                        uint32_t limit);
+// The highest id of any row; 0: there is none. Throws MysqlError.
+[[nodiscard]] uint64_t NewestChange(Connection& connection);
 // Those of the rows `ids` that are pending; no order. Throws MysqlError.
 [[nodiscard]] std::vector<LoggedChange> PendingAmong(Connection& connection,
                                                      std::vector<uint64_t> ids);
 void MarkChangesDone(Connection& connection, const std::vector<LogRow>& rows);
 
 // Deletes done rows older than `keep`, oldest first, and returns how many. `most` bounds their
-// number, and with it the time and the undo of one call. A relay calls this now and then. Rows
+// number, and with it the time and the undo of one call. A mirror calls this now and then. Rows
 // within the longest scan window may still be needed: `keep` must not be shorter. Throws
 // MysqlError.
 uint64_t PurgeChanges(Connection& connection, std::chrono::seconds keep, uint32_t most);

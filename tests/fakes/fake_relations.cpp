@@ -72,6 +72,7 @@ PendingRead FakeRelations::Do(const ReadPending& request) const {
   PendingRead reply;
   reply.id = request.id;
   const Table& table = log_.at(request.shard);
+  if (request.after == 0 && !table.rows.empty()) reply.newest = table.rows.rbegin()->first;
   for (auto row = table.rows.upper_bound(request.after); row != table.rows.end(); ++row) {
     if (reply.changes.size() >= request.limit) break;
     if (!row->second.done) reply.changes.push_back(row->second.change);

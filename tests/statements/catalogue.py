@@ -265,6 +265,7 @@ ENTRIES = [
 
     # The log of changes.
     entry(f"SELECT id, {_LOGGED} WHERE done = 0 AND id > 50000 ORDER BY id LIMIT {PAGE}"),
+    entry("SELECT COALESCE(MAX(id), 0) FROM log1"),
     entry(f"SELECT id, {_LOGGED_BY} (PRIMARY) WHERE done = 0 AND id IN ([])", listed(range(50_000, 50_000 + IDS))),
     entry(f"SELECT * FROM (SELECT id, {_LOGGED} WHERE done = 0 AND id > 0 ORDER BY id LIMIT {PAGE}) AS oldest WHERE"
           f" kind = 1 AND src = {OWNER} AND dst = {MEMBER} ORDER BY id",

@@ -48,6 +48,13 @@ std::vector<LoggedChange> PendingChanges(Connection& connection, uint64_t after,
   return changes;
 }
 
+uint64_t NewestChange(Connection& connection) {
+  uint64_t newest = 0;
+  connection.Query("SELECT COALESCE(MAX(id), 0) FROM log1",
+                   [&](const Row& row) { newest = row.UInt64(1); });
+  return newest;
+}
+
 std::vector<LoggedChange> PendingAmong(Connection& connection, std::vector<uint64_t> ids) {
   std::vector<LoggedChange> changes;
   SortUnique(ids);

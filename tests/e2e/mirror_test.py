@@ -215,7 +215,8 @@ class KilledAndCutOff(Mirrored):
                                 SESSION, {"DIE_AFTER": step}).start()
                 self.wait_for(lambda: not victim.running, f"its death after {step}")
                 self.assertEqual(victim.process.exit_code, -9)
-                self.assertGreater(self.relations.pending() + self.fleet.backlog(), 0)
+                if step != "log1":
+                    self.assertGreater(self.relations.pending(), 0)
                 self.mirror.start().wait_ready()
                 self.assert_mirrored()
                 for reader, post in posts:

@@ -19,7 +19,6 @@ struct MutationSwitches {
   bool fire_caught_up = true;         // off: a pair's deadline alone causes its check
   bool remember_early = true;         // off: a msg2 without its msg1 is forgotten
   bool release_acknowledged = true;   // off: a retry counts as written when it is sent
-  bool pending_is_not_lost = true;    // off: a check repairs what the mirror has not come to
   bool letters_before_commit = true;  // off: a dead letter that was refused counts as taken
   bool append_again = true;           // off: a hint that is not acknowledged counts as appended
   bool unread_is_all = true;          // off: followers that could not be read count as none

@@ -2,7 +2,7 @@
 //
 // The row of a pair lies on one shard, its two edges lie on two. So accepting and removing also
 // commit a row of log1, from which the mirror writes both edges. Each is an ordinary forward change
-// that is mirrored in turn. If the mirror is killed between the edges, it finds the row still pending
+// that is mirrored in turn. If the mirror is killed between the edges, it finds the row pending
 // and writes both again. These changes carry the pair's version: one that comes after a newer one
 // of the same pair has no effect, even if it arrives for the first time.
 //

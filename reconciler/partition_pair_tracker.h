@@ -9,7 +9,7 @@
 
 #include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/offset_ledger.h"
-#include "fanline/model/bucket.h"
+#include "reconciler/edge_shards.h"
 #include "reconciler/limits.h"
 #include "reconciler/metrics.h"
 #include "reconciler/pair_table.h"

@@ -67,7 +67,8 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
       "the group on relation-log that writes the rows by destination: while it lags no pair is "
       "checked; - for none");
   table.Check([&config] { return Problem(config); });
-  table.Add("store-threads", &config.store_threads, "threads that read and repair").Range(1, 64);
+  table.Add("store-threads", &config.store_threads, "threads of each shard that read and repair")
+      .Range(1, 64);
   table.Add("grace", &config.limits.grace, "how long the second half of a change may take")
       .Range(100ms, 10min);
   table

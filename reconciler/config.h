@@ -27,7 +27,7 @@ struct Config {
   std::string forward_table, reverse_table;
   std::vector<std::string> edge_columns = {"src", "dst", "ver", "state", "pos"};
   std::optional<std::string> mirror_group;  // of the application's; none: no mirror that could lag
-  uint32_t store_threads = 4;
+  uint32_t store_threads = 2;               // of each shard
   Limits limits;
   RetryLimits retries;
   GateLimits gate;

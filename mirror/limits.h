@@ -25,7 +25,7 @@ struct Limits {
   Duration late_for = std::chrono::seconds(30);  // rows may be committed so long after their id
   uint64_t late_ids = 10'000;                    // in place of late_for, at the start
   Duration sweep_every = std::chrono::minutes(10);
-  Duration sweep_pace = std::chrono::milliseconds(50);  // from page to page
+  Duration sweep_pace = std::chrono::milliseconds(200);  // from page to page
 
   // Writes of reverse rows, per shard; of friendships, per pair of shards.
   uint32_t edges_per_transaction = 256;

@@ -41,6 +41,8 @@ class FakeRelations {
   void Finish(Shard shard, const std::vector<uint64_t>& ids);
   // A failover that lost the last rows of log1: their ids are given out once more.
   void LoseRows(Shard shard, uint64_t last);
+  // Deletes the rows of edges that ended, in both directions.
+  void CollectTombstones();
 
   // A user follows or unfollows. Returns the row as it is then.
   Edge Change(UserId src, UserId dst, bool live, Origin origin = Origin::kUser,

@@ -10,12 +10,12 @@
 namespace fanline::mirror {
 namespace {
 
+using std::chrono::milliseconds;
+using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 struct Seen : Metrics {
   void Applied(bool by_this, Duration) override { by_this ? ++written : ++stale; }
@@ -223,9 +223,9 @@ TEST(Mirror, ARowThatWasMarkedMeanwhileIsNotTakenAnew) {
     stale.id = read->request.id;
     read->to(stale);
   }
-  std::erase_if(w.requests,
-                [](const Request& each) { return each.As<ReadPending>() != nullptr &&
-                                                 each.As<ReadPending>()->shard == 0; });
+  std::erase_if(w.requests, [](const Request& each) {
+    return each.As<ReadPending>() != nullptr && each.As<ReadPending>()->shard == 0;
+  });
   w.Step();
   w.Turns(3);
   EXPECT_THAT(w.Written(), SizeIs(1));

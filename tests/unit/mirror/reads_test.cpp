@@ -104,7 +104,8 @@ TEST(Reads, UnderSteadyLoadNewRowsComeInBatches) {
     if (i == 100) log.kinds.clear();
     log.Run(milliseconds(9));
   }
-  EXPECT_LE(log.Count(Reads::Kind::kNew), 14u) << "ten a second, and the reads between that pass by";
+  EXPECT_LE(log.Count(Reads::Kind::kNew), 14u)
+      << "ten a second, and the reads between that pass by";
   log.Run(seconds(1));
   log.Add(++id);
   log.Run(milliseconds(20));
@@ -177,9 +178,8 @@ TEST(Reads, ADoubtDuringAReadIsNotSettledByIt) {
   log.reads.Doubt();
   PendingRead reply;
   reply.newest = 8;
-  log.reads.Done(reply, log.now, [](const LoggedChange&) {
-    return std::pair(Shard{0}, Reads::Fate::kTaken);
-  });
+  log.reads.Done(reply, log.now,
+                 [](const LoggedChange&) { return std::pair(Shard{0}, Reads::Fate::kTaken); });
   log.Run(seconds(1));
   EXPECT_TRUE(log.Holds(1));
 }

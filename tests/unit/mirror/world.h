@@ -20,9 +20,8 @@
 
 namespace fanline::mirror {
 
-using Calls =
-    fakes::Keeper<ApplyEdges, ChangeEdge, ReadPending, AskPending, MarkDone, PurgeDone,
-                  ReadMirrorMode, AppendHints, AppendRelations, AppendDeadLetter>;
+using Calls = fakes::Keeper<ApplyEdges, ChangeEdge, ReadPending, AskPending, MarkDone, PurgeDone,
+                            ReadMirrorMode, AppendHints, AppendRelations, AppendDeadLetter>;
 using Request = Calls::Request;
 enum Asker { kMirror, kEvents };
 

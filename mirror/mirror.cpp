@@ -32,7 +32,8 @@ Progress Mirror::Step(std::span<const MirrorInput> inputs, Now now) {
   }
   steps_.Send(now);
   for (const uint64_t id : steps_.TakeOld()) {
-    sources_[window_.Find(id)->forward].questions.Push(id);
+    const Job* job = window_.Find(id);
+    if (job != nullptr) sources_[job->forward].questions.Push(id);
   }
   for (const uint64_t id : steps_.TakeMarkable()) {
     const Job* job = window_.Find(id);
@@ -117,6 +118,7 @@ void Mirror::SendRead(Shard shard, Now now) {
   });
   if (!after) return;
   source.read = ++ids_;
+  source.read_doubts = steps_.doubts(shard);
   source.marked.clear();
   reads_.emplace(source.read, shard);
   ports_.log.Submit(ReadPending{source.read, shard, *after, limits_.rows_per_read});
@@ -132,8 +134,8 @@ void Mirror::On(const PendingRead& read, Now now) {
   if (source.read != read.id) return;  // of an earlier assignment
   source.read = 0;
   if (!read.status.done()) {
-    ports_.steps.metrics.Parked(read.status.resource);
-    return source.reads->Failed(now.mono, random_());
+    source.reads->Failed(now.mono, random_());
+    return Failed(shard, read.status);
   }
   if (!taking_) return;
   const bool fresh =
@@ -148,17 +150,19 @@ void Mirror::On(const PendingRead& read, Now now) {
 
 Reads::Fate Mirror::Take(Shard shard, Shard reverse, const LoggedChange& change, bool fresh,
                          std::vector<Steps::Ref>* taken) {
+  const Source& source = sources_[shard];
   const LogRow row = change.row();
-  if (sources_[shard].marked.contains(row)) return Reads::Fate::kTaken;
+  if (source.marked.contains(row)) return Reads::Fate::kTaken;
   const JobKey key = KeyOf(change);
-  const Time read_at = sources_[shard].reads->sent_at();
+  const WindowRow read{change, source.reads->sent_at(), source.read_doubts, RowStep::kRead};
   if (WindowRow* known = window_.Find(shard, reverse, key, row)) {
-    known->read_at = read_at;
+    known->read_at = read.read_at;
+    known->doubts = read.doubts;
     return Reads::Fate::kTaken;
   }
   const bool room = fresh ? window_.HasRoom(shard, reverse) : HasRoomForBacklog(shard, reverse, 1);
   if (!room) return Reads::Fate::kNoRoom;
-  taken->push_back({window_.Add(shard, reverse, key, {change, read_at, RowStep::kRead}), row});
+  taken->push_back({window_.Add(shard, reverse, key, read), row});
   return Reads::Fate::kTaken;
 }
 
@@ -167,7 +171,7 @@ Reads::Fate Mirror::Take(Shard shard, Shard reverse, const LoggedChange& change,
 void Mirror::SendQuestion(Shard shard, Now now) {
   auto jobs = sources_[shard].questions.Take(now.mono);
   if (!jobs) return;
-  Question question{shard, now.mono, *std::move(jobs), {}};
+  Question question{shard, now.mono, steps_.doubts(shard), *std::move(jobs), {}};
   AskPending request{++ids_, shard, {}};
   for (const uint64_t id : question.jobs) {
     const Job* job = window_.Find(id);
@@ -175,7 +179,7 @@ void Mirror::SendQuestion(Shard shard, Now now) {
     for (const WindowRow& row : job->rows) {
       // What finds no place, and what has become old meanwhile, is asked for next.
       if (request.log_ids.size() >= limits_.rows_per_question) break;
-      if (!steps_.IsOld(row, now.mono)) continue;
+      if (!steps_.IsOld(row, shard, now.mono)) continue;
       question.rows.push_back({id, row.change.row()});
       request.log_ids.push_back(row.change.id);
     }
@@ -201,6 +205,7 @@ void Mirror::On(const PendingAsked& asked, Now now) {
       window_.Remove(ref.job, ref.row);  // somebody else has done it, or it is lost
     } else if (WindowRow* row = window_.Find(ref.job, ref.row)) {
       row->read_at = question.sent_at;
+      row->doubts = question.doubts;
     }
   }
   for (const uint64_t job : question.jobs) steps_.Again(job);
@@ -263,7 +268,9 @@ void Mirror::On(const PurgedDone& purged, Now now) {
 
 void Mirror::Failed(Shard shard, const Status& status) {
   ports_.steps.metrics.Parked(status.resource);
-  if (status.cause != Cause::kLocked && sources_[shard].reads) sources_[shard].reads->Doubt();
+  if (status.cause == Cause::kLocked) return;
+  steps_.Doubt(shard);
+  if (sources_[shard].reads) sources_[shard].reads->Doubt();
 }
 
 // ---- what waits -----------------------------------------------------------------------------

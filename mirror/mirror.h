@@ -67,6 +67,7 @@ class Mirror {
 
     std::optional<Reads> reads;  // none: the shard is not ours
     uint64_t read = 0;           // the request that is under way for it
+    uint64_t read_doubts = 0;    // Steps::doubts when it was sent
     // Marked since it was sent. Its answer may still hold them.
     std::set<LogRow> marked;
     ShardQueue marks, questions;  // jobs
@@ -76,6 +77,7 @@ class Mirror {
   struct Question {
     Shard shard = 0;
     Time sent_at{};
+    uint64_t doubts = 0;  // Steps::doubts by then
     ShardQueue::Jobs jobs;
     std::vector<Steps::Ref> rows;
   };

@@ -40,7 +40,8 @@ Steps::Steps(Ports ports, const Setup& setup, const Limits& limits, Window& wind
       reverse_(setup.shards.shards(), WriteQueue({limits.edges_per_transaction,
                                                   limits.transactions_in_flight, limits.backoff})),
       append_retries_(limits.backoff),
-      letter_retries_(limits.backoff) {}
+      letter_retries_(limits.backoff),
+      doubts_(setup.shards.shards(), 0) {}
 
 void Steps::Begin(const std::vector<Ref>& rows) {
   Append msg1s;
@@ -53,9 +54,13 @@ void Steps::Begin(const std::vector<Ref>& rows) {
       continue;
     }
     if (edge) msg1s.refs.push_back(ref);
-    if (edge && setup_.switches.msg1_first) continue;
-    row.step = RowStep::kAnnounced;
-    Queue(ref.job);
+    if (!setup_.switches.mark_last) {
+      row.step = RowStep::kMarking;
+      Mark(ref.job);
+    } else if (!edge || !setup_.switches.msg1_first) {
+      row.step = RowStep::kAnnounced;
+      Queue(ref.job);
+    }
   }
   if (!msg1s.refs.empty()) SendAppend(std::move(msg1s));
 }
@@ -113,22 +118,27 @@ std::optional<Time> Steps::timer() const {
 
 // ---- writes ---------------------------------------------------------------------------------
 
-bool Steps::IsOld(const WindowRow& row, Time now) const {
+bool Steps::IsOld(const WindowRow& row, Shard forward, Time now) const {
   const bool runs = row.step == RowStep::kAnnounced || row.step == RowStep::kRunning;
-  return runs && setup_.switches.reread_old && row.read_at + limits_.fresh_for < now;
+  const bool old = row.doubts != doubts_[forward] || row.read_at + limits_.fresh_for < now;
+  return runs && old && setup_.switches.reread_old;
+}
+
+bool Steps::HasOld(const Job& job, Time now) const {
+  return std::any_of(job.rows.begin(), job.rows.end(),
+                     [&](const WindowRow& row) { return IsOld(row, job.forward, now); });
 }
 
 std::optional<Edge> Steps::Run(uint64_t id, Time now) {
   Job* job = window_.Find(id);
   if (job == nullptr) return std::nullopt;
-  const auto& rows = job->rows;
-  if (std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return IsOld(row, now); })) {
+  if (HasOld(*job, now)) {
     old_.push_back(id);
     return std::nullopt;
   }
   job->Move(RowStep::kAnnounced, RowStep::kRunning);
   std::optional<Edge> edge;
-  for (const WindowRow& row : rows) {
+  for (const WindowRow& row : job->rows) {
     if (row.step != RowStep::kRunning) continue;
     const bool higher = edge && row.change.edge.ver > edge->ver;
     if (!edge || higher == setup_.switches.fold_highest) edge = row.change.edge;
@@ -184,9 +194,6 @@ void Steps::On(const EdgesApplied& applied, Now now) {
     }
     ports_.metrics.Applied(applied.applied[i].written, std::chrono::milliseconds(std::max<UnixMs>(
                                                            0, now.unix_ms - written_at)));
-    if (setup_.switches.mark_last) continue;
-    job->Move(RowStep::kRunning, RowStep::kMarking);
-    Mark(id);
   }
   SendAppend(std::move(hints));
 }
@@ -268,7 +275,7 @@ void Steps::Appended(uint64_t id, const Status& status, Now now) {
     const uint32_t attempt = ++append.attempts;
     return append_retries_.Add(std::move(append), attempt, now.mono, random_());
   }
-  if (append.what == What::kHints) return SendAppend({What::kMsg2, std::move(append.refs), 0});
+  if (append.what == What::kHints) return SendMsg2s(std::move(append.refs), now);
   for (const Ref& ref : append.refs) {
     if (append.what == What::kMsg2) {
       End(ref.job);
@@ -278,6 +285,18 @@ void Steps::Appended(uint64_t id, const Status& status, Now now) {
     if (row != nullptr && row->step == RowStep::kRead) row->step = RowStep::kAnnounced;
     Queue(ref.job);
   }
+}
+
+// A msg2 ends the reconciler's interest in a change. While the forward shard may have lost it, it
+// is asked for it first; if it has, there is none. Else the edge is written once more.
+void Steps::SendMsg2s(std::vector<Ref> refs, Now now) {
+  std::erase_if(refs, [&](const Ref& ref) {
+    const Job* job = window_.Find(ref.job);
+    const bool old = job != nullptr && HasOld(*job, now.mono);
+    if (old) old_.push_back(ref.job);
+    return old;
+  });
+  SendAppend({What::kMsg2, std::move(refs), 0});
 }
 
 // One of them is the cause.

@@ -8,6 +8,10 @@
 // reverse row, and no reverse row is ahead of the msg1s in the log. Versions make repetitions and
 // other orders harmless (fanline/wire/edge_fold.h).
 //
+// A row that was read long ago, or before its shard failed to answer, is read again before it is
+// written and before its msg2. It may be done by now, and the tombstone gone that it would have to
+// meet; or the shard has failed over and lost it. Without a msg2 the reconciler looks into that.
+//
 // Changes of one edge are written at once, at the highest version, after the msg1 of each. A
 // changed friendship is two forward writes with the pair's version instead, each of which leaves
 // its own row of log1; it is marked when both are done.
@@ -93,8 +97,11 @@ class Steps {
   [[nodiscard]] std::vector<uint64_t> TakeMarkable() { return std::exchange(markable_, {}); }
   [[nodiscard]] std::vector<uint64_t> TakeOld() { return std::exchange(old_, {}); }
 
-  // Whether a row of the job must be read again before it is written.
-  [[nodiscard]] bool IsOld(const WindowRow& row, Time now) const;
+  // A forward shard did not answer. It may have failed over, and lost rows that were read before.
+  void Doubt(Shard forward) { ++doubts_[forward]; }
+  [[nodiscard]] uint64_t doubts(Shard forward) const { return doubts_[forward]; }
+  // Whether a row must be read again before the next step of its job.
+  [[nodiscard]] bool IsOld(const WindowRow& row, Shard forward, Time now) const;
 
   // From now on only what is under way is taken on.
   void StopTaking() { taking_ = false; }
@@ -134,7 +141,9 @@ class Steps {
   std::optional<Edge> Run(uint64_t id, Time now);
   void SendTransactions(Shard reverse, Now now);
   void SendFriendships(WriteQueue& queue, Now now);
+  bool HasOld(const Job& job, Time now) const;
   void SendAppend(Append append);
+  void SendMsg2s(std::vector<Ref> refs, Now now);
   void Appended(uint64_t id, const Status& status, Now now);
   void AppendNever(const Append& append, const std::string& reason);
   void End(uint64_t id);
@@ -162,6 +171,7 @@ class Steps {
   RetryQueue<Append> append_retries_;
   RetryQueue<Letter> letter_retries_;
   std::vector<uint64_t> markable_, old_;
+  std::vector<uint64_t> doubts_;  // by forward shard
 };
 
 }  // namespace fanline::mirror

@@ -34,7 +34,8 @@ enum class RowStep {
 
 struct WindowRow {
   LoggedChange change;
-  Time read_at{};  // when it was asked for, the last time it was found pending
+  Time read_at{};       // when it was asked for, the last time it was found pending
+  uint64_t doubts = 0;  // about its forward shard, by then
   RowStep step = RowStep::kRead;
 };
 
@@ -50,10 +51,9 @@ struct Job {
   JobKey key;
   Shard forward = 0, reverse = 0;
   std::vector<WindowRow> rows;  // not empty
-  bool queued =
-      false;  // it waits to be written, is being written, or its hint or msg2 is on its way
-  bool to_mark = false;   // it waits for a statement that marks rows
-  uint64_t mirrored = 0;  // by its run: the version of the reverse row now
+  bool queued = false;          // from its way to be written on, until its msg2 is acknowledged
+  bool to_mark = false;         // it waits for a statement that marks rows
+  uint64_t mirrored = 0;        // by its run: the version of the reverse row now
 
   bool Has(RowStep step) const;
   // Row by row: those in step `from` are in step `to`.

@@ -125,8 +125,8 @@ class Rig:
         # What is upstream first: its effects are not yet counted below.
         self.backlogs = [Backlog(self.brokers, group, topic) for group, topic in (
             ("fanline-dispatcher", FEED), ("fanline-mirror-events", RELATION_EVENTS),
-            ("fanline-reconciler", RELATION_LOG), ("fanline-reconciler-retry", f"{RELATION_LOG}.retry"),
-            ("fanline-pusher", TASKS))]
+            ("fanline-reconciler", RELATION_LOG),
+            ("fanline-reconciler-retry", f"{RELATION_LOG}.retry"), ("fanline-pusher", TASKS))]
         self._make_daemons()
         for kept in self.kept.values():
             if JOINING not in kept.name:

@@ -41,6 +41,11 @@ class FakeRelations {
   void Finish(Shard shard, const std::vector<uint64_t>& ids);
   // A failover that lost the last rows of log1: their ids are given out once more.
   void LoseRows(Shard shard, uint64_t last);
+  // The last `most` changes of edges that a shard committed; and the failover that loses the last
+  // `count`, with their forward rows.
+  std::vector<LoggedChange> Last(Shard shard, size_t most) const;
+  void LoseChanges(Shard shard, size_t count);
+  size_t PendingOf(Shard shard, const EdgeKey& edge) const;
   // Deletes the rows of edges that ended, in both directions.
   void CollectTombstones();
 
@@ -88,6 +93,10 @@ class FakeRelations {
   struct Row {
     LoggedChange change;
     bool done = false;
+    // Of an edge's change: what was there before, and the how manieth commit it is.
+    EdgeState before = {};
+    Origins origins = {};
+    uint64_t commit = 0;
   };
   struct Table {
     uint64_t ids = 0;
@@ -95,6 +104,8 @@ class FakeRelations {
   };
 
   uint64_t Followed(UserId src) const;
+  Row& Add(Shard shard, LoggedChange change);
+  void LogEdge(const Edge& edge, const EdgeState& before, const Origins& origins);
 
   const ShardMap shards_;
   Edges forward_, reverse_;
@@ -102,6 +113,7 @@ class FakeRelations {
   std::map<EdgeKey, Friendship> pairs_;  // smaller id first
   std::map<UserId, int64_t> fans_;
   std::vector<Table> log_;  // by shard
+  uint64_t commits_ = 0;
 };
 
 }  // namespace fanline::fakes

@@ -419,6 +419,28 @@ TEST(Mirror, WhileItsOwnShardIsAwayAnOldRowWaits) {
   EXPECT_TRUE(w.Mirrors(w.ann, w.bob));
 }
 
+// The forward shard dies after the msg1, and its replica lacks the change. A msg2 would end the
+// reconciler's interest in it.
+TEST(Mirror, AChangeThatItsShardMayHaveLostIsAskedForBeforeItsMsg2) {
+  for (const bool lost : {true, false}) {
+    MirrorWorld w;
+    w.store.Change(w.ann, w.bob, true);
+    w.Read();
+    w.Go<AppendRelations>();
+    w.Go<ApplyEdges>();
+    if (lost) w.store.LoseRows(0, 1);
+    w.Pass(w.limits.poll_every);
+    w.Step();
+    w.Go<ReadPending>(Fate::kLater);
+    w.Go<AppendHints>();
+    EXPECT_FALSE(w.Waits<AppendRelations>());
+    w.Go<AskPending>();
+    w.Turns(20);
+    EXPECT_THAT(w.Mirrored(), SizeIs(lost ? 0 : 1));
+    EXPECT_EQ(w.store.pending(), 0u);
+  }
+}
+
 // ---- ownership --------------------------------------------------------------------------------
 
 TEST(Mirror, WorksOnlyShardsWhosePartitionItOwns) {

@@ -4,10 +4,8 @@ them died with its memory. What msg1 says is all that is left of an acknowledged
 reconciler brings it into both rows, and the mirror from there to the timeline."""
 
 import unittest
-from types import SimpleNamespace
 
 from stack.programs.daemon import Daemon
-from stack.programs.relations import Relations
 from tests.e2e.installation import SESSION, USERS, Installation
 from tests.e2e.relations import Tables, shard_of
 
@@ -40,8 +38,8 @@ class ForwardShardLosesItsTail(Installation):
         self.old.kill()
         self.new.query("SET GLOBAL read_only = OFF")
         self.stack.links.lead(self.old.name, self.new.port)
-        shards = [self.stack.mysql[0], self.new]
-        tables = Tables(SimpleNamespace(mysql=shards))
+        self.stack.mysql[LOST] = self.new  # which is the shard from now on
+        tables = Tables(self.stack)
         self.assertNotIn((reader, author), tables.forward(), "the follow was not lost")
         self.assertNotIn((reader, author), tables.reverse())
 
@@ -50,7 +48,7 @@ class ForwardShardLosesItsTail(Installation):
                             ["--grace", "1s", *SESSION]).start().wait_ready()
         self.addCleanup(reconciler.stop)
         self.wait_for(lambda: (reader, author) in tables.reverse(), "the follow in the reverse row")
-        self.wait_for(lambda: Relations(shards).pending() == 0, "the mirror")
+        self.wait_mirrored()
         self.assertEqual(tables.forward()[reader, author], tables.reverse()[reader, author])
         self.assertEqual([repair[:4] for repair in tables.repairs()], [("pair", "lost", reader, author)])
         self.ledger.follow(reader, author)

@@ -82,13 +82,9 @@ std::string BelowZeroSql(std::span<const UserId> authors);
 
 // id, kind, src, dst, ver, state, pos, written at (Unix ms) of pending rows of log1 above `after`
 std::string PendingChangesSql(uint64_t after, uint32_t limit);
-<<<<<<< HEAD
-// id, whether older than `keep`, of the oldest done rows of log1
-=======
 // The same of those of `ids` that are pending.
 std::string PendingOfSql(std::span<const uint64_t> ids);
-// id, whether it is older than `keep`, of the oldest rows of log1 that are done
->>>>>>> 82302d94
+// id, whether older than `keep`, of the oldest done rows of log1
 std::string OldestDoneSql(std::chrono::seconds keep, uint32_t limit);
 
 // author_id, pull, ms since the author was announced or null, marked, by_hand, version, ms since

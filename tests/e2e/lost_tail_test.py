@@ -39,6 +39,7 @@ class ForwardShardLosesItsTail(Installation):
         self.new.query("SET GLOBAL read_only = OFF")
         self.stack.links.lead(self.old.name, self.new.port)
         self.stack.mysql[LOST] = self.new  # which is the shard from now on
+        self.addCleanup(self.stack.mysql.__setitem__, LOST, self.old)
         tables = Tables(self.stack)
         self.assertNotIn((reader, author), tables.forward(), "the follow was not lost")
         self.assertNotIn((reader, author), tables.reverse())

@@ -14,9 +14,9 @@ struct Config {
   daemon::DaemonOptions daemon;
   options::KafkaSettings kafka;
   options::TopicSettings topics;
-  std::string group = "fanline-mirror";  // on relation-log; <group>-events on the relation events
+  std::string group = "fanline-mirror";  // <group>-events, on the relation events
   options::MysqlSettings mysql;
-  Duration gather = std::chrono::milliseconds(100);  // how long a record waits for others
+  Duration gather = std::chrono::milliseconds(100);  // how long a change waits for others
   Limits limits;
 };
 

@@ -129,19 +129,23 @@ void Checks::AwaitAndStand(const std::string& what, const Ask& ask) {
   standing_.Add(what, ask);
 }
 
-uint32_t Checks::AwaitRelationLog(const kafka::ClientOptions& client) {
-  const std::string topic = kRelationLogTopic;
+uint32_t Checks::AwaitPartitions(const kafka::ClientOptions& client, const std::string& topic) {
   AwaitTopicAndLetters(client, topic, 0);
   kafka::Admin& admin = AdminOf(client);
   int32_t partitions = 0;
-  const bool known = Await("partitions of " + topic, [&] {
-    const Status status = admin.CountPartitions(topic, &partitions);
-    return status.done() ? CheckStamps(admin, topic) : status;
-  });
+  const bool known =
+      Await("partitions of " + topic, [&] { return admin.CountPartitions(topic, &partitions); });
   if (!known) return 0;
   standing_.Add("partitions of " + topic,
                 [&admin, topic, partitions] { return CheckPartitions(admin, topic, partitions); });
   return static_cast<uint32_t>(partitions);
+}
+
+void Checks::AwaitRelationLog(const kafka::ClientOptions& client) {
+  const std::string topic = kRelationLogTopic;
+  AwaitPartitions(client, topic);
+  kafka::Admin& admin = AdminOf(client);
+  Await("stamps of " + topic, [&admin, topic] { return CheckStamps(admin, topic); });
 }
 
 // Also warns if Redis is fit but has drawbacks.

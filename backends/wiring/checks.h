@@ -54,10 +54,14 @@ class Checks {
   void AwaitTopicAndLetters(const kafka::ClientOptions& client, const std::string& topic,
                             uint32_t partitions);
 
-  // relation-log and its dead letters exist, and its records carry the time of their append, by
-  // which the age of a change is measured. Returns its number of partitions, which must not change:
-  // it decides which mirror relays a shard. 0: a stop was requested.
-  uint32_t AwaitRelationLog(const kafka::ClientOptions& client);
+  // The same of a topic whose number of partitions must stay as it is: who mirrors a shard, or
+  // where the messages of an edge meet, follows from it. Returns that number; 0: a stop was
+  // requested.
+  uint32_t AwaitPartitions(const kafka::ClientOptions& client, const std::string& topic);
+
+  // The same of relation-log, which stamps its records at the append: the age of a change is
+  // measured by that.
+  void AwaitRelationLog(const kafka::ClientOptions& client);
 
   // Redis can hold timelines, and no other installation owns it.
   void AwaitRedis(const redis::Options& options);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/kafka/producer.h"
+#include "fanline/wire/relation_retry.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/dead_letters/letter_log.h"
 #include "feedctl/dead_letters/letter_options.h"
@@ -96,6 +97,7 @@ class DlqReplay : public Command {
     for (const LetterTopic& topic : selection.topics) {
       RequireTopic(settings_, topic.source,
                    topic.kind == LetterKind::kHint ? installation.partitions : 0);
+      if (topic.kind == LetterKind::kRelation) RequireTopic(settings_, kRelationRetryTopic, 0);
     }
   }
 

@@ -117,7 +117,7 @@ class Rig:
         # What is upstream first: its effects are not yet counted below.
         self.backlogs = [Backlog(self.brokers, group, topic) for group, topic in (
             ("fanline-dispatcher", FEED), ("fanline-mirror-events", RELATION_EVENTS),
-            ("fanline-mirror", RELATION_LOG), ("fanline-reconciler", RELATION_LOG),
+            ("fanline-reconciler", RELATION_LOG),
             ("fanline-reconciler-retry", f"{RELATION_LOG}.retry"), ("fanline-pusher", TASKS))]
         self._make_daemons()
         for kept in self.kept.values():

@@ -39,7 +39,7 @@ class ApiTest(KeepsLogs):
         feedctl = Feedctl(cls.stack)
         feedctl.run("init", "--following-limit", LIMIT)
         feedctl.run("topics", "create")
-        # Nobody relays here: reverse rows are written by the API itself.
+        # No mirror runs here: reverse rows are written by the API itself.
         cls.stack.mysql[0].query("INSERT INTO setting (name, value) VALUES ('mirror_mode', 'sync')")
         cls.api = Api(cls.stack, ports)
         cls.api.start().wait_ready()
@@ -152,7 +152,7 @@ class ApiTest(KeepsLogs):
         self.assertEqual(self.relation(ann, bob), "follower")
         self.assertEqual(self.unfollow(self.user(50), bob)["version"], "0")
 
-    def test_every_change_is_left_to_the_relay_too(self):
+    def test_every_change_is_left_to_the_mirror_too(self):
         ann, bob = self.user(0), self.user(1)
         self.follow(ann, bob)
         self.follow(ann, bob)
@@ -217,7 +217,7 @@ class ApiTest(KeepsLogs):
             self.assertEqual(self.ok(step(answers, ann + bob - answers, action))["state"], end)
             self.assertEqual(state(), end)
         self.refused(step(ann, bob, "block"), 404, "not_found")
-        # The relay is left to write the edges of both changes: friends, and no longer.
+        # The mirror is left to write the edges of both changes: friends, and no longer.
         self.assertEqual(self.rows(f"SELECT state FROM log1 WHERE kind = 2 AND src = {ann}"),
                          [("0",), ("1",)])
 

@@ -20,7 +20,7 @@ from tests.e2e.installation import USERS, Installation, most_followed
 WELL, FOUND, NOBODY, AWAY, NOT_INSTALLED = 0, 1, 67, 69, 78
 # Every line of a whole look.
 LINES = ["MariaDB shard 0", "MariaDB shard 1", "Redis", "pushers", "takeovers", "crashes", "feed-events (fanline-dispatcher)",
-         "fanout-tasks (fanline-pusher)", "relation-log (fanline-mirror)", "relation-events (fanline-mirror-events)",
+         "fanout-tasks (fanline-pusher)", "relation-events (fanline-mirror-events)",
          "relation-log (fanline-reconciler)", "relation-log.retry (fanline-reconciler-retry)", "breakers", "changes", "reconciler"]
 _PATIENCE = 60
 

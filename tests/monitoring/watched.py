@@ -41,7 +41,7 @@ class Watched(Installation):
     silent_at_first = False  # no alert that a test sees fire fires before it
     pushers = 2
     mirrors = 1
-    reconciler_args = ("--grace", "1s", "--mirror-group", "-")
+    reconciler_args = ("--grace", "1s")
     watch_args = ("--watch-every", "1s", "--watch-readers", "1000", "--watch-again-after", "1s")
     waits = "2s"  # stands for every `for` of the alerts
     window = None  # seconds; where given, stand for every time over which alerts count, and for how old a start may be

@@ -194,6 +194,13 @@ struct Chances {
     if (!character.healthy) character.odd = Odd::Of(options.seed);
     // A row that is made again has the author's mode of that time.
     if (character.switch_mode > 0) character.odd.lose_rows = 0;
+    // A change that its shard has lost is found by its msg1 alone, while its pair is not answered.
+    if (character.lose_tail + character.lose_other_heads + character.befriend +
+                character.relation_event + character.import + character.change_mode >
+            0 ||
+        character.inline_too || character.few_pairs || character.unmirrored > 0) {
+      character.odd.lose_changes = 0;
+    }
   }
 
   void DrawRelationFaults() {

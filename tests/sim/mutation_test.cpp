@@ -98,6 +98,9 @@ bool Upgrades(const Character& of) { return Steady(of) && of.odd.newer > 0; }
 bool RefusesLetters(const Character& of) { return of.odd.letters_away > 0; }
 bool Demotes(const Character& of) { return Steady(of) && of.odd.demote > 0; }
 bool LosesRows(const Character& of) { return of.odd.lose_rows > 0; }
+bool MirrorsHang(const Character& of) { return of.odd.hang > 0; }
+bool CommitsLate(const Character& of) { return of.odd.late_commit > 0; }
+bool Healthy(const Character& of) { return of.healthy && of.follow > 0; }
 
 const Mutation kMutations[] = {
     // clang-format off
@@ -124,7 +127,11 @@ const Mutation kMutations[] = {
     {"claim_after_reconnect", [](Guards& guards) { guards.claim_after_reconnect = false; }, {3483, 4508, 9863}, 2500, WithLostConnections},
     {"hint_after_truth", [](Guards& guards) { guards.hint_after_truth = false; }, {394, 455, 655}, 1400, HintsOfMirrors},
     {"hint_before_msg2", [](Guards& guards) { guards.hint_before_msg2 = false; }, {27, 31, 43}, 600},
-    {"log1_done_last", [](Guards& guards) { guards.log1_done_last = false; }, {1, 8, 11}, 150},
+    {"mark_last", [](Guards& guards) { guards.logic.mark_last = false; }, {1, 8, 11}, 150},
+    {"msg1_first", [](Guards& guards) { guards.logic.msg1_first = false; }, {1, 2, 3}, 150},
+    {"reread_old", [](Guards& guards) { guards.logic.reread_old = false; }, {1, 2, 3}, 300, MirrorsHang},
+    {"late_window", [](Guards& guards) { guards.logic.late_window = false; }, {1, 2, 3}, 300, CommitsLate},
+    {"fold_highest", [](Guards& guards) { guards.logic.fold_highest = false; }, {1, 2, 3}, 1000, Healthy},
     {"mirror_versions", [](Guards& guards) { guards.mirror_versions = false; }, {1, 6, 8}, 100},
     {"commit_lowest_pending", [](Guards& guards) { guards.logic.commit_lowest_pending = false; }, {11, 49, 112}, 300, ForgetsEdges},
     {"reverse_first", [](Guards& guards) { guards.reverse_first = false; }, {65, 153, 227}, 150, WritesInline},

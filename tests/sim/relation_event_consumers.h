@@ -89,6 +89,7 @@ struct EventConsumer
         away.status = AwayStatus();
         return away;
       }
+      if (world.Locked(request.change.src)) return EdgeChanged{request.id, LockedStatus(), {}};
       application.Stored(request.change);
       return world.mysql.relations.Do(request);
     };

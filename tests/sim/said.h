@@ -20,6 +20,11 @@ class Said {
     const Moment now = Now();
     Add(edge, {now, now, live, false});
   }
+  // The shard lost what was said of it last. What was said before may hold again, or not.
+  void Unsure(const EdgeKey& edge) {
+    const Moment now = Now();
+    last_[edge] = {{now, now, true, false}, {now, now, false, false}};
+  }
   // Two users began or ended a friendship: requested at `asked`, committed now. Of two changes of
   // one friendship the one committed later wins.
   void OfBoth(UserId one, UserId other, bool live, Moment asked) {

@@ -92,7 +92,7 @@ class RollingRestart(Installation):
 
     def check(self):
         self.fleet.wait_serving()
-        self.wait_for(lambda: self.relations.pending() == 0, "log1 to be relayed")
+        self.wait_for(lambda: self.relations.pending() == 0, "log1 to be mirrored")
         self.settle()
         self.wait_reconciled()
         self.assert_exact()

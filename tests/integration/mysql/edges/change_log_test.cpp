@@ -81,6 +81,16 @@ TEST_F(ChangeLogTest, WhatWaitsOfOneEdgeIsFoundAmongTheOldest) {
   EXPECT_TRUE(pending_.empty());
 }
 
+TEST_F(ChangeLogTest, RowsAreAskedForByTheirIds) {
+  FillWithDoneRows(1'000);
+  std::vector<uint64_t> ids = {99, 7, 100'005, 100'005, 1'000'000};
+  const auto found = PendingAmong(shards_.on(0), ids);
+  ASSERT_EQ(found.size(), 1u) << "two are done, one was never there";
+  EXPECT_EQ(found[0].row(), PendingOf(1'000).at(4).row());
+  for (uint64_t id = 100'001; ids.size() < 1'024; ++id) ids.push_back(id);
+  EXPECT_LE(RowsRead([&] { (void)PendingAmong(shards_.on(0), ids); }), 1'100);
+}
+
 // A shard fails over and loses its last rows; the marks for them are still under way when their ids
 // are given out once more.
 TEST_F(ChangeLogTest, AMarkOfARowThatWasLostDoesNotMeetTheRowThatHasItsIdNow) {

@@ -23,6 +23,22 @@ class RepairStoreTest : public ::testing::Test {
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
 };
 
+// Somebody has locked the row that the only thread of its shard waits for. A wait ends after two
+// seconds.
+TEST_F(RepairStoreTest, AShardThatHangsTakesNoThreadOfAnother) {
+  MysqlRepairStore store(shards_.config(), shards_.map(), 1);
+  const UserId cid = shards_.UserOn(0, 2);
+  ASSERT_TRUE(Ask(ApplyEdges{0, 1, {{ann_, bob_, 300, true, 9}}}).status.done());
+  shards_.on(1).Execute("START TRANSACTION");
+  shards_.on(1).Execute("UPDATE follower SET pos = pos + 1 WHERE dst = " + ToString(bob_));
+  Replies<EdgesApplied> slow;
+  store.Submit(ApplyEdges{1, 1, {{ann_, bob_, 301, true, 9}}}, slow);
+  EXPECT_TRUE(fanline::Ask(store, ApplyEdges{0, 0, {{bob_, cid, 300, true, 9}}}).status.done());
+  EXPECT_TRUE(fanline::Ask(store, ReadReconcilerMode{}).status.done());
+  shards_.on(1).Execute("ROLLBACK");
+  EXPECT_TRUE(slow.Await(1).status.done()) << "the others were answered after its wait was over";
+}
+
 TEST_F(RepairStoreTest, ARepairIsRecordedOnTheForwardShardWithWhatItWasAndIs) {
   ASSERT_TRUE(
       Ask(LogRepair{0, "pair", "missing", {ann_, bob_}, "none", "follows@300", 300}).status.done());

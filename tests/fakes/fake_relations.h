@@ -76,6 +76,10 @@ class FakeRelations {
   // Both rows of an edge that has none, without a row of log1.
   void Import(const EdgeKey& key);
 
+  bool Live(const EdgeKey& edge) const {
+    const auto row = forward_.find(edge);
+    return row != forward_.end() && row->second.live;
+  }
   const Edges& forward() const { return forward_; }
   const Edges& reverse() const { return reverse_; }
   const std::map<UserId, int64_t>& fans() const { return fans_; }

@@ -25,7 +25,7 @@ constexpr int kNewEachMs = 600;            // per thousand milliseconds, half fo
 // log1 of shard 0 and the reverse rows of shards 0 and 1. Rows 1 .. kBacklog lead to shard 1.
 struct Fleet : ServesAll<Fleet, ReadPending, AskPending, MarkDone, PurgeDone, AppendRelations,
                          ApplyEdges, AppendHints, ChangeEdge, AppendDeadLetter> {
-  explicit Fleet(uint64_t backlog) : backlog(backlog), done(backlog + 1, false) {
+  explicit Fleet(uint64_t rows) : backlog(rows), done(rows + 1, false) {
     for (uint64_t id = 1; authors[0].size() < 500 || authors[1].size() < 500; ++id) {
       auto& of_shard = authors[shards.ShardOf(UserId{id})];
       if (of_shard.size() < 500) of_shard.push_back(UserId{id});

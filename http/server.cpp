@@ -470,7 +470,7 @@ class Server::Impl {
     for (const ConnectionPtr& connection : connections_) {
       if (connection->deadline <= now) late.push_back(connection);
       // Whether its client leaves. An answer that takes less than a tick shall not pay for it.
-      if (connection->serves) AwaitReadable(connection);
+      if (connection->serves && !connection->left) AwaitReadable(connection);
     }
     for (const ConnectionPtr& connection : late) {
       const bool asks = connection->state == State::kHead || connection->state == State::kBody;

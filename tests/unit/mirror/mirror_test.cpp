@@ -262,7 +262,8 @@ TEST(Mirror, AShardThatHangsLeavesTheOthersTheirRoom) {
   for (uint64_t nth = 101; nth <= 200; ++nth) w.store.Change(w.ann, w.UserOn(1, nth), true);
   // Calls to shard 1 are never answered.
   for (int turn = 0; turn < 200; ++turn) {
-    if (turn % 4 == 0 && turn < 180) w.store.Change(w.ann, w.UserOn(0, 5 + static_cast<uint64_t>(turn)), true);
+    if (turn % 4 == 0 && turn < 180)
+      w.store.Change(w.ann, w.UserOn(0, 5 + static_cast<uint64_t>(turn)), true);
     w.Pass(w.limits.poll_every);
     w.Step();
     for (size_t at = 0; at < w.requests.size();) {

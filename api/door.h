@@ -11,7 +11,7 @@
 
 namespace fanline::api {
 
-// Why the request is refused; nothing: it is not. GET and HEAD change nothing and pass. Any other
+// Why the request is refused; nothing: it passes. GET and HEAD change nothing and pass. Any other
 // request is refused if it names an origin (a browser does so for a page) that `allowed` does not
 // list. A POST is also refused unless it is application/json, since a page may send any other
 // without a preflight request.

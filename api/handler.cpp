@@ -48,7 +48,7 @@ http::Limits HttpLimits(const Limits& limits) {
   http.head = kMostHeadBytes;
   http.connections = limits.connections;
   http.idle_time = std::chrono::duration_cast<std::chrono::milliseconds>(limits.idle_time);
-  // Each store, and each connection to Redis, keeps one of them at most.
+  // Each store, and each connection to Redis, keeps at most one thread busy.
   http.threads = limits.threads + limits.page_threads + 1;
   return http;
 }

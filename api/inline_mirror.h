@@ -39,7 +39,7 @@ class InlineMirror {
   // Asks for the mode when it is due; returns when to call it again.
   Time Step(Time now);
 
-  // The replies; of edges, those that nobody waits for.
+  // The replies. Those of edges come here only if After does not wait for them.
   void Push(const EdgesApplied& reply);
   void Push(const MirrorModeRead& reply);
 

@@ -42,8 +42,8 @@ std::vector<std::unique_ptr<Store>> Many(uint32_t count, const Make& make) {
 
 constexpr Shard kRedis = 0;  // the one "shard" of the pool that asks Redis
 
-// What bodies are served with. Once a second a probe asks the application's server, so that no page
-// waits for one that is away.
+// Serves bodies. Once a second a probe asks the application's server, so that no page waits for a
+// server that is away.
 struct BodyServing {
   BodyServing(const mysql::BodiesConfig& config, const api::Limits& limits,
               daemon::Process& process)
@@ -65,7 +65,7 @@ struct BodyServing {
             },
             process.log.Sink()) {}
 
-  // Ends the program when there is no such table. A server that is away says nothing about it.
+  // Ends the program if there is no such table. A server that is away does not end it.
   static void RequireTable(const mysql::BodiesConfig& config) {
     const Status status = mysql::MysqlPostBodies(config).CheckTable();
     if (status.never()) throw Misconfigured(status.message);
@@ -76,7 +76,7 @@ struct BodyServing {
   mysql::ShardProbe probe;
 };
 
-// What pages are served with: connections of their own, and the rebuilds behind them.
+// Serves pages, with connections of their own, and the rebuilds behind them.
 struct PageServing {
   PageServing(const mysql::Config& mysql, const redis::Options& redis,
               const mysql::Installation& installation, const mysql::ShardConnections::Away& away,
@@ -98,7 +98,7 @@ struct PageServing {
         pages({live, pulls, bodies}, rebuilds, installation.shard_map, metrics, daemon::SystemNow,
               {installation.own_posts, limits.newest_overlap}, away) {}
 
-  // Each with ports of its own.
+  // Each rebuilder has ports of its own.
   std::vector<api::Rebuilds::Rebuild> Rebuilders(const mysql::Config& mysql,
                                                  const redis::Options& redis,
                                                  const mysql::Installation& installation,
@@ -129,7 +129,7 @@ struct PageServing {
   api::Pages pages;
 };
 
-// What writes reverse rows inline, as the mode says.
+// Writes reverse rows inline, as the mode says.
 struct Mirroring {
   Mirroring(const mysql::Config& config, const ShardMap& map, api::Metrics& metrics,
             const daemon::Log& log)
@@ -144,7 +144,7 @@ struct Mirroring {
   mysql::MysqlChangeStore modes;
 };
 
-// What posts are published with. Kafka need not be there, now or ever.
+// Publishes posts. Kafka may be away, now or always.
 struct Publishing {
   Publishing(const options::KafkaSettings& kafka, const mysql::Installation& installation,
              const api::Limits& limits, api::Metrics& metrics, const daemon::Log& log)
@@ -157,7 +157,7 @@ struct Publishing {
                                           const api::Limits& limits) {
     kafka::ProducerOptions options;
     options.client = options::ToOptions(kafka, "fanline-api");
-    // A topic that is missing is feedctl's to create; brokers would, with settings of their own.
+    // Only feedctl creates a missing topic. Brokers would create it with their own settings.
     options.client.properties.emplace("allow.auto.create.topics", "false");
     options.feed_topic = installation.feed_topic;
     options.delivery_timeout =
@@ -170,8 +170,8 @@ struct Publishing {
   kafka::Producer producer;
 };
 
-// The main loop only keeps the mirror's mode, and has timelines served from Redis once that was
-// made sure of. Threads of the server and of the stores serve requests.
+// The main loop keeps the mirror's mode, and has timelines served from Redis once Redis was found
+// fit. Threads of the server and of the stores serve requests.
 struct MainLoop {
   daemon::StepResult Step(const Now& now) {
     live.SetReachable(kRedis, redis.fit());
@@ -201,10 +201,10 @@ struct MainLoop {
   api::Metrics& metrics;
 };
 
-// Descriptors of the client libraries, the log and all else besides connections.
+// Descriptors of everything but connections: the client libraries, the log and so on.
 constexpr size_t kOtherDescriptors = 256;
 
-constexpr size_t kMostRedisMasters = 16;  // that the limit of descriptors is raised for
+constexpr size_t kMostRedisMasters = 16;  // as many as the limit of descriptors allows for
 
 size_t DescriptorsFor(const api::Config& config, uint32_t shards) {
   const api::Limits& limits = config.limits;
@@ -225,7 +225,7 @@ int Main(int argc, char** argv) {
   daemon::Process process("api", config.daemon);
   const auto mysql_config = options::ToConfig(config.mysql);
   wiring::Checks checks(process);
-  const auto installation = checks.AwaitInstallation(mysql_config, {.agreed = config.agreed});
+  const auto installation = checks.AwaitInstallation(mysql_config);
   if (process.stop.requested()) return 0;
   auto redis_options = options::ToOptions(config.redis, config.timelines, installation);
   const auto redis_checked = checks.AskRedis(redis_options);
@@ -246,7 +246,7 @@ int Main(int argc, char** argv) {
     publishing.emplace(config.kafka, installation, config.limits, *metrics, process.log);
   }
 
-  // Shards known to be away, shared by all stores: no store waits for such a shard.
+  // The shards known to be away. All stores share this, and none waits for such a shard.
   std::vector<std::atomic<bool>> away(map.shards());
   const auto is_away = [&away](Shard shard) { return away[shard].load(); };
   api::StorePool pool(

@@ -40,7 +40,7 @@ void MergedPosts::Load(timeline::PageRead& read, UserId reader, ReaderTruth& tru
       posts = std::make_shared<Posts>();
       posts->all = found.items.size() < kNewest;
       posts->items = std::move(found.items);
-      posts->read_at = now;  // not later than it was read
+      posts->read_at = now;  // never later than the read
     }
     Put(author, std::move(posts));
   }
@@ -63,7 +63,8 @@ std::vector<std::shared_ptr<const MergedPosts::Posts>> MergedPosts::Find(
   return found;
 }
 
-// The authors that can be read, are not fresh, and that nobody else is reading.
+// The authors whose entries this thread is to renew. Their shards are not known to be away, their
+// entries are not fresh, and no other thread is reading them.
 std::vector<UserId> MergedPosts::Claim(const std::vector<UserId>& authors, Time now) {
   std::vector<UserId> claimed;
   const std::lock_guard lock(mutex_);
@@ -90,7 +91,7 @@ void MergedPosts::Put(UserId author, std::shared_ptr<const Posts> posts) {
   if (posts) entry.posts = std::move(posts);
 }
 
-// Nothing when the page reaches deeper than an author's entry.
+// The merged posts; nothing if the page reaches deeper than an author's entry.
 std::optional<std::vector<Item>> MergedPosts::Merge(
     const std::vector<std::shared_ptr<const Posts>>& posts, const timeline::Beside& wanted) {
   std::vector<Item> items;

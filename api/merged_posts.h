@@ -1,14 +1,17 @@
 // A cache of the newest posts of authors whose posts are merged at read. With it a page of a live
 // timeline that names such authors asks no shard.
-// The cache belongs to this process, and nobody invalidates it. Entries are at most kFor old, or
+//
+// The cache belongs to this process and is never invalidated. Entries are at most kFor old, or
 // kStale while a thread renews them. So a new post of such an author appears, and a deleted one
-// disappears, later by as much than a pushed one; a `newest_cursor` stays behind by as much, too.
+// disappears, up to this much later than a pushed one. A `newest_cursor` stays behind by as much.
 // The cache never decides whom a reader follows; the timeline does. A page that reaches deeper than
 // kNewest posts of an author is pulled.
+//
 // While an author's shard is away, its posts cannot change, so what was read last is served for
 // kWhileAway. The bound is for a shard that is away only for us. If the cache does not hold an
 // author's posts as far as the page reaches, the page lacks them. In both cases the page is
 // incomplete.
+//
 // One thread at a time renews an author's entry; others use the present one, or pull. Bounded.
 // Thread-safe.
 #pragma once

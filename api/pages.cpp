@@ -11,7 +11,7 @@ namespace fanline::api {
 using timeline::EmptyReason;
 using State = PageFacts::State;
 
-// One page on its way, from one thread to the next.
+// A page that is being served. One thread hands it to the next.
 struct Pages::Serving {
   std::shared_ptr<const PageCall> call;
   std::string_view route;
@@ -19,16 +19,17 @@ struct Pages::Serving {
   UnixMs asked_at = 0;
   timeline::Hydration hydration;                // of a page with bodies
   std::optional<timeline::PageRead> read = {};  // of a home timeline: the page or the refill
-  timeline::PageQuery query = {};               // the same, of any
+  timeline::PageQuery query = {};               // of the page or the refill
+  UnixMs read_at = 0;  // when its timeline was read; much later if it awaited a rebuild
   bool refill = false;
   bool can_be_built = false;  // nothing is known to be wrong with Redis
-  bool awaited = false;       // a rebuild of its timeline
+  bool awaited = false;       // a rebuild of its timeline was waited for
   timeline::Page page = {};
   PageFacts facts = {};
 
-  // The truth said that there is nothing: why is worth a look.
+  // The truth has nothing to show, so the reason is looked up.
   bool pulled_nothing() const { return page.items.empty() && !refill; }
-  // There is nothing to be shown, and the client is told why.
+  // There is nothing to show, and the client is told why.
   bool shows_nothing() const {
     return call->whole() && !refill && page.items.empty() && !page.incomplete;
   }
@@ -67,10 +68,11 @@ void Pages::ReadHome(const Shared& page) {
       {0, {0}},
       [this, page](ReaderTimelines* store, Slots::Refusal refusal) {
         if (store == nullptr) {
-          // Too many ask. Whether the timeline is live, who rebuilds it finds out.
+          // Too many ask. The rebuild finds out whether the timeline is live.
           page->can_be_built = refusal == Slots::Refusal::kOverloaded;
           page->read->OnNoTimeline();
         } else {
+          page->read_at = clock_().unix_ms;
           const Status status = timeline::AskTimeline(page->call->user, *store, *page->read);
           page->can_be_built = status.done();
           if (!status.done()) metrics_.StoreFailed(page->route, status.resource, status.message);
@@ -78,7 +80,7 @@ void Pages::ReadHome(const Shared& page) {
         merged_.Serve(*page->read, page->call->user, clock_().mono);
         page->read->done() ? TakeHome(page) : PullOrAwait(page);
       },
-      !page->refill);  // a refill begins on a thread of the bodies, which others wait for
+      !page->refill);  // a refill begins on a thread of the bodies' pool, which others need
 }
 
 void Pages::TakeHome(const Shared& page) {
@@ -86,8 +88,9 @@ void Pages::TakeHome(const Shared& page) {
   page->shows_nothing() ? LookUpReason(page) : GotHome(page);
 }
 
-// Where a pull would have to wait, or others wait for their rebuilds, the rebuild is waited for
-// instead. It reads the truth for both: when many come back at once, that is half the work.
+// Pulls the page. Waits for its rebuild instead if a pull would have to wait, or if others wait for
+// their rebuilds. The rebuild reads the truth for both, which is half the work when many readers
+// come back at once.
 void Pages::PullOrAwait(const Shared& page) {
   const bool rebuilds = page->can_be_built && !page->query.older_than && !page->read->live();
   if (page->awaited || !rebuilds) return Pull(page);
@@ -112,7 +115,8 @@ void Pages::Pull(const Shared& page) {
   });
 }
 
-// What is merged into a live timeline asks the shards of its authors alone, when they are named.
+// The shards that the next pull asks. A merge into a live timeline asks the shards of its authors
+// alone, if they are named.
 Touched Pages::TouchedBy(const Serving& page) const {
   const timeline::Beside* wanted = page.read->beside();
   if (wanted == nullptr) return Touched::Everywhere(page.call->user, map_);
@@ -136,8 +140,8 @@ void Pages::PullBy(const Shared& page, ReaderTruth* truth, Slots::Refusal refusa
   GotHome(page);
 }
 
-// What is merged into a live timeline; else all that is left. The one asks other shards than the
-// other.
+// Reads what is merged into a live timeline; otherwise all that is left. The two ask different
+// shards.
 Status Pages::PullNext(Serving& page, ReaderTruth& truth) {
   const UserId reader = page.call->user;
   if (!page.read->merges()) return timeline::FinishPage(reader, truth, *page.read);
@@ -161,8 +165,8 @@ void Pages::ReadPosts(const Shared& page) {
   });
 }
 
-// The page is whole: without the reason it is served all the same, and at once where the reason
-// would have to wait for others' pulls.
+// Looks up why the page is empty. The page is served without the reason if the reason cannot be
+// read, or would have to wait for others' pulls.
 void Pages::LookUpReason(const Shared& page) {
   page->facts.empty_because = reasons_.Find(page->call->user, clock_().mono);
   if (page->facts.empty_because) return GotHome(page);
@@ -183,15 +187,15 @@ void Pages::FindReason(Serving& page, ReaderTruth& truth) {
   reasons_.Note(reader, reason, clock_().mono);
 }
 
-// A range lags when the time its pusher says it has come to is long ago. A time ahead is that of a
-// clock that was wrong: nobody knows how far the range is. Whoever has asked on from a later place,
-// goes on from there.
+// A range lags if the progress that its pusher reported (as_of) is long ago. Progress in the future
+// comes from a wrong clock, so it counts as unknown. A client that has already asked from a later
+// place goes on from there.
 void Pages::TakeProgress(Serving& page) const {
   using std::chrono::milliseconds;
   const UnixMs overlap = std::chrono::floor<milliseconds>(rules_.overlap).count();
   const UnixMs late = std::max(overlap, UnixMs{milliseconds(kLate).count()});
-  const UnixMs as_of = page.page.as_of > page.asked_at + late ? 0 : page.page.as_of;
-  page.facts.incomplete |= page.asked_at - as_of > late;
+  const UnixMs as_of = page.page.as_of > page.read_at + late ? 0 : page.page.as_of;
+  page.facts.incomplete |= page.read_at - as_of > late;
   UnixMs settled = as_of - overlap;
   const auto& from = page.call->newer_than;
   if (from) settled = std::max(settled, from->place.created_at);

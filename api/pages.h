@@ -3,9 +3,9 @@
 // does not fail when Redis is away or busy. The shards tell why an empty timeline is empty.
 //
 // Posts of authors who are merged at read come from a small cache (merged_posts.h). A page of a
-// live timeline does without those whose shards are known to be away, and says so.
-// A page with bodies is joined with the application's table (timeline/hydration.h). When its
-// database is away, slow or busy, the page is served without bodies, and says so.
+// live timeline leaves out those whose shards are known to be away, and says so. A page with bodies
+// is joined with the application's table (timeline/hydration.h). When its database is away, slow or
+// busy, the page is served without bodies, and says so.
 //
 // Thread-safe. A page that Redis answers alone is served on the caller's thread when a connection
 // is free; pulls are left to the threads of their pool.
@@ -46,8 +46,8 @@ class Pages {
   // A pusher that keeps up reports its progress every five seconds.
   static constexpr std::chrono::seconds kLate{10};
 
-  // All outlive it, and the pools also outlive the pages they were given. `clock`, `away` (whether
-  // a shard is known to be): any thread.
+  // All outlive it, and the pools also outlive the pages they were given. `away`: whether a shard
+  // is known to be away. `clock` and `away` are called on any thread.
   Pages(Pools pools, Rebuilds& rebuilds, const ShardMap& map, Metrics& metrics,
         std::function<Now()> clock, Rules rules, std::function<bool(Shard)> away)
       : pools_(pools),

@@ -107,7 +107,7 @@ class Prometheus final : public Metrics {
 
   Registry& registry_;
   const daemon::Log& log_;
-  std::map<std::string, OfRoute, std::less<>> routes_;  // all there are, from the start
+  std::map<std::string, OfRoute, std::less<>> routes_;  // all routes, from the start
   Counter& below_zero_ = AddCounter(registry_, "fanline_rel_counter_negative_total",
                                     "Changes that found a counter below zero: it had drifted");
   std::array<Counter*, 3> inline_ = AddCounters(  // by InlineResult

@@ -4,8 +4,8 @@
 // then reads the truth for both, since extra pulls would make all wait longer.
 // A reader is queued or rebuilt at most once at a time here; Redis keeps other processes from
 // rebuilding the same reader (Rebuild in timeline/rebuild.h).
-// Anybody may ask for the timeline of an unknown user (a stranger). Such a reader gets one, too, so
-// that asking again costs the shards nothing. It lives for kEmptyTimelineTtl, and at most
+// Any client may ask for the timeline of an unknown user (a stranger). Such a reader gets one, too,
+// so that asking again costs the shards nothing. It lives for kEmptyTimelineTtl, and at most
 // Limits::strangers are made in that time.
 //
 // Thread-safe.
@@ -30,7 +30,7 @@ namespace fanline::api {
 class Rebuilds {
  public:
   struct Limits {
-    size_t waiting = 16'384;  // one more is not made live now; its next visit asks again
+    size_t waiting = 16'384;  // a reader beyond it is not made live now; the next visit asks again
     size_t strangers = 10'000;
     // How long a page waits for its rebuild before it is pulled. It keeps waiting if its rebuild
     // has begun, or if as many rebuilds began in that time as are still ahead of it: while the
@@ -46,10 +46,10 @@ class Rebuilds {
 
   static constexpr size_t kBacklog = 4;
 
-  // Called once, on any thread. False: the end has come.
+  // Called once, on any thread. False: this object is being destroyed.
   using Then = std::function<void(bool go_on)>;
 
-  // A thread for each of `rebuilds`. `clock`: any thread. `metrics` outlives this.
+  // Starts a thread for each of `rebuilds`. `clock`: any thread. `metrics` outlives this.
   Rebuilds(std::vector<Rebuild> rebuilds, Limits limits, Metrics& metrics,
            std::function<Time()> clock);
   // Waits for rebuilds under way. Queued ones are dropped; pages that wait for them get false.
@@ -60,16 +60,16 @@ class Rebuilds {
   // Never blocks for long. False: the queue is full. `known`: the reader has a row.
   [[nodiscard]] bool Offer(UserId reader, bool known);
 
-  // Whether so many readers wait (kBacklog for each thread) that a pull would hardly be faster.
+  // Whether kBacklog readers or more wait for each thread. A pull would then hardly be faster.
   [[nodiscard]] bool HasBacklog();
 
-  // Like Offer, for a reader of whom nothing is known yet. `then` is called when the rebuild has
+  // Like Offer, for a reader about whom nothing is known yet. `then` is called when the rebuild has
   // ended, well or not, or the wait was too long. False: the queue is full, and `then` is not
   // called.
   [[nodiscard]] bool Await(UserId reader, Then then);
 
  private:
-  struct Taken {         // a reader who waits, or is under way
+  struct Taken {         // a reader who waits or is being rebuilt
     bool judged = true;  // known, or counted among the strangers
     std::vector<Then> then = {};
     uint64_t number = 0;  // of this rebuild
@@ -78,7 +78,7 @@ class Rebuilds {
     UserId reader;
     uint64_t number;  // of the rebuild
     Time until;
-    uint64_t begun;  // rebuilds, when this wait began
+    uint64_t begun;  // rebuilds begun before this wait
   };
 
   void Run(const Rebuild& rebuild);

@@ -3,10 +3,10 @@
 // does not wait.
 //
 // Work names the shards it may touch and counts for each of them. Work that touches one shard gets
-// at most three quarters of the slots, and of the queue: a shard that hangs takes no more, and
-// other work passes what waits for it. Work that touches several begins only while each has half of
-// the slots left: when one of them hangs, the others keep their share. Work whose first shard is
-// known to be away does not wait at all.
+// at most three quarters of the slots, and of the queue. So a shard that hangs takes no more, and
+// other work passes the work that waits for it. Work that touches several shards begins only while
+// each of them has half of the slots left. So if one of them hangs, the others keep their share.
+// Work whose first shard is known to be away is refused at once.
 //
 // Thread-safe.
 #pragma once
@@ -44,25 +44,27 @@ class Slots {
 
   enum class Refusal { kNone, kShardAway, kOverloaded };
 
-  // Called once, and throws nothing. Either it gets a slot for the time of the call, on a thread of
-  // its own or within Submit; or the reason why there is none, on any thread, also within Submit.
+  // Called once, and throws nothing. It gets a slot for the time of the call, on a thread of the
+  // pool or within Submit. Otherwise it gets the reason why there is none, on any thread, also
+  // within Submit.
   using Work = std::function<void(size_t slot, Refusal)>;
 
   // `count` is not 0.
   Slots(size_t count, uint32_t shards, Limits limits);
-  // Waits for the work under way; refuses what waits.
+  // Waits for the work under way; refuses the work that waits.
   ~Slots();
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
 
-  // With `here`, work that finds a slot free is done within the call; else the call never blocks.
+  // With `here`, work that finds a slot free is done within the call. Without it, the call never
+  // blocks.
   void Submit(Touched touched, Work work, bool here = false);
 
-  // False: it would have to wait, and nothing was done. Work whose first shard is away is refused
-  // within the call; all else is never done within it.
+  // False: the work would have to wait, and nothing was done. Work whose first shard is away is
+  // refused within the call; other work is never done within it.
   [[nodiscard]] bool TrySubmit(const Touched& touched, const Work& work);
 
-  // Work that waits with this as its first shard is refused at once when it goes away.
+  // When the shard goes away, the work that waits with it as its first shard is refused at once.
   void SetReachable(Shard shard, bool reachable);
 
   size_t waiting() const;

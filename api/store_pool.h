@@ -1,9 +1,9 @@
 // Stores that requests share, each used by one at a time. Their number bounds how much is asked of
 // a service at once; slots.h says who waits, and who is refused. Thread-safe.
 //
-// Relations, pulled pages, live timelines and bodies have a pool each: readers who all come back at
-// once keep nobody from following, a Redis that hangs keeps nobody from a shard, and an
-// application's database that hangs keeps nobody from a page without bodies.
+// Relations, pulled pages, live timelines and bodies have a pool each. So readers who all come back
+// at once do not stop follows. A Redis that hangs does not stop requests to the shards. An
+// application's database that hangs does not stop pages without bodies.
 #pragma once
 
 #include <memory>
@@ -52,7 +52,7 @@ class PoolOf {
   Slots slots_;  // last: its threads use the stores
 };
 
-// What a client is told who was refused.
+// The problem that a refused client gets.
 inline Problem ProblemOf(Slots::Refusal refusal) {
   if (refusal == Slots::Refusal::kShardAway) return StoreAway();
   return {Code::kOverloaded, "more requests came than can be served; send it again later"};

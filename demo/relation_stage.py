@@ -130,8 +130,8 @@ class RelationStage:
             forward.append((src, dst, int(ver), live))
         return forward
 
-    def append_unseen(self, forward):
-        """Appends their msg1. Their rows of log1 are done, so no mirror writes the reverse rows, and
+    def announce(self, forward):
+        """Appends their msg1, of changes that no mirror finds in log1: no reverse row is written and
         no msg2 comes. Returns when they were appended, in Unix milliseconds."""
         at_ms = time.time_ns() // 1_000_000
         self.log.written(*forward)

@@ -1,17 +1,20 @@
 // Orders the consumer to deliver only hints that the range can keep. The consumer is paused while
-// the range is not ready, while it holds all it may, and while the next hint is one that only a
-// newer pusher can read. Otherwise, while Redis is away, the log would be read to its end for
-// nothing, and the lag would look like none.
+// the range is not ready, while the range is full, and while only a newer pusher can read the next
+// hint. Without these pauses the log would be read to its end in vain while Redis is away, and the
+// lag would look like none.
 //
-// A full range flows again when it holds half of what it may; of the hints to be worked on, when
-// some shard has half of its share. All ranges of a process have a bound together
-// (Limits::held_hints): half of it is anybody's, and of the other half each range has an equal
-// share. Once the first half is taken, a range flows as long as it holds less than its share, so
-// that ranges which wait for a node that is away stop no others.
+// A range is full when it reaches one of its bounds (limits.h). It flows again when it holds half
+// of that bound. For hints to be worked on, it flows again when some shard has half of its share
+// free.
 //
-// A hint that is too new is asked for again from time to time, with all behind it. The hints in
-// front of it are finished and saved meanwhile. It is not kept itself, so a drain - the upgrade -
-// does not wait for it.
+// All ranges of a process have one bound together, Limits::held_hints. Half of it is open to every
+// range; the other half is divided equally among the ranges. Once the first half is taken, a range
+// flows while it holds less than its equal share. So ranges that wait for a node that is away stop
+// no other range.
+//
+// A hint that is too new is asked for again from time to time, together with the hints behind it.
+// The hints in front of it are finished and saved meanwhile. The hint itself is not kept, so the
+// drain before the upgrade does not wait for it.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -40,12 +43,12 @@ class Inflow {
 
   struct Process {  // all ranges together
     size_t ranges = 0;
-    size_t hints = 0;  // held
+    size_t hints = 0;  // held by them
   };
 
   Inflow(Range range, const Limits& limits) : range_(range), limits_(limits) {}
 
-  // The range is ready: records from `offset` on are meant for it.
+  // The range is ready. Orders its records from `offset` on.
   void Seek(int64_t offset, ConsumerOrders& orders);
   // The range is not ready until the next Seek.
   void Stop();
@@ -53,15 +56,15 @@ class Inflow {
   void StandBefore(int64_t offset, std::string why, Now now, uint64_t random);
   // A hint was taken.
   void Took() { newer_.reset(); }
-  // Gives the orders that follow from the hints held. `taking`: asks again for a hint that is too
-  // new.
+  // Pauses or resumes the range by the hints held. If `taking`, also asks again for a hint that is
+  // too new, once it is time.
   void Direct(const OffsetLedger& ledger, const Lanes& lanes, const Process& process, bool taking,
               Now now, ConsumerOrders& orders);
 
-  bool open() const { return open_; }  // records that arrive are meant for the range
+  bool open() const { return open_; }  // whether the range takes records that arrive
   const std::optional<PauseCause>& full() const { return full_; }
   const std::optional<NewerHint>& newer() const { return newer_; }
-  // When a newer hint is to be asked for again.
+  // When to ask again for a hint that is too new.
   std::optional<Time> timer() const {
     return newer_ && !open_ ? std::optional(newer_->again_at) : std::nullopt;
   }
@@ -73,7 +76,7 @@ class Inflow {
   const Range range_;
   const Limits& limits_;
   bool open_ = false;
-  bool flowing_ = false;  // the consumer was told to deliver, and not to pause since
+  bool flowing_ = false;  // the last order was to deliver
   std::optional<PauseCause> full_;
   std::optional<NewerHint> newer_;
 };

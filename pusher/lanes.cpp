@@ -28,7 +28,7 @@ void Lanes::Add(ReceivedHint hint) {
   Queue(author, lane);
 }
 
-// How many hints of the kind at a lane's head may be one unit.
+// The most hints, of the kind at the lane's head, that may be one unit.
 size_t Lanes::MostHints(const Lane& lane, size_t syncs,
                         const std::map<int64_t, BegunHints>& begun) const {
   const Hint* hint = lane.waiting.front().hint();

@@ -1,15 +1,15 @@
-// The lanes of one range. All hints of one author form a lane and keep their order; lanes commute
-// and take turns. The head of a lane - a run of syncs, of posts, or of undecodable hints - is taken
-// as a unit. Nothing behind it is taken before that unit is finished.
+// The lanes of one range. All hints of one author form a lane and keep their order. Lanes are
+// independent of each other and take turns. The head of a lane is taken as a unit: a run of syncs,
+// of posts, or of undecodable hints. Nothing behind it is taken before that unit is finished.
 //
-// When some hint of a unit can never be carried out, its lane is taken apart: one hint a unit until
-// the lane is empty, so that only the culprit is quarantined.
+// If some hint of a unit can never be carried out, the lane is taken apart: each hint is a unit of
+// its own until the lane is empty. So only the culprit is quarantined.
 //
-// A unit that waits for a resource that is away is parked, and its lane with it: the hints behind
-// the head can be worked on no more than the head. Parked hints are counted.
+// A unit that waits for a resource that is away is parked together with its lane, because the hints
+// behind the head cannot be worked on before it. Parked hints are counted.
 //
-// Lanes of authors of one MariaDB shard take turns among themselves, for the shard may hang. Each
-// shard has an equal share of the hints that a range holds to be worked on
+// Each MariaDB shard may hang on its own. So the lanes of its authors take turns among themselves,
+// and each shard has an equal share of the hints that the range holds to be worked on
 // (fanline/consuming/shard_shares.h).
 //
 // Unbounded: the owner bounds what it adds (inflow.h). Passive, not thread-safe.
@@ -45,37 +45,38 @@ class Lanes {
   // Adds a hint behind the others of its author. Undecodable hints have a lane of their own.
   void Add(ReceivedHint hint);
 
-  // The head of some lane of the shard, or of any, or of the author's, may be taken.
+  // Whether a lane's head may be taken: of some lane of the shard, of any lane, of the author's
+  // lane.
   bool runnable(Shard shard) const { return !runnable_[shard].empty(); }
   bool runnable() const;
   bool runnable(UserId author) const;
-  // Whose turn it is of the shard's runnable lanes.
+  // The author whose turn it is among the shard's runnable lanes.
   UserId next(Shard shard) const { return runnable_[shard].front(); }
-  // The head of the author's runnable lane, whoever's turn it is; the caller fills in id, range,
-  // epoch, node and place. The unit has one hint when `singly`. A unit of syncs has at most `syncs`
-  // of them, but always one. Hints that `begun` names by their first offset are a unit again, and
-  // no others with them.
+  // Takes the head of the author's runnable lane, even out of turn. The caller fills in id, range,
+  // epoch, node and place. If `singly`, the unit has one hint. A unit of syncs has at most `syncs`
+  // of them, but at least one. Hints that `begun` names by their first offset form the same unit
+  // again, without any others.
   Unit Take(UserId author, bool singly, size_t syncs, const std::map<int64_t, BegunHints>& begun);
 
-  // Each unit taken ends by one of these, or by Clear.
+  // Every unit that is taken ends by one of these, or by Clear.
   void Finished(const Unit& unit);
-  void TakeApart(Unit unit);  // its hints are next, one by one
+  void TakeApart(Unit unit);  // its hints come next, one by one
 
   void SetParked(const Unit& unit, bool parked);
   void Clear();
 
   size_t units() const { return units_; }                    // taken and not ended
   size_t working() const { return units_ - parked_units_; }  // of these, not parked
-  const ShardShares& hints() const { return shares_; }       // those of units taken too
+  const ShardShares& hints() const { return shares_; }       // also those of taken units
 
  private:
   struct Lane {
     std::deque<ReceivedHint> waiting;
     Shard shard = 0;
-    size_t units = 0;                                 // at most one (the guard)
-    size_t parked = 0;                                // parked hints: of the unit and behind it
-    std::optional<std::list<UserId>::iterator> turn;  // stands there among the runnable
-    bool singly = false;                              // being taken apart
+    size_t units = 0;                                 // at most one, unless the guard is off
+    size_t parked = 0;                                // hints of the unit and behind it, if parked
+    std::optional<std::list<UserId>::iterator> turn;  // among the runnable lanes; none: not there
+    bool singly = false;                              // it is being taken apart
   };
 
   size_t MostHints(const Lane& lane, size_t syncs,
@@ -87,7 +88,7 @@ class Lanes {
   const bool in_order_;
   ShardShares shares_;
   std::unordered_map<UserId, Lane> lanes_;
-  std::vector<std::list<UserId>> runnable_;  // by shard, in turn
+  std::vector<std::list<UserId>> runnable_;  // by shard, in order of their turns
   size_t units_ = 0;
   size_t parked_units_ = 0;
 };

@@ -14,71 +14,76 @@ struct Limits {
   WindowLimits window;
 
   uint32_t timelines_per_batch = 500;          // bounds how long one call holds a Redis node
-  uint32_t items_per_zadd = kMaxAddsPerWrite;  // posts that may meet in one timeline's write
-  // To each node of Redis, which carries one out while the next travels. More only lengthen the
-  // queue in front of it and keep batches small: at 8 a post arrived twice as late under half load
-  // (decision 6).
+  uint32_t items_per_zadd = kMaxAddsPerWrite;  // most posts in one timeline's write
+  // Per node of Redis, which carries out one batch while the next travels. More only lengthen the
+  // queue in front of the node and keep batches small: with 8 of them a post arrived twice as late
+  // under half load (decision 6).
   uint32_t batches_in_flight = 2;
-  uint32_t posts_per_unit = kMaxAddsPerWrite;  // hints at the head of a lane handled as one
-  // Syncs at the head of a lane handled as one unit: their calls are under way together.
+  uint32_t posts_per_unit = kMaxAddsPerWrite;  // most post hints in one unit
+  // Most syncs in one unit. Their calls are under way together.
   uint32_t syncs_per_unit = 256;
-  // Syncs of all units: each may hold a timeline's members and a window of items. A unit always has
-  // one.
+  // Syncs of all units together. Each may hold a timeline's members and a window of items. A unit
+  // may have one sync beyond this bound.
   uint32_t syncs_in_flight = 512;
-  // Read at once: of an author's first page in a range, and of each further one, for which a way
-  // must have a large page left (places.h). First pages of others pass it (write_batcher.h).
+  // Followers read at once: on an author's first page in a range, and on each further page. The
+  // larger size needs a large page that is left to the way (places.h). Other authors' first pages
+  // pass further pages (write_batcher.h).
   uint32_t followers_on_first_page = 500;
   uint32_t followers_per_page = 5'000;
-  // Units of a range whose pages pos: names, so that the next owner goes on behind them.
+  // Most units of a range whose finished pages are saved in pos:, so that the next owner goes on
+  // behind them.
   uint32_t begun_saved = 8;
-  // From each shard of MariaDB to each node of Redis (places.h): one that hangs keeps no others
-  // waiting. Once all places are taken, they are refilled a quarter at a time, or as far as they
-  // are free after `refill_within`: at 5 ms few units start together, and MariaDB reads a quarter
-  // more statements. Parked units take no place, and hold no page.
+  // Units under way from each shard of MariaDB to each node of Redis (places.h). A shard or node
+  // that hangs delays no units that do not need it. Once all places are taken, they are refilled
+  // when a quarter is free, or after `refill_within` as far as they are free. With 5 ms few units
+  // start together, and MariaDB reads a quarter more statements. Parked units take no place and
+  // hold no page.
   uint32_t units_in_flight = 1'024;
   Duration refill_within = std::chrono::milliseconds(10);
   uint32_t large_pages_in_flight = 16;
-  // So many ways have all of this, and more ways share it. A reader of a page takes 8 bytes: pages
-  // take at most 4.7 MB of a way, and 19 MB of all.
+  // Up to this many ways (places.h) each have all of the above; more ways share it. A reader of a
+  // page takes 8 bytes: the pages of one way take at most 4.7 MB, those of all ways 19 MB.
   uint32_t whole_ways = 4;
-  // Of first pages, whose writes wait for a node of Redis: above, no unit starts for that node.
+  // Readers of first pages whose writes wait for one node of Redis. Above this, no unit starts for
+  // that node.
   uint32_t waiting_readers = 40'000;
-  // Bounds of one range; it is paused at any of them. Hints that can be worked on, an equal
-  // share of each shard:
+  // The bounds of one range, which is paused at any of them.
+  // Hints that can be worked on; each shard has an equal share.
   uint32_t buffered_hints_per_range = 4'096;
-  // Hints that are held up (lanes.h), about 1 KB each: authors of a shard that is away or hangs
-  // hold up nobody else until there are so many.
+  // Hints that are held up (fanline/consuming/shard_shares.h), about 1 KB each. Up to this many,
+  // authors of a shard that is away or hangs hold up no other author.
   uint32_t parked_hints_per_range = 16'384;
-  // Of both kinds, of all ranges together: sixteen ranges may hold all of theirs, more share it
-  // (inflow.h).
+  // Hints of both kinds, of all ranges together. Sixteen ranges may hold all of theirs; more ranges
+  // share the bound (inflow.h).
   uint32_t held_hints = 655'360;
-  // From the oldest unfinished hint to the newest received. A takeover replays these; each takes a
-  // byte here. The bound is generous, as a single parked lane reaches it while all others go on: in
-  // a quarter of an hour at a thousand hints a second.
+  // Hints from the oldest unfinished one to the newest received one. A takeover replays these; each
+  // takes one byte here. The bound is generous because a single parked lane reaches it while all
+  // others go on: in a quarter of an hour at a thousand hints a second.
   uint32_t span_per_range = 1'000'000;
   // How long a hint waits for others (fanline/base/gather.h).
   Duration gather = std::chrono::milliseconds(100);
   Duration save_position_every = std::chrono::seconds(1);
   Duration check_position_every = std::chrono::seconds(5);  // when nothing moved
-  // Of a range: looks at its log's end that it has not reached. They come every five seconds.
+  // Most ends of a range's log that are remembered until the range has reached them. One comes
+  // every five seconds.
   uint32_t ends_kept = 64;
-  Duration settle_after = std::chrono::seconds(30);  // a start that lasted is no crash
-  // No hint is blamed sooner than so long after a takeover: owners of before that were told to go
-  // while MariaDB was away say so as soon as it is back (`takeover`, Config::reopen).
+  Duration settle_after = std::chrono::seconds(30);  // a start that lasts this long is no crash
+  // How long after a takeover no hint is blamed. Earlier owners that were told to go while MariaDB
+  // was away report it as soon as MariaDB is back (`takeover`, Config::reopen).
   Duration last_words = std::chrono::seconds(5);
   Backoff backoff;
-  // Of a takeover that Redis or MariaDB did not answer. A range goes on this long after its node
-  // has a successor, so the pause stays small beside the second or two of a failover. Many ranges
-  // that wait cost next to nothing: as long as no node serves them, their claims are refused in
-  // this process.
+  // The pauses of a takeover that Redis or MariaDB did not answer. A range goes on up to one pause
+  // after its node has a successor, so the pause stays small beside the second or two of a
+  // failover. Many ranges that wait cost next to nothing: while no node serves them, their claims
+  // are refused in this process.
   Backoff takeover{std::chrono::milliseconds(50), std::chrono::milliseconds(500)};
-  // Of parked units: one for each resource asks whether it is back (parking.h).
+  // The pace of parked units: one per resource asks whether it is back (parking.h).
   Backoff probe{std::chrono::milliseconds(50), std::chrono::seconds(1)};
-  // How long a pusher waits that finds another owner in its range. The wait grows while the contest
-  // goes on and is forgotten after `peace`. The first wait is longer than a consumer takes to hear
-  // that its group gave the partition to another (a heartbeat, at most a second). A pusher that
-  // lost the range hears of it while it waits and never takes the range back. So it disturbs the
-  // owner that the group chose only once.
+  // How long a pusher waits when it finds another owner in its range. The wait grows while the
+  // contest goes on and is forgotten after `peace`. The first wait is longer than a consumer takes
+  // to hear that its group gave the partition to another (a heartbeat, at most a second). So a
+  // pusher that lost the range hears of it while it waits and does not take the range back. It
+  // disturbs the owner that the group chose only once.
   Backoff contested{std::chrono::seconds(2), std::chrono::seconds(30)};
   Duration peace = std::chrono::seconds(60);
 };

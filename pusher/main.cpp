@@ -24,7 +24,7 @@ using namespace fanline;
 
 namespace {
 
-// The consume loop's turns, and once a second which ranges the readiness is to go by.
+// Runs the consume loop, and once a second says which ranges readiness depends on.
 template <typename Loop>
 struct Turn {
   daemon::StepResult Step(const Now& now) {
@@ -57,12 +57,11 @@ int Main(int argc, char** argv) {
 
   daemon::Process process("pusher", config.daemon);
 
-  // What all programs must agree on: shards, ranges, topic, a Redis that can hold timelines.
+  // All programs must agree on shards, ranges and topic, and need a Redis that can hold timelines.
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, daemon::ProcessName("fanline-pusher"));
   wiring::Checks checks(process);
-  const auto installation = checks.AwaitInstallation(
-      mysql_config, {.tasks_topic = config.topics.tasks, .agreed = config.agreed});
+  const auto installation = checks.AwaitInstallation(mysql_config);
   const auto redis_options = options::ToOptions(config.redis, config.timelines, installation);
   checks.AwaitTopicAndLetters(client, installation.tasks_topic, installation.partitions);
   checks.AwaitRedis(redis_options);

@@ -1,6 +1,6 @@
-// What is measured of deliveries whose hints ask for it: how long they took, and how many live
-// followers they met. It never delays or fails a hint, and what fails is not tried again.
-// Passive, not thread-safe.
+// Measures deliveries whose hints ask for it: how long they took, and how many live followers they
+// reached. A measurement never delays or fails a hint, and is not repeated when it fails. Passive,
+// not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -22,16 +22,17 @@
 
 namespace fanline::pusher {
 
-// The time from publish to delivery of sampled posts. A pusher that finishes a part sets its bit
-// beside the author's timelines; those that deliver first and finish last know the times.
+// The time from publish to delivery of sampled posts. A pusher that finishes a part sets the part's
+// bit beside the author's timelines. The answer tells whether the part was the first to deliver and
+// whether it was the last, which gives the two times.
 class DeliveryMarks {
  public:
   // `ids` gives request ids; it outlives this object.
   DeliveryMarks(Port<MarkPart> timelines, Metrics& metrics, uint64_t& ids)
       : timelines_(timelines), metrics_(metrics), ids_(ids) {}
 
-  // This part of the post is written; `delivered`: to at least one live timeline. `trace_id`: the
-  // post's; empty: none.
+  // This part of the post is written. `delivered`: it reached at least one live timeline.
+  // `trace_id`: the post's, or empty.
   void Mark(UserId author, PostId post, const DeliverySample& sample, bool delivered,
             std::string trace_id) {
     under_way_.emplace(++ids_, Marked{author, post, sample, std::move(trace_id)});
@@ -66,11 +67,11 @@ class DeliveryMarks {
   std::unordered_map<uint64_t, Marked> under_way_;  // by request
 };
 
-// How many live followers a weighed post met: an estimate from one range, as readers lie in ranges
-// by a hash. The author, who is a reader of one range where home timelines hold one's own posts, is
-// none of them. One run says it once, and only a run that went through all pages: one that was
-// taken up in the middle would say too few. At most so many estimates are under way; others are
-// dropped.
+// Estimates how many live followers a weighed post reached. One range is counted for all, because
+// readers are hashed to ranges. The author is not counted, although the author is a reader of one
+// range if home timelines hold the reader's own posts. Each run gives one estimate, and only if it
+// went through all pages: a run that was taken up in the middle would count too few. At most
+// kMostUnderWay estimates are under way; others are dropped.
 class AuthorWeights {
  public:
   static constexpr size_t kMostUnderWay = 64;
@@ -84,7 +85,7 @@ class AuthorWeights {
   AuthorWeights(Port<WeighAuthor> weights, Metrics& metrics, Setup setup, uint64_t& ids)
       : weights_(weights), metrics_(metrics), setup_(std::move(setup)), ids_(ids) {}
 
-  // All pages of the unit are written; they met so many `live` followers.
+  // All pages of the unit are written. They reached the live timelines of `live` followers.
   void Finished(const Unit& unit, uint64_t live, UnixMs now) {
     for (const ReceivedHint& hint : unit.hints) {
       const UnixMs since = std::get<Hint::Post>(hint.hint()->what).weighed_since;

@@ -15,7 +15,7 @@ void Parking::Park(const std::string& resource, uint64_t unit, Time now, uint64_
   const auto queue = queues_.try_emplace(resource).first;
   const auto tried = trying_.find(unit);
   const bool again = tried != trying_.end() && tried->second == queue;
-  // A unit that never waited here says that the resource is away, not that it still is.
+  // A unit that did not wait here shows that the resource went away, not that it is still away.
   if (again || queue->second.failures == 0) Failed(queue->second, now, random);
   queue->second.waiting.push_back(unit);
   ++parked_;

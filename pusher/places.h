@@ -1,18 +1,19 @@
-// The places of units under way, and with them the memory that these hold. Each way, from a MariaDB
-// shard to a node of Redis, has places of its own: what hangs at one of its ends keeps these taken,
-// and those of no other way.
+// The places of units under way, which bound the memory that these hold. A way leads from a MariaDB
+// shard to a node of Redis, and each has its own places. A shard or node that hangs keeps the
+// places of its ways taken, and no others.
 //
-// A unit of posts holds one page of followers. Its place is for a first page, a small one. A unit
-// that goes on behind its first page may widen its place for a large one, as far as its way has
-// large pages left; else it goes on with small ones. So nobody waits for a page, and the readers in
-// all pages of a way are bounded by units * first page + large_pages * large page.
+// A unit of posts holds one page of followers. Its place has room for a first page, which is small.
+// A unit that goes on behind its first page may widen its place for large pages, if its way has one
+// left; otherwise it goes on with small pages. So no unit waits for a page, and the readers in all
+// pages of a way are bounded by units * first page + large_pages * large page.
 //
-// More than `whole_ways` ways share what so many would have (each has one at least): all pages
-// together are bounded however many shards and nodes there are.
+// Up to `whole_ways` ways have the full bounds each. More ways share what `whole_ways` of them
+// would have, but each has at least one place and one large page. So all pages together are bounded
+// however many shards and nodes there are.
 //
-// Once all places of a way were taken, they are given away again when a quarter of them is free:
-// units that start together read the truth together, in few large statements instead of many small
-// ones. No lane waits for slow units: after `refill_within` every free place is given away.
+// Once all places of a way were taken, they are given away again when a quarter of them is free.
+// Units that start together read the truth together, in few large statements instead of many small
+// ones. After `refill_within` every free place is given away, so no lane waits for slow units.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -32,7 +33,7 @@ namespace fanline::pusher {
 
 struct Way {
   Shard shard = 0;    // of the author
-  uint32_t node = 0;  // of Redis, that holds the range
+  uint32_t node = 0;  // of Redis, which holds the range
   friend auto operator<=>(const Way&, const Way&) = default;
 };
 
@@ -40,18 +41,18 @@ class Places {
   struct Taken {
     size_t units = 0;
     size_t large_pages = 0;          // of these units
-    std::optional<Time> full_since;  // all were taken, and were not given away since
+    std::optional<Time> full_since;  // all were taken then; free ones are held back since
   };
 
  public:
-  // Of each way, while there are no more than `whole_ways`.
+  // The bounds of each way, while there are at most `whole_ways` ways.
   struct Bounds {
     size_t units = 0;
     size_t large_pages = 0;
     size_t whole_ways = 1;
   };
 
-  // A place that is taken, to its end. Must not outlive its Places.
+  // A taken place; destroying it frees the place. Must not outlive its Places.
   class Place {
    public:
     Place() = default;
@@ -80,7 +81,8 @@ class Places {
   Places(const Bounds& bounds, Duration refill_within)
       : bounds_(bounds), refill_within_(refill_within) {}
 
-  // So many ways there are. What is taken beyond a bound that shrinks is not taken again.
+  // Sets the number of ways. If that lowers a bound, what is taken beyond it stays taken until it
+  // ends.
   void SetWays(size_t ways) { ways_ = ways; }
 
   [[nodiscard]] bool has_room(const Way& way) const {
@@ -97,14 +99,14 @@ class Places {
     if (++taken.units >= ShareOf(bounds_.units)) taken.full_since = now;
     return Place(&taken);
   }
-  // Whether a unit with this place may ask for a large page. It may until the place ends.
+  // Whether a unit with this place may ask for large pages. If so, it may until the place ends.
   [[nodiscard]] bool Widen(Place& place) {
     if (place.large_) return true;
     place.large_ = place.of_->large_pages < ShareOf(bounds_.large_pages);
     place.of_->large_pages += place.large_;
     return place.large_;
   }
-  // Gives away what is due. Call it before gives().
+  // Stops holding back free places where that is due. Call it before gives().
   void Refill(Time now) {
     std::erase_if(taken_, [](const auto& entry) { return entry.second.units == 0; });
     const size_t most = ShareOf(bounds_.units);
@@ -115,7 +117,7 @@ class Places {
       }
     }
   }
-  // When a free place will be given away that is not now.
+  // When the next free place that is held back will be given away.
   [[nodiscard]] std::optional<Time> timer() const {
     std::optional<Time> next;
     for (const auto& [way, taken] : taken_) {
@@ -126,7 +128,7 @@ class Places {
   }
 
  private:
-  // What one way has of what `each` of bounds_.whole_ways would have.
+  // One way's share of a bound of which `whole_ways` ways would have `each`.
   size_t ShareOf(size_t each) const {
     if (ways_ <= bounds_.whole_ways) return each;
     return std::max<size_t>(1, each * bounds_.whole_ways / ways_);

@@ -9,7 +9,7 @@
 namespace fanline::pusher {
 namespace {
 
-// A step of a digest that stays the same from one build to the next.
+// One step of a digest that stays the same from build to build.
 uint64_t Mixed(uint64_t digest, uint64_t with) {
   uint64_t mixed = (digest ^ with) + 0x9e3779b97f4a7c15;
   mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
@@ -93,7 +93,7 @@ void PostRuns::TakeStates(Run& run, const std::vector<PostState>& states) {
   run.content = Mixed(0, Raw(run.unit->author));
   for (size_t i = 0; i < run.posts.size(); ++i) {
     const PostState& state = states.at(i);
-    // What is merged at read must not stand in any timeline: the author does instead.
+    // A post that is merged at read must not be in any timeline. Its author is marked instead.
     const bool add = state.visible() && state.pushed;
     if (!state.pushed && guards_.posts_mark) run.mark = run.unit->author;
     if (add) {
@@ -107,8 +107,8 @@ void PostRuns::TakeStates(Run& run, const std::vector<PostState>& states) {
   }
 }
 
-// Whether the pages that were done before this run are pages of what the run does. Else it begins
-// at the first.
+// Whether the run goes on behind the pages that were finished before it. It does if it has the same
+// hints and does the same with their posts. Otherwise it begins at the first page.
 bool PostRuns::GoesOn(Run& run) {
   const Unit& unit = *run.unit;
   auto& begun = begun_.at(unit.range);
@@ -123,7 +123,7 @@ bool PostRuns::GoesOn(Run& run) {
   return false;
 }
 
-// The page is done, and there is another.
+// Notes that the page is done and that another one follows.
 void PostRuns::Pass(const Run& run) {
   const Unit& unit = *run.unit;
   const int64_t offset = unit.hints.front().record.offset;
@@ -146,7 +146,7 @@ void PostRuns::TakeOver(Range range, const std::vector<BegunHints>& begun) {
   for (const BegunHints& each : begun) begun_[range].try_emplace(each.offset, each);
 }
 
-// Round robin over the ranges that have something to write to a node that may be sent more.
+// Round robin over the ranges with something to write, as long as their node may be sent more.
 void PostRuns::SendBatches() {
   auto at = writes_.upper_bound(last_sent_);
   size_t looked = 0;
@@ -192,14 +192,14 @@ std::vector<RunStep> PostRuns::On(const BatchWritten& written, Now now) {
     const auto found = runs_.find(share.unit);
     if (found == runs_.end()) continue;  // its range was lost meanwhile
     Run& run = found->second;
-    if (written.needs_claim) return {{share.unit, written.status, true}};  // for all of the range
+    if (written.needs_claim) return {{share.unit, written.status, true}};  // for the whole range
     run.writes_open -= share.writes.size();
     if (!written.status.done()) {
       if (run.trouble.done()) run.trouble = written.status;
     } else {
       const auto is_live = [&](uint32_t write) { return written.results.at(write) >= 0; };
       const auto live = std::count_if(share.writes.begin(), share.writes.end(), is_live);
-      // The author is a reader in one range only, and would count once for each.
+      // The author is a reader in one range only, but would count once for each range.
       const bool own = first == run.unit->author && is_live(share.writes.front());
       run.page_live += static_cast<uint64_t>(live - own);
       run.delivered |= live > 0 && !run.adds.empty();
@@ -259,7 +259,7 @@ size_t PostRuns::waiting_readers(uint32_t node) const {
   return found == nodes_.end() ? 0 : found->second.waiting_readers;
 }
 
-// A failover brings a node that was not known before.
+// A failover brings new nodes, so those without work are forgotten.
 void PostRuns::DropIfUnused(uint32_t node) {
   const AtNode& at = nodes_.at(node);
   if (at.batches == 0 && at.waiting_readers == 0) nodes_.erase(node);

@@ -1,19 +1,20 @@
-// Units of post hints that are under way. The states of their posts are read with the first page of
-// the author's followers, then page after page is written to the followers' live timelines. A post
-// that is not visible, or is merged at read, is removed instead of added; one that is merged at
-// read marks its author there. Where home timelines hold one's own posts, the author is the first
-// reader of the first page, in the range of the author's own bucket
-// (docs/decisions/0028-ones-own-posts.md).
+// Runs of the units of post hints that are under way. A run reads the states of its posts together
+// with the first page of the author's followers. It then writes page after page to the followers'
+// live timelines. A post that is visible and pushed is added; any other is removed. A post that is
+// merged at read is removed and marks its author in the timelines. If home timelines hold the
+// reader's own posts, the author is the first reader of the first page, in the range of the
+// author's own bucket (docs/decisions/0028-ones-own-posts.md).
 //
 // A page is done when Redis has acknowledged all its writes. After a failure the same page is read
-// and written again, but the states are not: a state that changed since has a hint behind this one.
-// A post is measured when its last page is done, if it is to be (measured_deliveries.h).
+// and written again. The states are not read again: a state that changed since has a hint behind
+// this one. A post that is to be measured is measured when its last page is done
+// (measured_deliveries.h).
 //
-// A unit of several pages is begun work, which pos: names (BegunHints). The range's next owner
-// reads the states again and goes on behind the pages that are done. This skips nobody: every page
-// was written after the hints were in the log, and whatever changed since - a post, an edge, a
-// timeline that became live - has a later hint, or has read the posts. When the unit is not the
-// same any more, or would do something else with its posts, it begins at its first page.
+// A unit of several pages is begun work, which is saved in pos: (BegunHints). The range's next
+// owner reads the states again and goes on behind the finished pages. No reader is left out: every
+// page was written after the hints were in the log. A post or an edge that changed since has a
+// later hint, and a timeline that became live since has read the posts. If the unit has changed, or
+// would do something else with its posts, it begins again at its first page.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,8 @@ namespace fanline::pusher {
 
 class PostRuns {
  public:
-  // `own_posts`: where authors' own readers are; none: authors are not readers of their posts.
+  // `own_posts`: tells an author's own range, if home timelines hold the reader's own posts; else
+  // none.
   PostRuns(const RunPorts& ports, const Limits& limits, AuthorWeights::Setup weighed,
            const MutationSwitches& guards, std::optional<RangeLayout> own_posts)
       : ports_(ports),
@@ -41,22 +43,22 @@ class PostRuns {
         own_posts_(own_posts),
         weights_(ports.weights, ports.metrics, std::move(weighed), ports.ids) {}
 
-  // Reads the first page, the next one, or the one that failed, with so many `followers` at most.
+  // Reads the first page, the next one, or the one that failed, with at most this many `followers`.
   // `unit` must stay where it is until its run has ended: finished, answered `never`, or forgotten.
   void Begin(const Unit& unit, uint32_t followers);
-  // Offers an answer; returns the steps that it brings.
+  // Takes an answer; returns the steps that follow from it.
   std::optional<RunStep> On(PostPage& page, Now now);
   std::vector<RunStep> On(const BatchWritten& written, Now now);
   void On(const PartMarked& marked, Now now) { marks_.On(marked, now); }
   void On(const AuthorWeighed& weighed) { weights_.On(weighed); }
-  // Sends the writes that wait, as far as batches may be under way to each node of Redis.
+  // Sends the writes that wait, as far as each node of Redis may have batches under way.
   void SendBatches();
-  // Forgets all units of a range that was lost. Their writes may still arrive in Redis, where the
-  // epoch refuses them.
+  // Forgets all units of a range that was lost. Their writes may still arrive in Redis, which
+  // refuses them by their epoch.
   void Forget(Range range);
 
-  // What an owner has begun in the range, by the offset of its first hint: units that are under
-  // way, and what was taken over and is not taken up yet.
+  // The work that is begun in the range, by the offset of its first hint: of units under way, and
+  // of earlier owners as far as it is not taken up yet.
   const std::map<int64_t, BegunHints>& begun(Range range) const;
   // The range was taken over with this begun work.
   void TakeOver(Range range, const std::vector<BegunHints>& begun);
@@ -72,15 +74,15 @@ class PostRuns {
     std::vector<PostId> removes;
     std::optional<UserId> mark;
     bool states_read = false;
-    uint64_t content = 0;                     // of BegunHints, once the states are read
+    uint64_t content = 0;                     // BegunHints::content, once the states are read
     std::optional<FollowerCursor> page_from;  // where the current page began
     std::optional<FollowerCursor> next_page;
-    uint32_t page_limit = 0;  // followers on it
+    uint32_t page_limit = 0;  // most followers on it
     size_t writes_open = 0;   // timelines of this page not yet acknowledged
-    bool delivered = false;   // reached at least one live timeline
-    uint64_t live = 0;        // followers' timelines that its pages met
-    uint64_t page_live = 0;   // and this page, so far
-    bool whole = true;        // began at its first page
+    bool delivered = false;   // to at least one live timeline
+    uint64_t live = 0;        // followers' live timelines that its finished pages met
+    uint64_t page_live = 0;   // those that this page has met so far
+    bool whole = true;        // it began at its first page
     Status trouble;           // the first failure among this page's batches
   };
   struct Writes {  // to one range
@@ -96,7 +98,7 @@ class PostRuns {
   };
   struct AtNode {
     uint32_t batches = 0;        // under way
-    size_t waiting_readers = 0;  // of first pages, whose writes are in no batch yet
+    size_t waiting_readers = 0;  // of first pages; their writes are in no batch yet
   };
 
   void ReadPage(const Run& run);

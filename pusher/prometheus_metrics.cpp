@@ -177,7 +177,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   daemon::Health& health_;
   std::array<Counter*, 2> hints_received_ =
       AddCounters(registry_, "fanline_hints_received_total", "Hints taken from the log", "kind",
-                  {"post", "sync"});  // post, sync
+                  {"post", "sync"});
   std::array<Counter*, 2> hints_done_ =
       AddCounters(registry_, "fanline_hints_done_total", "Hints whose every write is acknowledged",
                   "kind", {"post", "sync"});
@@ -191,8 +191,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
       "Posts for timelines by result: added, already_there, not_live_index "
       "(pruned by the live index), not_live_script (the key was gone), "
       "key_failed",
-      "result",
-      {"added", "already_there", "not_live_index", "not_live_script", "key_failed"});  // by result
+      "result", {"added", "already_there", "not_live_index", "not_live_script", "key_failed"});
   Counter& removed_ = AddCounter(registry_, "fanline_items_removed_total",
                                  "Items taken out of timelines: deleted, hidden, unfollowed");
   Counter& trimmed_ = AddCounter(registry_, "fanline_timelines_trimmed_total",
@@ -265,7 +264,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                         "Ranges whose log is not read for now, by the bound they have reached",
                         labels);
       });
-  Held held_;  // as reported last
+  Held held_;  // the last report
 };
 
 }  // namespace

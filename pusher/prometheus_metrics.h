@@ -1,6 +1,6 @@
-// The pusher's metrics in a Prometheus registry, and the one condition of readiness that is the
-// pusher's own: "hint_version". docs/metrics.md lists them for operators.
-// Called from the pusher's thread; scraped from another.
+// The pusher's metrics in a Prometheus registry, and the one readiness condition that is the
+// pusher's own: "hint_version". docs/metrics.md lists them for operators. Called from the pusher's
+// thread; scraped from another.
 #pragma once
 
 #include <prometheus/registry.h>
@@ -13,7 +13,7 @@
 
 namespace fanline::pusher {
 
-// All outlive what is answered.
+// All outlive the metrics.
 std::unique_ptr<Metrics> PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log,
                                            daemon::Health& health);
 

@@ -1,4 +1,4 @@
-// Ranges and inputs; what happens to a single unit is in unit_steps.cpp.
+// Inputs and ranges. What happens to a single unit is in unit_steps.cpp.
 #include "pusher/pusher.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace fanline::pusher {
 
 namespace {
 
-// Whether Redis refused the request since another owner has claimed the range.
+// Whether Redis refused the request because another owner has claimed the range.
 template <typename Value>
 bool Fenced(const Value& input) {
   if constexpr (requires { input.needs_claim; }) {
@@ -44,7 +44,7 @@ Progress Pusher::Step(std::span<Input> inputs, Now now) {
   for (Input& input : inputs) {
     std::visit(
         [&](auto& value) {
-          // Before anybody looks whose it was: the range may be gone by now.
+          // Counted before the owner of the input is looked up: the range may be gone by now.
           if (Fenced(value)) ports_.metrics.WriteFenced();
           On(value, now);
         },
@@ -63,8 +63,8 @@ Progress Pusher::Step(std::span<Input> inputs, Now now) {
 // ---- inputs ---------------------------------------------------------------------------------
 
 void Pusher::On(PartitionAssigned& assigned, Now now) {
-  // A partition that was added at run time is no range: it has no buckets. Hints in it mean that
-  // another program cuts the buckets otherwise.
+  // A partition that was added at run time is not a range, because it has no buckets. Hints in it
+  // mean that another program divides the buckets differently.
   if (assigned.partition < 0 ||
       static_cast<uint32_t>(assigned.partition) >= setup_.layout.partitions()) {
     throw Misconfigured(
@@ -85,10 +85,10 @@ void Pusher::On(PartitionAssigned& assigned, Now now) {
 void Pusher::On(PartitionRevoked& revoked, Now now) {
   const auto found = ranges_.find(revoked.partition);
   if (found == ranges_.end()) return;
-  // A revocation is no crash: a rebalance takes every range from every member.
+  // A revocation is not a crash: a rebalance takes every range from every member.
   Leave(*found->second, revoked.partition, now);
-  // The next owner goes on from here, if this reaches Redis before its claim. Before the seek that
-  // follows a takeover the ledger is of the time before it.
+  // The next owner goes on from this position if it reaches Redis before that owner's claim.
+  // Between a takeover and its seek the ledger is still the one from before, so nothing is saved.
   Owned& owned = *found->second;
   const bool saves = owned.inflow.open() && owned.takeover.ready() && !owned.takeover.saving();
   if (saves && Moved(owned, revoked.partition)) {
@@ -98,7 +98,7 @@ void Pusher::On(PartitionRevoked& revoked, Now now) {
   ranges_.erase(found);
 }
 
-// An end that lies lower than the one before tells of a log that lost its tail.
+// An end that is lower than the one before means that the log lost its tail.
 void Pusher::On(LogEndSeen& seen, Now now) {
   const auto found = ranges_.find(seen.partition);
   if (found == ranges_.end()) return;
@@ -124,7 +124,8 @@ void Pusher::On(Record& record, Now now) {
   owned.inflow.Took();
   const Hint* hint = std::get_if<Hint>(&decoded);
   ports_.metrics.HintReceived(hint && std::holds_alternative<Hint::Sync>(hint->what));
-  // Whoever wrote the hint may have let more travel on, and ranges hold many hints.
+  // Keeps only headers that travel on: the hint's writer may have added more, and ranges hold many
+  // hints.
   if (!record.headers.empty()) record.headers = TravellingHeaders(record.headers);
   owned.lanes.Add({std::move(record), std::move(decoded)});
 }
@@ -145,7 +146,7 @@ void Pusher::On(RangeReset& reset, Now now) {
   const auto found = std::find_if(ranges_.begin(), ranges_.end(), [&](const auto& entry) {
     return entry.second->walk.under_way(reset.id);
   });
-  if (found == ranges_.end()) return;  // of a range lost meanwhile
+  if (found == ranges_.end()) return;  // its range was lost meanwhile
   if (reset.needs_claim) return Lost(found->first, reset.status, now);
   if (!reset.status.done()) ports_.metrics.Parked(reset.status.resource);
   QuarantineWalk& walk = found->second->walk;
@@ -160,7 +161,7 @@ void Pusher::On(BatchWritten& written, Now now) {
 
 void Pusher::On(TimelineDropped& dropped, Now now) {
   if (dropped.status.never()) dropped.status = Status::Later("redis", dropped.status.message);
-  Advance(syncs_.On(dropped), now);  // a building timeline met by a sync
+  Advance(syncs_.On(dropped), now);  // a sync may have met a timeline that is being built
   Unit* unit = Find(dropped.id);
   if (unit != nullptr && dropped.status.done() && !dropped.needs_claim) {
     Enter(*unit, Unit::Stage::kDeadLettering);
@@ -172,7 +173,8 @@ void Pusher::On(TimelineDropped& dropped, Now now) {
 void Pusher::On(RangeOwned& reply, Now now) {
   if (OfTakeover(reply, now)) return;
   if (const auto settled = settlements_.On(reply, now, random_())) {
-    // No mark may come that tells it: of hints tried one by one, the first may be parked.
+    // Learned here because no mark may follow: hints are tried one by one, and the first may be
+    // parked.
     const auto found = ranges_.find(*settled);
     if (reply.status.done() && found != ranges_.end()) found->second->takeover.Learn(reply);
     return;
@@ -202,7 +204,8 @@ void Pusher::On(DeadLetterAppended& reply, Now now) {
 
 // ---- ranges ---------------------------------------------------------------------------------
 
-// Forgets all work on a range. Writes under way may still arrive in Redis: the epoch refuses them.
+// Forgets all work on a range. Writes under way may still arrive in Redis, which refuses them by
+// their epoch.
 void Pusher::DropWork(Owned& owned, Range range) {
   posts_.Forget(range);
   syncs_.Forget(range);
@@ -213,13 +216,14 @@ void Pusher::DropWork(Owned& owned, Range range) {
   owned.walk = {};
 }
 
-// Redis does not take us for the range's owner any more.
+// Redis no longer takes us for the range's owner.
 void Pusher::Lost(Range range, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
   Redo(range, CauseOf(status), now);
 }
 
-// Redis refused, or may have lost data: nothing that was read so far may still be written.
+// Takes the range over again: Redis refused, or may have lost data. Nothing that was read so far
+// may still be written.
 void Pusher::Redo(Range range, TakeoverCause cause, Now now) {
   const auto found = ranges_.find(range);
   if (found == ranges_.end()) return;
@@ -268,7 +272,7 @@ Inflow::Process Pusher::AllRanges() const {
   return all;
 }
 
-// From every shard to every node that holds a range of ours.
+// Ways lead from every shard to every node that holds a range of ours.
 void Pusher::CountWays() {
   std::set<uint32_t> nodes;
   for (const auto& [range, owned] : ranges_) {
@@ -281,15 +285,17 @@ bool Pusher::HasLasted(const Owned& owned, Now now) const {
   return owned.takeover.ready_for(now) >= limits_.settle_after;
 }
 
-// Being told to go is no crash. Tells settlements_, which repeats it until it arrives.
+// Tells settlements_ that the start ends, because being told to go is not a crash. It repeats this
+// until MariaDB has it.
 void Pusher::Leave(Owned& owned, Range range, Now now) {
-  if (owned.assigned || owned.left) return;  // not begun yet, or told
+  if (owned.assigned || owned.left) return;  // not begun yet, or told already
   owned.left = true;
   settlements_.Leave(range, owned.takeover.start(), HasLasted(owned, now));
 }
 
-// A drain has nothing to finish in ranges that are not ready, and begins no takeover. Nor does it
-// wait for a Redis that takes no position: what was not saved is done again.
+// Leaves the ranges in which a drain has nothing to finish. It begins no takeover, so it leaves
+// ranges that are not ready. It also leaves ranges whose position Redis does not take: the next
+// owner does again what was not saved.
 void Pusher::LeaveUnready(Now now) {
   std::erase_if(ranges_, [&](const auto& entry) {
     const auto& [range, owned] = entry;
@@ -301,7 +307,7 @@ void Pusher::LeaveUnready(Now now) {
   });
 }
 
-// The first of what is begun and not finished.
+// The oldest of the work that is begun and not finished.
 std::vector<BegunHints> Pusher::Begun(const Owned& owned, Range range) const {
   std::vector<BegunHints> begun;
   const auto& all = posts_.begun(range);
@@ -312,7 +318,7 @@ std::vector<BegunHints> Pusher::Begun(const Owned& owned, Range range) const {
   return begun;
 }
 
-// Whether pos: is behind what is done. Asked at each step, so it builds no list.
+// Whether pos: is behind what is done. Called at each step, so it builds no list.
 bool Pusher::Moved(const Owned& owned, Range range) const {
   const int64_t done = owned.ledger.committable();
   if (done > owned.takeover.saved()) return true;
@@ -325,12 +331,13 @@ bool Pusher::Moved(const Owned& owned, Range range) const {
   return same < saved.size() || more;
 }
 
-// Whether more is known of when pos: is of.
+// Whether a later as_of is known than the one in pos:.
 bool Pusher::Newer(const Owned& owned) {
   return owned.as_of != 0 && owned.as_of != owned.takeover.as_of();
 }
 
-// All that the log held when an end was asked for is applied once everything below it is.
+// Finds the last log end that is reached. All that the log held when that end was asked for is
+// applied.
 void Pusher::ReachEnds(Owned& owned) {
   auto& ends = owned.ends;
   const int64_t applied = owned.ledger.committable();
@@ -347,7 +354,7 @@ void Pusher::SavePosition(Owned& owned, Range range, Now now) {
   ReachEnds(owned);
   const bool draining = !taking_ && owned.lanes.working() == 0;
   const bool may_save = draining || now.mono >= owned.save_at;
-  // A save now and then, even if nothing moved, notices a flushed or rolled-back Redis in a quiet
+  // An occasional save, even if nothing moved, notices a flushed or rolled-back Redis in a quiet
   // hour.
   if (now.mono < owned.check_at && !(may_save && (Moved(owned, range) || Newer(owned)))) return;
   owned.save_at = now.mono + limits_.save_position_every;
@@ -355,13 +362,14 @@ void Pusher::SavePosition(Owned& owned, Range range, Now now) {
   Save(owned, range);
 }
 
-// After the second crash hints start one at a time, each after its offset was saved.
+// Whether hints start one at a time, each after its offset was saved. They do after the second
+// crash.
 bool Pusher::isolating(const Owned& owned) const {
   return owned.takeover.start().crashes >= kSuspicious;
 }
 
-// Of all ranges that isolate: a crash ends the work on all of them, and must be the fault of one
-// hint alone.
+// Whether a hint is being tried in any range that isolates. Only one may be: a crash ends the work
+// on all ranges, and must be the fault of one hint alone.
 bool Pusher::OneIsTried() const {
   return std::any_of(ranges_.begin(), ranges_.end(), [this](const auto& entry) {
     return isolating(*entry.second) && entry.second->lanes.units() > 0;

@@ -1,14 +1,18 @@
 // Makes the live timelines of the ranges it owns agree with the truth, hint by hint. A hint says
-// "look again", never what to do, so a hint seen twice, late or beside others leaves the same
-// timelines. A timeline that is not live is skipped, never created: its reader rebuilds it.
+// "look again", never what to do, so a hint seen twice, late or together with others leaves the
+// same timelines. A timeline that is not live is skipped, never created: its reader rebuilds it.
 //
-// The pusher takes over a range (range_takeover.h). Its hints flow in (inflow.h) and stand in lanes
-// (lanes.h). The heads of lanes are units under way, in a bounded number of places (places.h): runs
-// of posts, which go page by page (post_runs.h), or of syncs (sync_runs.h). Truth is read after the
-// hint was taken from the log. A unit that waits for a resource that is away is parked (parking.h):
-// it holds up its lane, but takes no place from other units. A hint that can never be carried out
-// is quarantined: first its readers' timelines are made not live (they rebuild, and miss nothing),
-// then the hint goes to the dead letters.
+// The pusher takes over a range (range_takeover.h). The range's hints flow in (inflow.h) and wait
+// in lanes (lanes.h). The heads of lanes become units under way, each in one of a bounded number of
+// places (places.h): runs of posts, which go page by page (post_runs.h), or runs of syncs
+// (sync_runs.h). Truth is read after the hint was taken from the log. A unit that waits for a
+// resource that is away is parked (parking.h): it holds up its lane, but takes no place from other
+// units.
+//
+// A hint that can never be carried out is quarantined. First its readers' timelines are made not
+// live, so their readers rebuild them and miss nothing. Then the hint goes to the dead letters.
+//
+// Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -65,26 +69,26 @@ class Pusher {
   struct Setup {
     RangeLayout layout{16};
     uint64_t topic_generation = 1;
-    uint64_t seed = 1;  // of the jitter and of the tokens of starts: another one in each process
+    uint64_t seed = 1;  // of the jitter and of the starts' tokens; differs in each process
     MutationSwitches guards{};
     ShardMap shards = ShardMap::Even(1);
-    bool own_posts;  // authors are readers of their own posts
+    bool own_posts;  // home timelines hold the reader's own posts
   };
 
   Pusher(Ports ports, Setup setup, Limits limits);
 
-  // Takes new hints and the completions of earlier requests, advances every lane as far as it
-  // can, and says which offsets may be committed: those whose effect Redis has acknowledged.
-  // Ports queue requests; they never block here. Throws Misconfigured when it is assigned a
-  // partition that the layout does not have.
+  // Takes new hints and the completions of earlier requests, advances every lane as far as it can,
+  // and says which offsets may be committed: those whose effect Redis has acknowledged. Ports queue
+  // requests; they never block here. Throws Misconfigured if it is assigned a partition that the
+  // layout does not have.
   [[nodiscard]] Progress Step(std::span<Input> inputs, Now now);
 
-  // From now on no further hint is started (SIGTERM), nor another page of an author's followers,
-  // nor what is parked tried again; keep stepping until drained().
+  // Starts the drain (SIGTERM): from now on no further hint and no further page of an author's
+  // followers is started, and no parked unit is tried again. Keep stepping until drained().
   void StopTaking() { taking_ = false; }
-  // What was under way is finished, or left to the next owner at the end of a page; the positions
-  // are saved, as far as Redis answers, and ordered to be committed; and range_owner knows that no
-  // start of ours was a crash.
+  // Whether the drain is over. Work under way is finished, or left to the next owner at the end of
+  // a page. The positions are saved, as far as Redis answers, and ordered to be committed.
+  // range_owner has noted that no start of ours was a crash.
   bool drained() const;
 
  private:
@@ -101,16 +105,16 @@ class Pusher {
       int64_t offset = 0;
       UnixMs at = 0;
     };
-    std::deque<End> ends;  // of the log, as seen: the last one that was reached, and those above
-    UnixMs as_of = 0;      // of the one that was, since the takeover (AppliedPosition); 0: none
+    std::deque<End> ends;  // of the log, as seen: the last one reached, and those above
+    UnixMs as_of = 0;      // of the last end reached since the takeover (AppliedPosition); 0: none
     Inflow inflow;
     Lanes lanes;
     QuarantineWalk walk;
     Shard last_started = 0;  // round robin over shards
-    uint64_t started = 0;    // units of its own turns and beside others', as TakeTurn counts them
+    uint64_t started = 0;    // units, in its own turns and beside other ranges (TakeTurn)
     int64_t ordered = -1;    // the offset of the last commit
-    uint64_t lasted = 0;     // the epoch of which settlements_ knows that it lasted
-    bool left = false;       // settlements_ knows that the start ends
+    uint64_t lasted = 0;     // the epoch that settlements_ was told has lasted
+    bool left = false;       // settlements_ was told that the start ends
     Time save_at{};
     Time check_at{};
   };
@@ -139,7 +143,7 @@ class Pusher {
   // Units.
   void StartUnits(Now now);
   size_t running() const { return units_.size() - parking_.size(); }
-  // For one more unit under way.
+  // Whether one more unit may be under way.
   bool HasRoom(const Way& way) const;
   bool HasRoom(uint64_t unit) const { return HasRoom(units_.at(unit).way); }
   bool TakeTurn(Range range, Owned& owned, Now now);
@@ -194,7 +198,7 @@ class Pusher {
   std::map<Range, std::unique_ptr<Owned>> ranges_;
   Settlements settlements_;
   Range last_started_ = -1;                   // round robin over ranges
-  uint64_t most_started_ = 0;                 // of all ranges
+  uint64_t most_started_ = 0;                 // Owned::started of the range with most
   Places places_;                             // outlives the units
   std::unordered_map<uint64_t, Unit> units_;  // by id; a unit's requests carry its id
   Parking parking_;

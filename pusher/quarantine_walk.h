@@ -1,9 +1,11 @@
 // Walks over a range's keys and makes all its timelines not live, so that their readers rebuild
-// them. A quarantine begins with a walk when it cannot tell the hint's readers. A range has one
-// walk at a time, which serves all units that wait when it begins. A unit that comes later needs
-// the next walk: a timeline that this one has passed may have been rebuilt since, without the
-// unit's hint. A walk that fails is begun again, further and further apart. Passive, not
-// thread-safe.
+// them. A quarantine begins with a walk if it cannot tell the hint's readers.
+//
+// A range has one walk at a time, which serves all units that wait when it begins. A unit that
+// comes later needs the next walk: a timeline that this one has passed may have been rebuilt since,
+// without the unit's hint. A failed walk is begun again after a growing pause.
+//
+// Passive, not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +34,7 @@ class QuarantineWalk {
     return {id, range, epoch, ResetRange::Timelines::kDrop, std::nullopt};
   }
   bool under_way(uint64_t id) const { return id_ == id; }
-  // Takes the answer to the walk under way. Returns the units that need wait no more; none when it
-  // failed.
+  // Takes the answer to the walk under way. Returns the units that it served, or none if it failed.
   std::vector<uint64_t> Ended(const Status& status, const Backoff& backoff, Now now,
                               uint64_t random) {
     id_ = 0;
@@ -44,7 +45,7 @@ class QuarantineWalk {
     served_.clear();
     return {};
   }
-  // What to wait for, if anything.
+  // When the next walk may begin, if one is needed.
   std::optional<Time> timer() const {
     return waiting_.empty() || id_ != 0 ? std::nullopt : std::optional(not_before_);
   }

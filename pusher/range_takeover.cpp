@@ -38,7 +38,7 @@ void RangeTakeover::Again(TakeoverCause cause, Now now, uint64_t random) {
   }
 }
 
-// The first epoch of an assignment comes with a start; raising it again does not.
+// The first request of an assignment notes the start; later ones only raise the epoch.
 void RangeTakeover::Own(bool first) {
   stage_ = Stage::kOwning;
   retry_at_.reset();
@@ -71,7 +71,6 @@ void RangeTakeover::GiveWay(Now now, uint64_t random) {
   ports_.metrics.RangeContested(assigned_.partition, wait);
 }
 
-// Redis did not do what was asked.
 void RangeTakeover::Failed(const Status& status, Now now, uint64_t random) {
   ports_.metrics.Parked(status.resource);
   if (status.resource == "fence") {
@@ -83,8 +82,9 @@ void RangeTakeover::Failed(const Status& status, Now now, uint64_t random) {
 
 void RangeTakeover::OnTimer(Now now) {
   if (!retry_at_ || *retry_at_ > now.mono) return;
-  // A claim that failed is made again as it is: one that was carried out after all refuses it, and
-  // the epoch is raised then. A reset that failed half-way is begun anew under a higher epoch.
+  // A failed claim is repeated with the same epoch. If the first one was carried out after all, the
+  // second one is refused, and then the epoch is raised. A reset that failed half-way is begun
+  // again under a higher epoch.
   if (stage_ == Stage::kClaiming) return Claim();
   raise_above_ = std::max(raise_above_, epoch());
   Own(epoch() == 0);
@@ -110,9 +110,9 @@ bool RangeTakeover::On(const RangeClaimed& reply, Now now, uint64_t random) {
     unsure_claim_ = epoch();
     Retry(now, random);
   } else if (reply.refused_by != 0) {
-    // Redis knows a higher epoch than MariaDB gave: raise the row above it and claim again. If
-    // Redis then knows a higher one still, MariaDB lost no epoch: another owner claims beside us.
-    // An epoch that we may have written ourselves tells of nobody.
+    // Redis holds an epoch that is not below the one MariaDB gave: raise the row above it and claim
+    // again. If that is refused too, MariaDB lost no epoch, but another owner is claiming beside
+    // us. An epoch that we may have written ourselves does not show another owner.
     raise_above_ = reply.refused_by;
     const bool ours = reply.refused_by == unsure_claim_;
     if (!ours && std::exchange(raised_, true)) {
@@ -128,16 +128,18 @@ bool RangeTakeover::On(const RangeClaimed& reply, Now now, uint64_t random) {
   return true;
 }
 
-// How far the log was read, by all that is known: what is begun was read, too. A position that
-// another owner may have written since the log's end was looked up says nothing about that end.
+// The furthest that the log is known to have been read; begun hints were read too. In a contest
+// another owner may have written pos: after the log's end was looked up. That position says nothing
+// about the end.
 int64_t RangeTakeover::Furthest(const std::optional<AppliedPosition>& found) const {
   if (contests_ > 0 || !found) return expected_;
   const int64_t read = found->begun.empty() ? found->offset : found->begun.back().offset + 1;
   return std::max({expected_, found->offset, read});
 }
 
-// What Redis should have and has not. The log may begin behind pos: for two reasons, a snapshot
-// that is so old or a group that stood still for so long; after a seek in vain there is no telling.
+// What Redis has lost, if anything. The log may begin after pos: because the snapshot is so old or
+// because the group stood still for so long. After a seek to an offset that is gone, these cannot
+// be told apart.
 std::optional<RedisLoss> RangeTakeover::LossIn(const RangeClaimed& claimed) const {
   const auto& found = claimed.position;
   if (claimed.foreign || (found && found->generation != generation_)) return RedisLoss::kForeign;
@@ -150,7 +152,9 @@ std::optional<RedisLoss> RangeTakeover::LossIn(const RangeClaimed& claimed) cons
 
 int64_t RangeTakeover::StartAfterDrop() const {
   const bool known = end_ && *end_ != std::numeric_limits<int64_t>::max();
-  return std::max(known ? *end_ : expected_, assigned_.low);
+  // In a contest the other owner may have begun to drop for a lost tail, which we did not see.
+  const int64_t read = contests_ > 0 ? assigned_.low : expected_;
+  return std::max(known ? *end_ : read, assigned_.low);
 }
 
 void RangeTakeover::Decide(const RangeClaimed& claimed) {
@@ -160,11 +164,11 @@ void RangeTakeover::Decide(const RangeClaimed& claimed) {
   if (found && found->generation != generation_) found.reset();
   if (found && !guards_.positions) found->offset = std::max(expected_, assigned_.low);
   const int64_t furthest = Furthest(found);
-  const bool tail_lost = end_ && furthest > *end_ && guards_.tail_drops_range;
+  const bool tail_lost = end_ && (tail_told_ || furthest > *end_) && guards_.tail_drops_range;
   if (tail_lost && !std::exchange(tail_told_, true)) {
     ports_.metrics.TailLost(assigned_.partition, furthest, *end_);
   }
-  // A position that no commit stands beside may be of a log that is gone (the topic was made anew),
+  // A position without a committed offset may be of a log that is gone (the topic was made anew),
   // with hints that nobody has read.
   const bool orphan = end_ && !assigned_.committed && found;
   if (orphan) ports_.metrics.NothingCommitted(assigned_.partition, assigned_.low);
@@ -207,7 +211,7 @@ bool RangeTakeover::On(const RangeReset& reply, Now now, uint64_t random) {
 
 void RangeTakeover::Save(int64_t offset, std::vector<BegunHints> begun, UnixMs as_of) {
   FANLINE_CHECK(ready() && !saving(), "one position at a time, of a range that is ready");
-  // A save that failed may have been applied: finish that one first, or its value would look like a
+  // A failed save may have been applied. It is finished first, or its value would look like a
   // rollback.
   if (!unsure_) {
     saving_next_ = {generation_, offset, std::move(begun), as_of != 0 ? as_of : saved_.as_of};

@@ -1,9 +1,10 @@
-// Tells MariaDB of starts of ours, per range: that a start lasted, and how it ended, if we were
-// told to go. Each request is repeated, with back-off, until it is carried out. It may come late,
-// when others have acquired the range: it takes back our start alone. A start whose end is never
-// told counts as a crash, also for a next start of ours: send no AcquireRange while open(range).
+// Tells MariaDB, per range, that a start of ours lasted, and that it ended because we were told to
+// go. Each request is repeated, with back-off, until it is carried out. It may come late, when
+// others have acquired the range: it concerns our start alone. A start whose end is never told
+// counts as a crash, also against the next start of ours. So send no AcquireRange while
+// open(range).
 //
-// At most one request a range is under way. Passive, not thread-safe.
+// At most one request per range is under way. Passive, not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -30,19 +31,19 @@ class Settlements {
   Settlements(Port<SettleRange> owners, const Backoff& backoff, uint64_t& ids)
       : owners_(owners), backoff_(backoff), ids_(ids) {}
 
-  // The start proved itself: nothing of before is suspected any more. It goes on.
+  // The start has lasted and goes on. No earlier start is suspected any more.
   void Lasted(Range range, const OwnStart& start);
-  // The start ends because we were told to go; it may not have been noted yet. `lasted`: it proved
-  // itself.
+  // The start ends because we were told to go. MariaDB may not know of the start yet. `lasted`: it
+  // has lasted.
   void Leave(Range range, const OwnStart& start, bool lasted);
 
-  // Offers a reply; the range that it is about when it was for this object.
+  // Takes a reply; returns its range if it was for this object.
   std::optional<Range> On(const RangeOwned& reply, Now now, uint64_t random);
   void OnTimer(Now now);
 
   bool open(Range range) const { return open_.contains(range); }
   bool empty() const { return open_.empty(); }
-  // What to wait for, if anything.
+  // When OnTimer has something to do, if ever.
   std::optional<Time> timer() const;
 
  private:

@@ -25,7 +25,7 @@ uint64_t SyncRuns::NextCall(const Call& of) {
   return ports_.ids;
 }
 
-// `next` sends the next call of the chain; false: this was the last one.
+// `next` sends the next call of the chain; it returns false if this was the last one.
 template <typename Next>
 std::optional<RunStep> SyncRuns::Answered(uint64_t id, const Status& status, bool needs_claim,
                                           Next next) {
@@ -37,7 +37,7 @@ std::optional<RunStep> SyncRuns::Answered(uint64_t id, const Status& status, boo
   Run& run = found->second;
   RunStep ended{call.unit, status, needs_claim};
   if (!needs_claim) {
-    // A `never` decides: another reader's `later` would hide it at every attempt.
+    // A `never` prevails, or another reader's `later` would hide it at every attempt.
     if (!status.done() && !run.trouble.never()) run.trouble = status;
     if (run.trouble.done() && next(run, call)) return std::nullopt;
     if (--run.readers > 0) return std::nullopt;

@@ -1,11 +1,12 @@
-// Units of syncs that are under way. Each reader of a unit has a chain of calls, each sent with the
-// answer to the one before: read the timeline, read the truth about its items, make the two agree.
-// A timeline that is not live is left alone. One that is being built is dropped, because its
-// rebuild may have read the truth of before this change.
+// Runs of the units of syncs that are under way. Each reader of a unit has a chain of calls: read
+// the timeline, read the truth about its items, make the timeline agree. Each call is sent with the
+// answer to the one before. A timeline that is not live is left alone. One that is being built is
+// dropped, because its rebuild may have read the truth before this change.
 //
-// The readers of a unit do not wait for each other: the adapters have all calls of one kind under
-// way together, and combine the reads about one author. A unit with a failure ends with it once all
-// its chains have ended; syncing every reader again changes nothing for the others.
+// The readers of a unit do not wait for each other. The adapters have all calls of one kind under
+// way together and combine the reads about one author. If a call fails, the unit fails once all its
+// chains have ended. The next attempt syncs every reader again, which changes nothing for those who
+// were in order.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -24,7 +25,7 @@ class SyncRuns {
   SyncRuns(const RunPorts& ports, uint32_t window) : ports_(ports), window_(window) {}
 
   void Begin(const Unit& unit);
-  // Offers the answer to a call; returns the unit's end if this was its last.
+  // Takes the answer to a call; returns the unit's end if this was its last call.
   std::optional<RunStep> On(TimelineRead& read);
   std::optional<RunStep> On(SyncTruth& truth);
   std::optional<RunStep> On(const SyncApplied& applied);

@@ -1,5 +1,5 @@
-// A unit of work: the head of one lane - a run of sync hints, or of post hints, of one author - and
-// its progress. The lane waits until the unit is finished.
+// A unit of work and its progress. A unit is the head of one lane: a run of sync hints, or of post
+// hints, of one author. The lane waits until the unit is finished.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,10 @@ struct ReceivedHint {
 };
 
 struct Unit {
-  // What is under way, and is asked for again after a failure.
+  // What is under way. It is begun again after a failure.
   enum class Stage {
     kMarkingStart,   // isolating: its offset is saved before it starts
-    kClearingStart,  // isolating: it is done, so a later crash is no fault of its
+    kClearingStart,  // isolating: it is done and not to blame for a later crash
     kRunning,        // its run goes on (post_runs.h, sync_runs.h)
     kDropping,       // quarantine: its readers' timelines are made not live
     kDeadLettering,  // quarantine: its hints go to the dead letters, one by one
@@ -42,16 +42,16 @@ struct Unit {
 
   uint64_t id = 0;  // its requests carry it
   Range range = 0;
-  uint64_t epoch = 0;   // the range's: a unit does not outlive it
+  uint64_t epoch = 0;   // of the range; a unit does not outlive it
   Way way;              // of its reads and writes
   Places::Place place;  // none while it is parked
   UserId author{};
-  std::vector<ReceivedHint> hints;  // of one kind: posts, syncs, or what cannot be decoded
-  bool alone = false;               // a culprit is looked for: one hint, in a batch of its own
+  std::vector<ReceivedHint> hints;  // of one kind: posts, syncs or undecodable
+  bool alone = false;               // one hint, in a batch of its own: a culprit is looked for
   bool marked = false;              // range_owner names it as the one that is being tried
-  bool paging = false;              // behind its first page
+  bool paging = false;              // it is behind its first page
   Stage stage = Stage::kRunning;
-  std::string reason;        // of its quarantine; none: each hint has its own
+  std::string reason;        // of its quarantine; empty: each hint has its own
   size_t dead_lettered = 0;  // hints in the dead letters
 
   const std::string& ReasonOf(const ReceivedHint& hint) const {
@@ -72,12 +72,12 @@ struct RunPorts {
   uint64_t& ids;  // gives request ids
 };
 
-// What a reply means to the unit whose run it moved.
+// What a reply means for the unit that it concerns.
 struct RunStep {
   uint64_t unit = 0;
-  Status status{};           // not done: what failed is tried again when the unit begins again
-  bool needs_claim = false;  // Redis does not take us for the range's owner any more
-  bool finished = true;      // of a done step; false: the unit begins again, with its next page
+  Status status{};           // not done: a unit that begins again repeats what failed
+  bool needs_claim = false;  // Redis no longer takes us for the range's owner
+  bool finished = true;      // if done; false: the unit goes on with its next page
 };
 
 }  // namespace fanline::pusher

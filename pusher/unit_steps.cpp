@@ -1,5 +1,6 @@
-// What happens to one unit, from the lane's head to finished. Units are independent: each knows its
-// stage, and every reply moves exactly one of them (a batch's reply: all that share it).
+// What happens to one unit, from the lane's head until it is finished. Units are independent of
+// each other. Each knows its stage. Every reply moves exactly one unit, except a batch's reply,
+// which moves all units that share the batch.
 #include <algorithm>
 #include <iterator>
 
@@ -11,9 +12,9 @@ using Stage = Unit::Stage;
 
 namespace {
 
-// Who waits together: units of one way, so that the first of them waits for nothing that the others
-// do not need. Of Redis one range may be held back alone: its node is away, or its slot is on its
-// way to another node.
+// The queue in which the unit waits. Units of one way wait together, so that the first of them
+// waits for nothing that the others do not need. In Redis a single range may be away, because its
+// node is away or its slot is moving to another node. So each range has a queue of its own.
 std::string QueueOf(const Status& status, const Unit& unit) {
   std::string queue = status.resource;
   if (queue == "redis") queue += ", range " + std::to_string(unit.range);
@@ -48,7 +49,7 @@ bool Pusher::HasRoom(const Way& way) const {
   return places_.has_room(way) && posts_.waiting_readers(way.node) < limits_.waiting_readers;
 }
 
-// Whose lane is next, of those that have a runnable lane and a place for it.
+// The next shard with a runnable lane and a place for it.
 std::optional<Shard> Pusher::NextShard(const Owned& owned) const {
   const uint32_t node = owned.takeover.node();
   const uint32_t shards = setup_.shards.shards();
@@ -60,9 +61,9 @@ std::optional<Shard> Pusher::NextShard(const Owned& owned) const {
   return std::nullopt;
 }
 
-// A range that has little in common with those beside it, as it lags, is not started beside them:
-// it starts so many units now that it has had as many as they have. What it could not start for
-// long it is owed no more than all places.
+// Starts units of the range until it has had as many as the range with most. A range that lags
+// shares few authors with the ranges beside it, so it is rarely started beside them and catches up
+// here. Its credit is at most units_in_flight, even if it could not start for long.
 bool Pusher::TakeTurn(Range range, Owned& owned, Now now) {
   const uint64_t owed = owned.lanes.runnable() ? limits_.units_in_flight : 0;
   owned.started = std::max(owned.started + owed, most_started_) - owed;
@@ -74,10 +75,10 @@ bool Pusher::TakeTurn(Range range, Owned& owned, Now now) {
   return started;
 }
 
-// Starts the head of the range's next runnable lane, and what the ranges beside it have of the same
-// author: neighbouring ranges of one author are one seek in MariaDB (follower_pages.h). Ranges that
-// a backlog has brought out of step stay so while each takes its own next lane, and every author
-// costs a seek of each range then.
+// Starts the head of the range's next runnable lane, and the lanes of the same author in the ranges
+// beside it: neighbouring ranges of one author are one seek in MariaDB (follower_pages.h). If each
+// range took only its own next lane, ranges that a backlog has brought out of step would stay so,
+// and every author would cost one seek per range.
 bool Pusher::StartOne(Range range, Owned& owned, Now now) {
   const auto shard = NextShard(owned);
   if (!shard || (isolating(owned) && OneIsTried())) return false;
@@ -94,7 +95,7 @@ bool Pusher::StartOne(Range range, Owned& owned, Now now) {
   return true;
 }
 
-// A range that is not ready has no lanes; one that isolates takes its own turns (OneIsTried).
+// A range that is not ready has no lanes. One that isolates takes its own turns (OneIsTried).
 bool Pusher::StartBeside(Range range, Owned& owned, UserId author, Now now) {
   if (isolating(owned) || !owned.lanes.runnable(author)) return false;
   if (!Gives({setup_.shards.ShardOf(author), owned.takeover.node()})) return false;
@@ -117,7 +118,7 @@ void Pusher::StartUnit(Range range, Owned& owned, UserId author, Now now) {
   one_by_one ? Enter(unit, Stage::kMarkingStart) : Begin(unit);
 }
 
-// Has MariaDB know whether this hint is the one that is being tried.
+// Notes in MariaDB that this hint is being tried, or not any more.
 void Pusher::Mark(Unit& unit, bool tried) {
   unit.marked = tried;
   ports_.owners.Submit(SaveStart{.id = unit.id,
@@ -127,8 +128,8 @@ void Pusher::Mark(Unit& unit, bool tried) {
                                  .start = ranges_.at(unit.range)->takeover.start().token});
 }
 
-// The third crash came while this hint was tried alone. Or no crash came: whoever had the range
-// was told to go, or hung, and may be about to say so.
+// The hint is blamed if the third crash came while it was tried alone. But it may not have been a
+// crash: the earlier owner may have been told to go, or have hung, and may be about to say so.
 void Pusher::OnMarked(Unit& unit, const RangeOwned& reply, Now now) {
   if (!reply.suspected || reply.crashes < 3) return Begin(unit);
   if (ranges_.at(unit.range)->takeover.ready_for(now) < limits_.last_words) {
@@ -146,7 +147,7 @@ void Pusher::Begin(Unit& unit) {
   }
 }
 
-// Asks for what the stage needs. Entered again after a failure, a stage begins anew.
+// Asks for what the stage needs. A stage that is entered again after a failure begins anew.
 void Pusher::Enter(Unit& unit, Stage stage) {
   unit.stage = stage;
   const ReceivedHint& first = unit.hints.front();
@@ -157,7 +158,8 @@ void Pusher::Enter(Unit& unit, Stage stage) {
     case Stage::kRunning:
       return unit.is_sync() ? syncs_.Begin(unit) : posts_.Begin(unit, PageOf(unit));
     case Stage::kDropping:
-      // The author's followers may be what cannot be read, so the whole range goes.
+      // The author's followers may be what cannot be read, so all timelines of the range are
+      // dropped.
       if (!unit.is_sync()) return ranges_.at(unit.range)->walk.Need(unit.id);
       ports_.timelines.Submit(DropTimeline{unit.id, unit.range, unit.epoch,
                                            std::get<Hint::Sync>(first.hint()->what).reader});
@@ -169,7 +171,7 @@ void Pusher::Enter(Unit& unit, Stage stage) {
   }
 }
 
-// Only behind its first page a unit is known to need a large one.
+// A unit is known to need a large page only once it is behind its first one.
 uint32_t Pusher::PageOf(Unit& unit) {
   const bool large = unit.paging && places_.Widen(unit.place);
   return large ? limits_.followers_per_page
@@ -187,7 +189,7 @@ void Pusher::Advance(const std::optional<RunStep>& step, Now now) {
   parking_.GotThrough(unit->id);
   if (step->finished) return Finish(*unit, now);
   unit->paging = true;
-  // In a drain the rest is the next owner's.
+  // A drain leaves the rest to the next owner.
   taking_ ? Enter(*unit, Stage::kRunning) : Park(*unit, "the next owner", now);
 }
 
@@ -215,7 +217,8 @@ void Pusher::Park(Unit& unit, const std::string& queue, Now now) {
   ranges_.at(unit.range)->lanes.SetParked(unit, true);
 }
 
-// Parked units go first: lanes that have not begun would take every place that becomes free.
+// Parked units go first. Otherwise lanes that have not begun would take every place that becomes
+// free.
 void Pusher::TryParked(Now now) {
   if (!taking_) return;
   const auto room = [this](uint64_t unit) { return HasRoom(unit); };

@@ -7,8 +7,8 @@
 namespace fanline::pusher {
 namespace {
 
-// Rough upper bounds of a timeline's bytes on the wire, key and counts included, and of what each
-// item adds; the adapter cuts calls by exact bytes.
+// Rough upper bounds, in bytes on the wire: of a timeline, with its key and counts, and of each
+// item. The adapter cuts calls by exact bytes.
 constexpr size_t kBytesPerTimeline = 64;
 constexpr size_t kBytesPerItem = 48;
 constexpr size_t kBytesPerBatch = 1 << 20;
@@ -26,7 +26,7 @@ void WriteBatcher::Add(Contribution contribution) {
   (contribution.further ? further_ : first_).push_back(std::move(contribution));
 }
 
-// Whether one more write of these sizes to that reader fits; takes it if so.
+// Takes one more write of these sizes to that reader into the batch, if it fits.
 WriteBatcher::Fit WriteBatcher::Take(const Slot& wanted, uint32_t* slot) {
   const auto& [reader, adds, removes, marks] = wanted;
   const uint32_t most_items = std::min(limits_->items_per_zadd, kMaxAddsPerWrite);
@@ -52,8 +52,8 @@ WriteBatcher::Fit WriteBatcher::Take(const Slot& wanted, uint32_t* slot) {
   return Fit::kTaken;
 }
 
-// Moves readers of one contribution into the batch; those whose write is full stay behind, for the
-// next one. False when the batch has no room for another timeline.
+// Moves readers of one contribution into the batch. Those whose write is full stay behind for the
+// next batch. Returns false if the batch has no room for another timeline.
 bool WriteBatcher::TakeFrom(Contribution& from, Piece& piece) {
   const auto adds = static_cast<uint32_t>(from.adds.size());
   const auto removes = static_cast<uint32_t>(from.removes.size());
@@ -95,11 +95,11 @@ TimelineBatch WriteBatcher::Cut(std::vector<Share>* shares) {
   return batch;
 }
 
-// Moves readers of the oldest contributions into the batch, until it has so many timelines. How
-// many contributions it looked at.
+// Moves readers of the oldest contributions into the batch, until it has this many `timelines`.
+// Returns how many contributions it looked at.
 size_t WriteBatcher::TakeFrom(Queue& queue, size_t timelines, std::vector<Piece>& pieces) {
   room_ = timelines;
-  size_t looked_at = 0;  // readers: a queue full of one popular reader is not searched to its end
+  size_t looked_at = 0;  // readers; a queue full of one popular reader is not searched to its end
   size_t end = 0;
   for (bool room = true; room && end < queue.size(); ++end) {
     if (end > 0 && (queue[end].alone || queue[end - 1].alone)) break;
@@ -112,7 +112,7 @@ size_t WriteBatcher::TakeFrom(Queue& queue, size_t timelines, std::vector<Piece>
   return end;
 }
 
-// Of the first `end` contributions keeps those with readers left, in their order.
+// Removes the contributions without readers left from the first `end`; the others keep their order.
 void WriteBatcher::DropUsedUp(Queue& queue, size_t end) {
   size_t kept = end;
   for (size_t i = end; i-- > 0;) {

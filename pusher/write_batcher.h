@@ -1,11 +1,12 @@
 // Gathers what units want written in one range and cuts it into batches: many timelines and many
 // posts per call, each timeline at most once in a batch. The longer Redis is busy, the more posts
-// meet in one write: batches grow under load by themselves, with no timer.
+// meet in one write. So batches grow under load, without a timer.
 //
 // A unit's first page does not wait for the further pages of others. While both kinds wait, a batch
 // takes first pages up to three quarters of its timelines, and further pages up to one quarter.
 // While one kind waits, that kind has the whole batch. So an author with few followers passes a
 // celebrity, and the celebrity still gets at least a quarter of what is written.
+//
 // Passive, not thread-safe.
 #pragma once
 
@@ -26,9 +27,9 @@ struct Contribution {
   std::vector<UserId> readers;
   std::vector<Item> adds;        // at most kMaxAddsPerWrite
   std::vector<PostId> removes;   // at most kMaxAddsPerWrite
-  bool alone = false;            // in a batch of its own (looking for a culprit)
+  bool alone = false;            // in a batch of its own: a culprit is looked for
   std::optional<UserId> mark{};  // this author; takes the place of an add
-  bool further = false;          // a page behind the unit's first one; not of what is alone
+  bool further = false;          // a page behind the unit's first one; false if alone
 };
 
 // Which writes of a batch belong to a unit.
@@ -43,12 +44,12 @@ class WriteBatcher {
 
   void Add(Contribution contribution);
   bool empty() const { return first_.empty() && further_.empty(); }
-  // Of first pages. The readers of further pages are bounded by places.h.
+  // Readers of first pages. Those of further pages are bounded by places.h.
   size_t waiting_readers() const { return waiting_readers_; }
 
-  // The next batch, of each kind the oldest contributions first; the caller fills in id, range and
-  // epoch. Writes beyond a bound, of the batch or of one reader's write, go into a later one. Not
-  // to be called when empty().
+  // Cuts the next batch, with the oldest contributions of each kind first. The caller fills in id,
+  // range and epoch. Writes beyond a bound, of the batch or of one reader's write, go into a later
+  // batch. The batcher must not be empty().
   TimelineBatch Cut(std::vector<Share>* shares);
 
  private:
@@ -73,11 +74,11 @@ class WriteBatcher {
   static void DropUsedUp(Queue& queue, size_t end);
 
   const Limits* limits_;
-  Queue first_;  // pages, and what is alone
+  Queue first_;  // first pages, and contributions that are alone
   Queue further_;
   size_t waiting_readers_ = 0;
-  // Of the batch being cut.
-  size_t room_ = 0;  // timelines
+  // The batch that is being cut.
+  size_t room_ = 0;  // its most timelines
   std::vector<Slot> slots_;
   std::unordered_map<UserId, uint32_t> slot_of_;
   size_t bytes_ = 0;

@@ -1,7 +1,7 @@
-// A mutation check: a guard of the logic is taken away, and random schedules must then go wrong, on
-// seeds pinned for it and on fresh ones. A guard whose absence nobody notices is not tested.
+// A mutation check: with a guard of the logic switched off, random schedules must go wrong, both on
+// pinned seeds and on fresh ones. A guard is not tested if nobody notices its absence.
 //
-// `run(seed, guards)` plays the schedule of a seed, and says what went wrong: empty = nothing.
+// `run(seed, guards)` plays the schedule of a seed and returns what went wrong, or empty.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,9 +24,9 @@ template <class Guards, class Fitting = AnySeed>
 struct Mutation {
   const char* name;
   std::function<void(Guards&)> take_away;
-  std::vector<uint64_t> pinned;  // schedules that were found to go wrong without the guard
-  int fresh;                     // so many fresh schedules must hold one that does
-  Fitting fits{};                // fresh seeds that do not are passed over
+  std::vector<uint64_t> pinned;  // schedules that went wrong without the guard
+  int fresh;                     // how many fresh schedules must include one that goes wrong
+  Fitting fits{};                // fresh seeds that do not fit are skipped
 
   friend void PrintTo(const Mutation& mutation, std::ostream* out) { *out << mutation.name; }
   Guards Without() const {
@@ -37,8 +37,8 @@ struct Mutation {
 };
 
 struct OfPinned {
-  size_t at_least = 1;    // so many must notice it
-  uint64_t searched = 0;  // below this seed others are looked for when too few do
+  size_t at_least = 1;    // so many of them must notice
+  uint64_t searched = 0;  // if too few do, others are searched below this seed
 };
 
 template <class Mutation, class Run>
@@ -52,7 +52,7 @@ void ExpectPinnedSeedsToNotice(const Mutation& mutation, Run run, OfPinned expec
   std::printf("%s off: %zu of %zu pinned seeds notice it\n", mutation.name, noticed,
               mutation.pinned.size());
   if (noticed > 0 && noticed >= expected.at_least) return;
-  // Pinned schedules go wrong in another place once the logic or its world draws differently.
+  // Pinned schedules go wrong in different places after a change of the draws.
   std::string now;
   int wanted = 3;
   for (uint64_t seed = 1; wanted > 0 && seed < expected.searched; ++seed) {

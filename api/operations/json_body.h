@@ -9,8 +9,8 @@
 
 namespace fanline::api {
 
-// Parses an object. Refuses anything else, and a member that is given twice, of which the library
-// would silently keep the last. `send` ends the refusal: "; send {...}".
+// Parses an object. Refuses anything else. Also refuses a member that is given twice, because the
+// library would silently keep the last one. `send` ends the refusal: "; send {...}".
 nlohmann::json ParseObject(const std::string& body, std::string_view send);
 
 // A value for a message. A nested value is only named: the library would recurse as deep as it is

@@ -1,10 +1,12 @@
 // Pages of posts: home timelines, authors' own posts, and how many are new.
+//
 // A page is given by places in the order of posts. `cursor` continues after a place, towards older
 // posts; `newer_than` stops at a place. Both together give the posts between the two.
-// The place from which a client asks for newer posts is never later than what has settled, since
-// posts may arrive late or be dated ahead. So later posts that a client has seen are shown again;
-// `:count` leaves out as many as the client has seen. `expand=body` adds to each post its row of
-// the application's table.
+//
+// Posts may arrive late or be dated ahead. So the place from which a client asks for newer posts is
+// never later than what has settled. Later posts that a client has seen are shown again; `:count`
+// leaves out as many as the client has seen. `expand=body` adds to each post its row of the
+// application's table.
 #include <algorithm>
 
 #include "api/operations/bounds.h"
@@ -85,8 +87,8 @@ std::optional<Position> BeginOf(const PageCall& call, const timeline::Page& page
   return Position{page.items.front().created_at, page.items.front().post};
 }
 
-// From where a client who has seen this page asks for newer posts, even after an empty page. An
-// incomplete page does not move it.
+// The place from which a client that has seen this page asks for newer posts, even after an empty
+// page. An incomplete page does not move it.
 std::optional<SeenCursor> NewestOf(const PageCall& call, const timeline::Page& page,
                                    const PageFacts& facts) {
   if (facts.incomplete) return call.newer_than;

@@ -71,7 +71,8 @@ std::optional<mysql::BodiesConfig> ToConfig(const BodiesSettings& settings) {
   config.server.user = settings.user;
   config.server.password = settings.password;
   config.server.tls = settings.tls;
-  // The server ends a statement at the limit; these are for one that answers nothing at all.
+  // The server itself ends a statement at the limit. These timeouts are for a server that does not
+  // answer at all.
   const auto limit = std::chrono::ceil<std::chrono::seconds>(settings.time_limit);
   config.server.connect_timeout = limit;
   config.server.read_timeout = config.server.write_timeout = limit + 1s;

@@ -1,4 +1,4 @@
-// The options that tell a program where the bodies of posts are: a table of the application's.
+// The options that tell a program where the bodies of posts are: in a table of the application.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 namespace fanline::options {
 
 struct BodiesSettings {
-  std::string server;  // "tcp://host:port/database"; empty: there are no bodies
+  std::string server;  // "tcp://host:port/database"; empty: no bodies
   std::string user = "fanline";
   Secret password;
   TlsFiles tls;
@@ -24,12 +24,13 @@ struct BodiesSettings {
   std::chrono::milliseconds time_limit{1000};
 };
 
-// --bodies-mysql, --bodies-mysql-user, --bodies-mysql-password[-file], --bodies-mysql-tls-{ca,cert,
-// key}, --bodies-table, --bodies-id-column, --bodies-columns, --bodies-time-limit. Names of the
-// table and its columns are identifiers, or refused. `settings` outlives the table.
+// --bodies-mysql, --bodies-mysql-user, --bodies-mysql-password[-file],
+// --bodies-mysql-tls-{ca,cert,key}, --bodies-table, --bodies-id-column, --bodies-columns,
+// --bodies-time-limit. Refuses names of the table and its columns that are not identifiers.
+// `settings` outlives the table.
 void AddOptions(daemon::OptionTable& table, BodiesSettings& settings);
 
-// `settings` must have been accepted by a table. Nothing: there are no bodies.
+// `settings` must have been accepted by a table. Nothing: no bodies.
 [[nodiscard]] std::optional<mysql::BodiesConfig> ToConfig(const BodiesSettings& settings);
 
 }  // namespace fanline::options

@@ -1,4 +1,5 @@
-// The options that tell every program of ours where Kafka is. ToOptions makes the adapter's.
+// The options that tell every program of ours where Kafka is. ToOptions converts them for the
+// adapter.
 #pragma once
 
 #include <map>
@@ -6,7 +7,6 @@
 #include <vector>
 
 #include "backends/kafka/client_options.h"
-#include "backends/mysql/installation/installation.h"
 #include "daemon/options/options.h"
 #include "fanline/base/secret.h"
 #include "fanline/base/time.h"
@@ -15,45 +15,39 @@ namespace fanline::options {
 
 struct KafkaSettings {
   std::string brokers = "127.0.0.1:9092";  // host:port,host:port
-  bool optional = false;  // whether it may be empty: the program then uses no Kafka
-  std::string user = {};  // for brokers that ask for one
+  bool optional = false;                   // it may be empty: the program then uses no Kafka
+  std::string user = {};                   // for brokers that require one
   Secret password = {};
-  // name=value of librdkafka (security.protocol, sasl.*, ssl.* ...); may carry credentials.
+  // name=value of librdkafka (security.protocol, sasl.*, ssl.* ...). They may hold credentials.
   std::vector<std::string> properties = {};
-  // A file of such lines, read once, when a table accepts the settings.
+  // A file of such lines. It is read once, when a table accepts the settings.
   std::string properties_file = {};
   std::map<std::string, std::string> properties_read = {};
 };
 
-// The topics. A program that reads the installation refuses topics that differ from its row
-// (TopicMismatch); one that does not (feedctl publish) goes by these.
+// The topics. A program that reads the installation takes the first two from its row. One that does
+// not (feedctl publish) uses these.
 struct TopicSettings {
   std::string feed = "feed-events";
   std::string tasks = "fanout-tasks";
-  std::string relation_events = "relation-events";  // known to the mirror alone
+  std::string relation_events = "relation-events";  // only the mirror knows it
 };
 
-// --kafka-brokers, --kafka-user, --kafka-password[-file], --kafka-properties[-file]. `settings`
-// outlives the table, here and below.
+// --kafka-brokers, --kafka-user, --kafka-password[-file], --kafka-properties[-file]. Here and
+// below, `settings` outlives the table.
 void AddOptions(daemon::OptionTable& table, KafkaSettings& settings);
 
 // --feed-topic, --tasks-topic
 void AddOptions(daemon::OptionTable& table, TopicSettings& settings);
 void AddFeedTopic(daemon::OptionTable& table, TopicSettings& settings);
-void AddTasksTopic(daemon::OptionTable& table, TopicSettings& settings);
 // --relation-events-topic
 void AddRelationEventsTopic(daemon::OptionTable& table, TopicSettings& settings);
 
-// --gather: how long a daemon that consumes lets its work gather into batches
-// (fanline/base/gather.h)
+// --gather: how long a consuming daemon lets work gather into batches (fanline/base/gather.h)
 void AddGather(daemon::OptionTable& table, Duration* gather);
 
-// `settings` must have been accepted by a table. `client_id` names the program to the brokers.
+// `settings` must have been accepted by a table. `client_id` is the program's name for the brokers.
 [[nodiscard]] kafka::ClientOptions ToOptions(const KafkaSettings& settings,
                                              const std::string& client_id);
-
-// "" when the settings name the installation's topics; else one line that says what to set.
-[[nodiscard]] std::string TopicMismatch(const TopicSettings& settings,
-                                        const mysql::Installation& installation);
 
 }  // namespace fanline::options

@@ -61,7 +61,7 @@ mysql::Config ToConfig(const MysqlSettings& settings) {
   config.read_timeout = RoundedUp(settings.read_timeout);
   config.write_timeout = config.read_timeout;
   config.migration_timeout = RoundedUp(settings.migration_timeout);
-  // A lock wait that outlasts a read costs the connection.
+  // A lock wait that is longer than a read would cost the connection.
   config.lock_wait = std::min(config.lock_wait, config.read_timeout / 2);
   return config;
 }

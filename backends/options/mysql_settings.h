@@ -25,11 +25,11 @@ struct MysqlSettings {
 // --mysql-connect-timeout, --mysql-read-timeout. `settings` outlives the table.
 void AddOptions(daemon::OptionTable& table, MysqlSettings& settings);
 
-// --migration-timeout, for who makes or alters tables. `settings` outlives the table.
+// --migration-timeout, for programs that create or alter tables. `settings` outlives the table.
 void AddMigrationTimeout(daemon::OptionTable& table, MysqlSettings& settings);
 
-// `settings` must have been accepted by a table. Timeouts are rounded up to whole seconds, which is
-// what the client library counts in.
+// `settings` must have been accepted by a table. Timeouts are rounded up to whole seconds because
+// the client library counts in them.
 [[nodiscard]] mysql::Config ToConfig(const MysqlSettings& settings);
 
 }  // namespace fanline::options

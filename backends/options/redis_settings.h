@@ -1,4 +1,4 @@
-// The options that tell every program of ours where Redis is and how long its timelines live.
+// The options that tell every program of ours where Redis is and how long timelines live.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace fanline::options {
 
 struct RedisSettings {
   std::vector<std::string> seeds{"127.0.0.1:6379"};  // one node, some of a Cluster, or Sentinels
-  std::string sentinel_master;                       // empty: the seeds are no Sentinels
+  std::string sentinel_master;                       // empty: the seeds are not Sentinels
   std::string sentinel_user;
   Secret sentinel_password;
   std::string user;  // empty: the default user
@@ -26,24 +26,24 @@ struct RedisSettings {
   std::chrono::milliseconds connect_timeout{1000};
   std::chrono::milliseconds command_timeout{2000};
 
-  std::vector<Endpoint> addresses() const;  // the seeds, once a table has accepted them
+  std::vector<Endpoint> addresses() const;  // the seeds, after a table has accepted them
 };
 
-// All writers and readers of timelines must be told the same.
+// Must be the same for all writers and readers of timelines.
 struct TimelineSettings {
   std::chrono::milliseconds ttl = std::chrono::hours(168);
 };
 
 // --redis, --redis-sentinel-{master,user,password[-file]}, --redis-user, --redis-password[-file],
 // --redis-tls-{ca,cert,key}, --redis-key-prefix, --redis-connect-timeout, --redis-command-timeout.
-// `settings` outlives the table, here and below.
+// Here and below, `settings` outlives the table.
 void AddOptions(daemon::OptionTable& table, RedisSettings& settings);
 
 // --timeline-ttl
 void AddOptions(daemon::OptionTable& table, TimelineSettings& settings);
 
-// Takes settings that a table has accepted, and what all programs agree on: the window, and the
-// ranges, which are part of every key's name.
+// The settings must have been accepted by a table. The installation adds what all programs agree
+// on: the window, the ranges and the generation. The ranges are part of every key's name.
 [[nodiscard]] redis::Options ToOptions(const RedisSettings& redis,
                                        const TimelineSettings& timelines,
                                        const mysql::Installation& installation);

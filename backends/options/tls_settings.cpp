@@ -14,7 +14,7 @@ std::string Problem(const std::string& flag, const TlsFiles& tls) {
   if (tls.certificate.empty() != tls.key.empty()) {
     return flag + "-cert: needs " + flag + "-key, and the other way round";
   }
-  // How the first line of each kind ends; it begins in several ways ("-----BEGIN TRUSTED ").
+  // The end of the first line of each kind of file. Its beginning varies ("-----BEGIN TRUSTED ").
   const std::tuple<const char*, const std::string&, const char*> files[] = {
       {"-ca", tls.authority, "CERTIFICATE-----"},
       {"-cert", tls.certificate, "CERTIFICATE-----"},

@@ -1,5 +1,5 @@
-// The options that make a client of ours speak TLS: --X-tls-ca, --X-tls-cert, --X-tls-key. Kafka's
-// clients are told by ssl.* in --kafka-properties instead.
+// The options that make our clients speak TLS: --X-tls-ca, --X-tls-cert, --X-tls-key. Kafka's
+// clients get ssl.* in --kafka-properties instead.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace fanline::options {
 
-// `service` as in the options' names: "mysql". Refused: a certificate of ours without its key or
-// without an authority, and a file that cannot be read now or has nothing of its kind. `tls`
+// `service`: its name in the options, such as "mysql". Refuses our certificate without its key or
+// without an authority, and a file that cannot be read now or does not hold what it should. `tls`
 // outlives the table.
 void AddTls(daemon::OptionTable& table, const std::string& service, TlsFiles& tls);
 

@@ -1,7 +1,7 @@
-// A Redis that a program can do without until it answers. Until it was found fit to hold timelines
-// - its settings, and whose timelines it holds - nobody uses it; from then on only the latter is
-// asked again. A Redis that is away meanwhile is no reason to wait, but a wrong one is always
-// refused.
+// A Redis that the program can do without. It is not used until a first check has found it fit to
+// hold timelines: its settings, and that no other installation owns it. From then on only the owner
+// is checked. A Redis that is away later need not be awaited, but one of another installation is
+// always refused.
 //
 // Ask: one thread at a time. fit: any thread.
 #pragma once
@@ -16,8 +16,8 @@ namespace fanline::wiring {
 class AwaitedRedis {
  public:
   struct Questions {
-    std::function<Status()> all;    // later: does not answer
-    std::function<Status()> whose;  // done also when it does not answer
+    std::function<Status()> all;    // later: it does not answer
+    std::function<Status()> whose;  // also done when it does not answer
   };
   explicit AwaitedRedis(Questions questions) : questions_(std::move(questions)) {}
 

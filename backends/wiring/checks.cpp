@@ -4,7 +4,6 @@
 #include <memory>
 #include <random>
 
-#include "backends/options/kafka_settings.h"
 #include "backends/redis/cluster/masters.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/installation_mark.h"
@@ -50,8 +49,7 @@ Status CheckStamps(kafka::Admin& admin, const std::string& topic) {
                        "; set it to " + kafka::kLogAppendTime + ", as feedctl topics create does");
 }
 
-// Nothing but the metric needs it: brokers that do not tell us their settings are no reason to
-// wait.
+// Only the metric needs this. Brokers that do not report their settings are no reason to wait.
 void ShowRetention(kafka::Admin& admin, const std::string& topic, RetentionGauge& gauge) {
   std::string retention;
   if (admin.ReadConfig(topic, kRetention, &retention).done()) gauge.Show(retention);
@@ -66,7 +64,7 @@ Status CheckPartitions(kafka::Admin& admin, const std::string& topic, int32_t at
                        " when this program started: start it again, with all mirrors");
 }
 
-// A Redis that is away says nothing about whose it is: who claims range 0 asks again.
+// A Redis that is away says nothing about its owner. The pusher that claims range 0 asks again.
 Status UnlessNever(Status whose) { return whose.never() ? whose : Status::Done(); }
 
 }  // namespace
@@ -91,18 +89,11 @@ kafka::Admin& Checks::AdminOf(const kafka::ClientOptions& client) {
   return *admin_;
 }
 
-mysql::Installation Checks::AwaitInstallation(const mysql::Config& config, const Told& told) {
+mysql::Installation Checks::AwaitInstallation(const mysql::Config& config) {
   mysql::Installation installation;
   const bool known =
       Await("installation", [&] { return mysql::ReadInstallation(config, &installation); });
   if (!known) return installation;
-  options::TopicSettings topics;
-  topics.feed = told.feed_topic.value_or(installation.feed_topic);
-  topics.tasks = told.tasks_topic.value_or(installation.tasks_topic);
-  for (const std::string& wrong : {options::TopicMismatch(topics, installation),
-                                   options::Mismatch(told.agreed, installation)}) {
-    if (!wrong.empty()) Refuse(process_.log, wrong);
-  }
   auto connections = std::make_shared<mysql::ShardConnections>(config);
   standing_.Add("installation", [connections, installation] {
     return mysql::CheckUnchanged(*connections, installation);
@@ -157,7 +148,7 @@ void Checks::AwaitRelationLog(const kafka::ClientOptions& client) {
   Await("stamps of " + topic, [&admin, topic] { return CheckStamps(admin, topic); });
 }
 
-// Warns when it is fit at a price.
+// Also warns if Redis is fit but has drawbacks.
 Status Checks::CheckRedis(const redis::Options& options) {
   redis::ServerCheck check;
   if (Status status = redis::CheckServer(options, &check); !status.done()) return status;
@@ -180,7 +171,7 @@ void Checks::AwaitRedis(const redis::Options& options) {
                 });
 }
 
-// Live pages need their own node alone.
+// A page of a live timeline only needs its own node, so some masters are enough.
 void Checks::StateReach(redis::Masters& masters) {
   using daemon::Reach;
   const Status asked = masters.Refresh(redis::Masters::Ask::kAll);

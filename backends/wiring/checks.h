@@ -1,10 +1,11 @@
-// What a daemon makes sure of before it consumes anything: all agree on shards, ranges and topics,
-// the topics are there, and Redis can hold timelines. A check waits for a service that is away (not
-// ready, one warning every ten seconds). A disagreement ends the process with 78 and says what to
-// type. When a stop is requested meanwhile, a check returns at once and has made sure of nothing.
+// The checks of a daemon before it consumes anything: all programs agree on shards, ranges and
+// topics, the topics exist, and Redis can hold timelines. A check waits for a service that is away
+// (not ready, one warning every ten seconds). A disagreement ends the process with 78 and says what
+// to do. If a stop is requested during a check, the check returns at once without a result.
 //
-// All but the application's tables and the settings of the Redis servers is asked again while the
-// daemon runs (standing_checks.h). A service that is away then says nothing about what is agreed.
+// All checks except those of the application's tables and of the Redis servers' settings are
+// repeated while the daemon runs (standing_checks.h). A service that is away then does not count as
+// a disagreement.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,6 @@
 #include "backends/kafka/client_options.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/repairs/app_edges.h"
-#include "backends/options/agreed_settings.h"
 #include "backends/redis/client/options.h"
 #include "backends/wiring/awaited_redis.h"
 #include "backends/wiring/standing_checks.h"
@@ -28,26 +28,19 @@ class Masters;
 
 namespace fanline::wiring {
 
-// What options told a program. None: the option was not given, or the program has none such.
-struct Told {
-  std::optional<std::string> feed_topic = std::nullopt;
-  std::optional<std::string> tasks_topic = std::nullopt;
-  options::AgreedSettings agreed = {};
-};
-
 class Checks {
  public:
-  // As often as consumers ask where their logs end. Costs a row of each shard and the metadata of
-  // a few topics.
+  // As often as consumers ask for the ends of their logs. A round costs a row of each shard and the
+  // metadata of a few topics.
   static constexpr Duration kEvery = std::chrono::seconds(5);
 
-  // The kind, in the readiness, of stores each of which serves somebody by itself.
+  // The kind, in the readiness, of stores that each are enough to serve somebody.
   static constexpr const char* kAnyStore = "store";
 
   explicit Checks(daemon::Process& process) : process_(process), standing_(process, kEvery) {}
 
-  // The row all shards agree on. Options that were given must say what it says.
-  mysql::Installation AwaitInstallation(const mysql::Config& config, const Told& told);
+  // Returns the row that all shards agree on.
+  mysql::Installation AwaitInstallation(const mysql::Config& config);
 
   // The application's own tables have the columns that `tables` names, on all their shards.
   void AwaitAppTables(const mysql::AppTables& tables);
@@ -56,8 +49,8 @@ class Checks {
   void AwaitTopic(const kafka::ClientOptions& client, const std::string& topic,
                   uint32_t partitions);
 
-  // The topic exists, and so does the one of its dead letters: without that, the first record that
-  // cannot be used would hold up its partition. Shows how long the topic keeps its records.
+  // The topic exists, and so does the topic of its dead letters. Without the latter, the first
+  // unusable record would block its partition. Also shows how long the topic keeps its records.
   void AwaitTopicAndLetters(const kafka::ClientOptions& client, const std::string& topic,
                             uint32_t partitions);
 
@@ -70,32 +63,32 @@ class Checks {
   // measured by that.
   void AwaitRelationLog(const kafka::ClientOptions& client);
 
-  // One that can hold timelines, and holds no other installation's.
+  // Redis can hold timelines, and no other installation owns it.
   void AwaitRedis(const redis::Options& options);
 
-  // The same for a program that is of use without: asks once, and goes on asking while the program
-  // runs. Redis is a resource of kind kAnyStore. The answer's fit() says when it may be used.
+  // The same for a program that can do without Redis. Asks once, and keeps asking while the program
+  // runs. Redis is a resource of kind kAnyStore. fit() of the result says when Redis may be used.
   std::shared_ptr<const AwaitedRedis> AskRedis(const redis::Options& options);
 
-  // From now on all of it is asked again. Once, and nothing is awaited afterwards.
+  // From now on the checks are repeated. Call it once; no Await may follow.
   void Stand() { standing_.Begin(); }
 
  private:
   using Ask = StandingChecks::Ask;
 
-  // Tries until it is done; false: a stop was requested.
+  // Tries until it is done. Returns false if a stop was requested.
   bool Await(const std::string& what, const Ask& ask);
-  // Now until it is done, and again while the daemon runs.
+  // Awaits it now, and repeats the check while the daemon runs.
   void AwaitAndStand(const std::string& what, const Ask& ask);
   Status CheckRedis(const redis::Options& options);
   void StateReach(redis::Masters& masters);
   kafka::Admin& AdminOf(const kafka::ClientOptions& client);
   daemon::Process& process_;
-  std::optional<kafka::Admin> admin_;  // used by the caller until Stand, then by standing_
+  std::optional<kafka::Admin> admin_;  // for the caller until Stand, then for standing_
   StandingChecks standing_;
 };
 
-// For jitter; not secret.
+// For jitter; not for secrets.
 uint64_t RandomSeed();
 
 }  // namespace fanline::wiring

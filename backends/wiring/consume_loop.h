@@ -1,9 +1,10 @@
 // The turn of a consuming daemon: records and completions in, orders out. The logic (Dispatcher,
-// Pusher, ...) is a type with Step(span<Input>, Now), StopTaking() and drained(). Shows how far
-// behind the group is, and in the readiness whether brokers answer and partitions can be read: a
-// daemon is ready while it reads on anywhere.
-// A member that the group takes for none any more (Consumer::Fenced) has the process refuse to go
-// on: the logic drains, so that what it tells others of its end is told.
+// Pusher, ...) is a type with Step(span<Input>, Now), StopTaking() and drained(). The loop shows
+// how far the group is behind. In the readiness it shows whether brokers answer and partitions can
+// be read: a daemon is ready while any partition can be read.
+//
+// If the group has expelled the member (Consumer::Fenced), the process refuses to go on. The logic
+// still drains, so that others learn of its end.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +28,8 @@ namespace fanline::wiring {
 template <typename Logic, typename Input>
 class ConsumeLoop {
  public:
-  // All outlive this object. `topic` is the consumer's. What arrives in it waits for more, at most
-  // for `gather` (fanline/base/gather.h).
+  // All outlive this object. `topic` is the consumer's. Records may wait up to `gather` for more
+  // (fanline/base/gather.h).
   ConsumeLoop(kafka::Consumer& consumer, const std::string& topic, daemon::Inbox<Input>& inbox,
               Logic& logic, daemon::Process& process, Duration gather = Duration::zero())
       : consumer_(consumer),
@@ -50,7 +51,7 @@ class ConsumeLoop {
     return {turn.did_work, turn.next_timer};
   }
 
-  // Finishes what was started; then leaves the group, so that another member takes over at once.
+  // Finishes the work under way, then leaves the group, so that another member takes over at once.
   daemon::DrainResult Drain(const Now& now) {
     logic_.StopTaking();
     Turn turn = RunOnce(now);
@@ -72,7 +73,7 @@ class ConsumeLoop {
   Turn RunOnce(const Now& now) {
     TakeEvents(now.mono);
     if (consumer_.Fenced()) process_.Refuse(*consumer_.Fenced());
-    // Events of the log first: a reply may be about a partition that was just revoked.
+    // Events of the log come first, because a reply may be about a partition that was just revoked.
     std::vector<Input> inputs;
     inputs.reserve(events_.size());
     for (auto& event : events_) Take(std::move(event), inputs);
@@ -83,7 +84,8 @@ class ConsumeLoop {
     return {!inputs.empty(), Earlier(progress.next_timer, look_at_)};
   }
 
-  // Whoever wakes the loop, the log is looked at once it is time; it may hold something by then.
+  // Looks at the log whenever its time has come, whatever woke the loop. It may hold something by
+  // then.
   void TakeEvents(Time now) {
     events_.clear();
     look_at_.reset();
@@ -92,11 +94,11 @@ class ConsumeLoop {
       return;
     }
     consumer_.Poll(kRecordsPerTurn, events_);
-    // A full turn has left records behind: a backlog waits for nothing.
+    // After a full turn more records are left. A backlog does not wait.
     if (events_.empty() || events_.size() >= kRecordsPerTurn) return;
     pace_.Started(now);
     look_at_ = pace_.opens_at();
-    // In time for what the log holds to be here by then.
+    // A little earlier, so that the log's records are here by then.
     consumer_.RestUntil(*look_at_ - gather_ / 8);
   }
 
@@ -151,8 +153,10 @@ class ConsumeLoop {
     if (!unreachable) return;
     using daemon::Reach;
     if (!unreachable->empty()) return State(Reach::kAway, *unreachable);
-    if (parked.empty()) return State(Reach::kWhole, "");
-    State(parked.size() < owned_ ? Reach::kEnough : Reach::kAway, parked.front().reason);
+    std::map<int32_t, std::string> unread = consumer_.Leaderless();
+    for (const auto& each : parked) unread[each.partition] = each.reason;
+    if (unread.empty()) return State(Reach::kWhole, "");
+    State(unread.size() < owned_ ? Reach::kEnough : Reach::kAway, unread.begin()->second);
   }
 
   void State(daemon::Reach reach, const std::string& reason) {
@@ -170,7 +174,7 @@ class ConsumeLoop {
   std::optional<Time> look_at_;
   std::vector<kafka::ConsumerEvent> events_;
   std::map<int32_t, prometheus::Gauge*> lag_;
-  size_t owned_ = 0;  // partitions, as of the last look
+  size_t owned_ = 0;  // partitions, at the last look
   prometheus::Gauge& lag_seconds_;
   prometheus::Gauge& parked_;
   Time show_at_{};

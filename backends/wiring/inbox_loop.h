@@ -1,5 +1,5 @@
 // The turn of a part that consumes no topic: completions in. The logic is a type with
-// Step(span<Input>, Now) -> when next, StopTaking() and drained().
+// Step(span<Input>, Now), which returns when to call it next, StopTaking() and drained().
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Turns the loops of one daemon's parts as one loop.
+// Turns the loops of one daemon's parts together, as one loop.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ class Loops {
     return all;
   }
 
-  // Each part leaves as soon as its own work is done, and is not called again.
+  // Each part drains until its own work is done, and is not called again then.
   daemon::DrainResult Drain(const Now& now) {
     daemon::DrainResult all{.done = true};
     bool* done = done_.data();
@@ -36,8 +36,8 @@ class Loops {
     all.next_timer = Earlier(all.next_timer, one.next_timer);
   }
 
-  // The last result of a part that is done does not count: its work or its timer would keep the
-  // others from sleeping.
+  // The last result of a part that is done is ignored, because its work or timer would keep the
+  // others awake.
   template <typename Loop>
   static void DrainUnlessDone(Loop& loop, bool& done, const Now& now, daemon::DrainResult& all) {
     if (done) return;

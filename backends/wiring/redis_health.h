@@ -1,5 +1,5 @@
-// How Redis shows on /readyz of a pusher. It must have every node that serves a range of its own; a
-// node that is away elsewhere is named, and the pusher stays ready. Thread-safe.
+// Shows Redis on /readyz of a pusher. The pusher is ready only if every node that serves its own
+// ranges answers. Other nodes that are away are named, but the pusher stays ready. Thread-safe.
 #pragma once
 
 #include <mutex>
@@ -16,16 +16,16 @@ class RedisHealth {
   // `health` outlives this object.
   explicit RedisHealth(daemon::Health& health) : health_(health) {}
 
-  // All ranges that are not served, as RedisLiveTimelines tells it.
+  // All ranges that are not served, as RedisLiveTimelines reports them.
   void Away(std::vector<redis::RangesAway> away);
   // All ranges of this pusher, in order.
   void Own(std::vector<Range> own);
 
  private:
-  void State();  // under mutex_
+  void State();  // with mutex_ held
 
   daemon::Health& health_;
-  std::mutex mutex_;                                    // the next two
+  std::mutex mutex_;                                    // guards the next two
   std::optional<std::vector<redis::RangesAway>> away_;  // none: not known yet
   std::vector<Range> own_;
 };

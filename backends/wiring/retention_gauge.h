@@ -1,5 +1,5 @@
-// fanline_log_retention_seconds{topic}: how long a log keeps its records, so that a lag can be
-// compared with it. A consumer that lags for longer loses what it has not read.
+// fanline_log_retention_seconds{topic}: how long a log keeps its records. A consumer that lags for
+// longer loses records that it has not read.
 #pragma once
 
 #include <prometheus/registry.h>
@@ -8,7 +8,7 @@
 
 namespace fanline::wiring {
 
-// Kafka's setting of a topic, in milliseconds; -1: for ever.
+// Kafka's setting of a topic, in milliseconds; -1: without limit.
 inline constexpr const char* kRetention = "retention.ms";
 
 // One thread.
@@ -18,14 +18,14 @@ class RetentionGauge {
   RetentionGauge(prometheus::Registry& registry, std::string topic)
       : registry_(registry), topic_(std::move(topic)) {}
 
-  // `value`: of kRetention. For ever is infinite. What is no number is not shown, and what was
-  // shown before stays: nothing but this metric depends on it.
+  // `value`: of kRetention. No limit is shown as infinity. A value that is not a number is ignored
+  // and the last one stays, because only this metric depends on it.
   void Show(const std::string& value);
 
  private:
   prometheus::Registry& registry_;
   const std::string topic_;
-  prometheus::Gauge* gauge_ = nullptr;  // none before the first value is known
+  prometheus::Gauge* gauge_ = nullptr;  // nullptr until the first value is known
 };
 
 }  // namespace fanline::wiring

@@ -1,5 +1,5 @@
-// How a shard that is away shows on /readyz: "mysql_1", with the reason. A daemon is ready while
-// any shard answers: the users of the others are served.
+// Shows a shard that is away on /readyz: "mysql_1", with the reason. A daemon is ready while any
+// shard answers, because it serves the users of that shard.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,7 @@
 
 namespace fanline::wiring {
 
-// For an adapter of MariaDB. `health` outlives the adapter. Resources of one `kind` stand in for
-// each other.
+// For an adapter of MariaDB. `health` outlives the adapter. One resource of each `kind` is enough.
 inline mysql::HealthSink ShardHealth(daemon::Health& health, std::string_view kind = "mysql") {
   return [&health, kind](Shard shard, const Status& status) {
     health.SetReach(mysql::ResourceOf(shard), kind,

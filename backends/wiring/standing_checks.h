@@ -1,7 +1,7 @@
-// What was made sure of at the start is asked again every few seconds while the daemon runs, on a
-// thread of its own: rows, partitions and topics may change under it, and it would go on with what
-// it read once. A disagreement (never) ends the process as a stop does, with 78 (Process::Refuse).
-// What is gone or does not answer (later) is waited for, not ready.
+// Repeats the checks of the start every few seconds while the daemon runs, on a thread of its own.
+// Rows, partitions and topics may change, and the daemon would keep using what it once read. A
+// disagreement (never) ends the process like a stop, with 78 (Process::Refuse). If something is
+// gone or does not answer (later), the daemon is not ready and waits.
 #pragma once
 
 #include <condition_variable>
@@ -22,16 +22,16 @@ class StandingChecks {
   using Ask = std::function<Status()>;
 
   StandingChecks(daemon::Process& process, Duration every) : process_(process), every_(every) {}
-  // Waits for the question under way.
+  // Waits for the running check.
   ~StandingChecks();
   StandingChecks(const StandingChecks&) = delete;
   StandingChecks& operator=(const StandingChecks&) = delete;
 
-  // Before Begin. `name` is the condition of readiness. `ask` may block for as long as a stop may
-  // take; it is called by one thread.
+  // Call it before Begin. `name` is the condition of readiness. `ask` is called by one thread, and
+  // may block as long as a stop may take.
   void Add(std::string name, Ask ask) { checks_.push_back({std::move(name), std::move(ask)}); }
 
-  // Once. Asks first when `every` has passed.
+  // Call it once. The first round begins after `every`.
   void Begin();
 
  private:
@@ -53,7 +53,7 @@ class StandingChecks {
   std::thread thread_;
 };
 
-// Says on /readyz what is waited for, and in the log every ten seconds.
+// Shows on /readyz what is waited for, and logs it every ten seconds.
 void ShowWaiting(daemon::Process& process, const std::string& what, const Status& status);
 
 }  // namespace fanline::wiring

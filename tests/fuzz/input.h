@@ -1,5 +1,5 @@
-// How targets take their input apart. What is kept stays readable: parts are lines, and what a
-// target needs besides (where a stream is cut) is drawn from the bytes themselves.
+// How targets divide their input. Kept inputs stay readable: parts are lines, and other choices of
+// a target (where a stream is cut) are drawn from the bytes themselves.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 
 namespace fanline::fuzz {
 
-// Up to the next line's end, which is taken off `rest` too; all of it when there is none.
+// Returns the next line and removes it, with its end, from `rest`. Without a line's end it takes
+// all.
 inline std::string_view TakeLine(std::string_view& rest) {
   const size_t end = rest.find('\n');
   const std::string_view line = rest.substr(0, end);
@@ -19,7 +20,7 @@ inline std::string_view TakeLine(std::string_view& rest) {
   return line;
 }
 
-// The same bytes are always cut into the same pieces, of 1 to `longest` bytes.
+// Cuts bytes into pieces of 1 to `longest` bytes. The same bytes are always cut in the same way.
 class Pieces {
  public:
   Pieces(std::string_view bytes, size_t longest)

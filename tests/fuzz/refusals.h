@@ -1,4 +1,4 @@
-// What every codec of fanline/wire promises of its answer.
+// The promises of every codec of fanline/wire about its refusals.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace fanline::fuzz {
 
-// A reason is a line of a log and a header of a dead letter: what was found is shortened in it.
+// A reason fits a line of a log and a header of a dead letter, so quoted input is shortened.
 inline void CheckReason(const Rejection& refused) {
   constexpr size_t kMost = 512;
   const std::string& reason = refused.reason;

@@ -1,10 +1,10 @@
-// A fuzz target: a function of any bytes that aborts, saying why, when something does not hold
-// (FANLINE_CHECK). No input is wrong, and the same input always does the same.
+// A fuzz target: a function of any bytes that aborts with a message if something does not hold
+// (FANLINE_CHECK). No input is wrong, and the same input always gives the same result.
 //
 //   FUZZ_TARGET(hint) { ... bytes ... }
 //
-// stands in hint.cpp. `make fuzz` links it with libFuzzer (libfuzzer.cpp), which looks for bytes
-// that reach something new; `make test` runs it over those that did (corpus/hint.txt,
+// stands in hint.cpp. `make fuzz` links it with libFuzzer (libfuzzer.cpp), which searches for bytes
+// that reach new code. `make test` runs it over the bytes found so far (corpus/hint.txt,
 // corpora_test.cpp).
 #pragma once
 
@@ -19,7 +19,7 @@ struct Target {
   void (*run)(std::string_view bytes);
 };
 
-// All that are linked into this program.
+// All targets linked into this program.
 inline std::vector<Target>& Targets() {
   static std::vector<Target> targets;
   return targets;

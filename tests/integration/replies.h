@@ -1,4 +1,4 @@
-// Collects what an adapter replies from its threads.
+// Collects the replies that come from an adapter's threads.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,8 @@ class Replies {
     changed_.notify_all();
   }
 
-  // The reply to `id`, taken out; fails the test and answers an empty one after half a minute.
+  // Removes and returns the reply to `id`. After half a minute the test fails, and the reply is
+  // empty.
   Reply Await(uint64_t id) {
     std::unique_lock lock(mutex_);
     const auto there = [&] { return by_id_.contains(id); };

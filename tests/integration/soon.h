@@ -1,4 +1,4 @@
-// Waits for what a real service says of itself, which has no event to wait for.
+// Waits for a real service to report something, for which there is no event.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 namespace fanline {
 
-// Asks until it is so; fails after ten seconds.
+// Asks until the predicate holds; fails after ten seconds.
 template <class Predicate>
 ::testing::AssertionResult Soon(Predicate predicate) {
   using std::chrono::steady_clock;

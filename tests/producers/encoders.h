@@ -1,4 +1,4 @@
-// What producers of applications send, for tests: events in the forms that fanline/ only reads.
+// For tests: the events that applications' producers send, in the forms that fanline/ only reads.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a schedule draws from its seed, its clock and its counts.
+// The random draws of a schedule from its seed, its clock and its counts.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ struct Chances {
   Now now{Time(std::chrono::seconds(1)), kEpoch};
   FleetCounts counts;
   bool faults = true;
-  std::string trouble;  // found on the way
+  std::string trouble;  // a violation found during the schedule
 
   static constexpr uint64_t kFirstAuthor = 101;
   static constexpr UnixMs kEpoch = 1'700'000'000'000;
-  // A schedule lasts less than a second of its own time: a pair that takes longer is stuck.
+  // Each makes a separate sequence of draws from the seed.
   static constexpr uint64_t kModes = 15;
   static constexpr uint64_t kOwners = 159;
   static constexpr uint64_t kContests = 57;
@@ -38,6 +38,7 @@ struct Chances {
   static constexpr uint64_t kMarks = 61;
   static constexpr uint64_t kPages = 63;
   static constexpr uint64_t kRangeOwners = 71;
+  // A schedule lasts less than a second of its own time, so a pair that takes longer is stuck.
   static constexpr int kHealthyGraceMs = 2'000;
   static constexpr Duration kPullHold = std::chrono::milliseconds(60);
 
@@ -49,7 +50,7 @@ struct Chances {
   // Whether something goes wrong; nothing does while the fleet comes to rest.
   bool Strikes(int percent) { return faults && Chance(percent); }
   UserId AnyReader() { return UserId{1 + Pick(character.readers)}; }
-  // A user who may have a timeline: a reader, or with own posts an author, too.
+  // A user who may have a timeline: a reader, or with own posts also an author.
   UserId AnyOwner() {
     if (character.own_posts && Chance(50)) return AnyAuthor();
     return AnyReader();
@@ -118,7 +119,7 @@ struct Chances {
     DrawMore();
   }
 
-  // Drawn separately, so that schedules without these faults, and pinned seeds, stay the same.
+  // Drawn separately, so that schedules without these faults and pinned seeds keep their draws.
   void DrawMore() {
     std::mt19937_64 apart(options.seed ^ 0x9e3779b97f4a7c15);
     const auto weight = [&apart](uint64_t percent, uint64_t most) {
@@ -136,7 +137,8 @@ struct Chances {
       character.crash_event_consumer = weight(50, 4);
       character.move_event_consumer = weight(50, 6);
     }
-    // Only relation-log tells of unmirrored edges. With it they are lost; only scans find them.
+    // Only relation-log knows of unmirrored edges. If it loses records, only a scan would find
+    // these edges.
     if (character.lose_tail + character.lose_other_heads > 0) character.unmirrored = 0;
     character.leave_out = weight(30, 1) > 0;
     if (character.leave_out) {
@@ -150,7 +152,7 @@ struct Chances {
       character.page = 1;
       character.readers += weight(100, 12);
     }
-    std::mt19937_64 modes(options.seed ^ kModes);  // this one keeps most pinned seeds as they were
+    std::mt19937_64 modes(options.seed ^ kModes);  // apart, so most pinned seeds keep their draws
     if (modes() % 100 < 30) character.switch_mode = 1 + modes() % 4;
     if (character.switch_mode > 0 && modes() % 2 == 0) {
       character.pull_above = 1 + modes() % (kRanges * character.readers / 2 + 1);
@@ -160,7 +162,7 @@ struct Chances {
     DrawRare();
   }
 
-  // Each kind is drawn separately, so that schedules without it stay the same.
+  // Each kind is drawn separately, so that schedules without it keep their draws.
   void DrawRare() {
     if (character.healthy) return;
     std::mt19937_64 nodes(options.seed ^ kNodes);
@@ -190,7 +192,7 @@ struct Chances {
     std::mt19937_64 range_owners(options.seed ^ kRangeOwners);
     if (range_owners() % 100 < 25) character.owners_away = 1 + range_owners() % 4;
     if (!character.healthy) character.odd = Odd::Of(options.seed);
-    // A row made again has its author's mode of that time.
+    // A row that is made again has the author's mode of that time.
     if (character.switch_mode > 0) character.odd.lose_rows = 0;
     if (character.odd.lose_changes > 0) LoseChangesOnly();
   }

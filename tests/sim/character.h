@@ -10,7 +10,7 @@
 namespace fanline::sim {
 
 struct Character {
-  uint32_t window = 6;  // small: trims all the time; large: keeps what went wrong long ago
+  uint32_t window = 6;  // small: trims all the time; large: keeps old damage
   uint64_t readers = 1, authors = 1, posts = 1;
   uint64_t carry_out = 1, turn = 1, client = 1, reader = 1, fault = 0;  // weights
   uint64_t burst = 1;                                                   // calls carried out at once
@@ -39,7 +39,7 @@ struct Character {
   uint64_t crash_mirror = 0, crash_reconciler = 0, crash_event_consumer = 0,
            move_event_consumer = 0, move_mirror = 0, move_pairs = 0;
   uint64_t shard_away = 0;
-  int unmirrored = 0;       // percent of edges a mirror forgets between msg1 and the reverse row
+  int unmirrored = 0;       // percent of edges a mirror drops between msg1 and the reverse row
   int lose_msg2 = 0;        // percent
   int repeat = 0;           // percent of messages of relation-log that arrive three times
   bool inline_too = false;  // clients write the reverse row as well (mirror mode sync)
@@ -47,17 +47,17 @@ struct Character {
   bool few_pairs = false;   // few may be pending, so some go to the retries
   // Ranges without followers are left out.
   bool leave_out = false;
-  int counter_drift = 0;  // percent of counters of followers that are read as something else
+  int counter_drift = 0;  // percent of counters of followers that are read wrongly
   uint64_t read_lag = 0;  // how long it may take from a commit to the read, in turns of the network
   uint64_t import = 0;    // weight
   uint32_t page = 2;      // followers that a pusher reads at once
-  uint32_t large_page = 0;   // followers that it reads at once behind a first page; 0: as many
-  uint32_t held_hints = 0;   // that all ranges of a pusher may hold; 0: as many as it likes
+  uint32_t large_page = 0;   // followers that it reads at once after a first page; 0: as many
+  uint32_t held_hints = 0;   // that all ranges of a pusher together may hold; 0: no limit
   int first_follows = 60;    // percent of edges that are there from the start
-  uint64_t switch_mode = 0;  // weight: an author's new posts are merged at read, or pushed again
-  bool many_marks = false;   // more authors are merged at read than a timeline names
-  uint64_t pull_above = 0;   // authors are switched by themselves; 0: none is
-  bool own_posts = false;    // authors read too, and find their own posts
+  uint64_t switch_mode = 0;  // weight: an author's new posts become merged at read, or pushed again
+  bool many_marks = false;   // more authors are merged at read than a timeline can name
+  uint64_t pull_above = 0;   // authors are switched automatically; 0: never
+  bool own_posts = false;    // authors read too, and see their own posts
   // Contests and last words end within a schedule, and a range's owners crash one after another.
   bool short_contests = false;
   uint32_t nodes = 1;                     // of Redis

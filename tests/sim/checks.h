@@ -18,7 +18,7 @@ struct Checks {
   const Application& application;
   const Clients& clients;
 
-  // What the reader is shown: all of it, or only what stands in the live timeline.
+  // What the reader should see: everything, or only what belongs in the live timeline.
   std::vector<Item> Expected(UserId reader, bool only_pushed) const {
     std::map<PostId, PostState> states;
     for (const FeedEvent& event : clients.events) ApplyEvent(event, states[event.post]);
@@ -26,8 +26,9 @@ struct Checks {
     for (const auto& [post, state] : states) {
       if (!state.visible()) continue;
       const UserId author = clients.author_of.at(post);
-      if (!world.Reads(reader, author)) continue;  // CheckEdges came first
-      // Of two publishes the first to be stored wins, which no client can know.
+      if (!world.Reads(reader, author)) continue;  // CheckEdges has compared the edges
+      // If a post was published twice, the first publish to be stored wins. Clients cannot know
+      // which it was, so the row tells.
       const PostState& row = world.mysql.posts().at({author, post});
       if (row.pushed || !only_pushed) items.push_back({post, *row.created_at});
     }
@@ -73,7 +74,7 @@ struct Checks {
     return {};
   }
 
-  // A mark that is missing hides posts, one too many shows those of somebody not followed.
+  // A missing mark hides posts, and a surplus mark shows posts of somebody who is not followed.
   std::string CheckMarks(UserId reader, const fakes::FakeRedis::Timeline& timeline) const {
     for (const auto& [key, row] : world.mysql.posts()) {
       if (row.pushed || timeline.marks.contains(key.first) || timeline.more_marks) continue;
@@ -87,7 +88,7 @@ struct Checks {
     return {};
   }
 
-  // Page by page, as it is now: live down to the floor, and pulled.
+  // Reads page by page as things are now: live down to the floor, then pulled.
   std::string CheckWalk(UserId reader) {
     const uint32_t limit = 1 + static_cast<uint32_t>(world.Pick(9));
     std::vector<Item> walked;
@@ -125,8 +126,8 @@ struct Checks {
     void operator()(const timeline::NothingNeeded&) const {}
   };
 
-  // Both directions say the same (I1), the rows say what the clients said last (I3), and the
-  // counters agree with the rows (I2).
+  // Both directions agree (I1), the rows have what the clients said last (I3), and the counters
+  // agree with the rows (I2).
   std::string CheckEdges() {
     const auto& relations = world.mysql.relations;
     if (relations.forward() != relations.reverse()) return "forward and reverse disagree";
@@ -151,9 +152,9 @@ struct Checks {
     return {};
   }
 
-  // No row that was acknowledged is promised to survive a failover without semi-synchronous
-  // replication. Promised is: once the application has published the lost posts and changes again,
-  // in any order, everything is as if none had been lost. So nothing here knows of lost rows.
+  // Without semi-synchronous replication an acknowledged row need not survive a failover. The
+  // promise is this: once the application has published the lost posts and changes again, in any
+  // order, the state is as if none had been lost. So the check makes no exception for lost rows.
   std::string CheckPosts() const {
     for (const auto& [post, author] : clients.author_of) {
       const auto row = world.mysql.posts().find({author, post});
@@ -164,7 +165,8 @@ struct Checks {
     return {};
   }
 
-  // A range that begins anew at its log's end passes over what is damaged.
+  // A range that starts again at the end of its log skips damaged hints, so then not all need be
+  // found.
   std::string CheckOddHints() const {
     const Character& of = world.character;
     return world.odd_hints.Check(of.rollback + of.flush + of.lose_head + of.lose_tail == 0);

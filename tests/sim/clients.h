@@ -1,5 +1,5 @@
-// What clients do: publish, change posts, follow and unfollow, make and end friendships. Their
-// record of it is the model with which every timeline and every edge is compared.
+// The clients' actions: they publish, change posts, follow and unfollow, make and end friendships.
+// Their record is the model with which every timeline and every edge is compared.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Clients {
 
   static constexpr uint64_t kFirstPost = 1'000;
 
-  // What the clients did: the model with which every timeline is compared.
+  // What the clients did.
   std::map<PostId, UserId> author_of{};
   UnixMs last_created = World::kEpoch;
   std::vector<FeedEvent> events{};
@@ -73,7 +73,7 @@ struct Clients {
     }
   }
 
-  // As feedctl author mode does.
+  // Like feedctl author mode.
   void SwitchMode(UserId author, bool pull) {
     if (world.Away(world.shards.ShardOf(author))) return;
     world.Trace("new posts of " + ToString(author) +
@@ -123,8 +123,9 @@ struct Clients {
     if (world.Chance(10)) created = last_created;
     last_created = created;
     const PostId post = Post(author, created);
-    // An application publishes again with another time: the first publish to arrive wins. If its
-    // row is lost, another wins, and timelines hold the lost time.
+    // The application publishes the post again with another time, and the first publish to arrive
+    // wins. If rows can be lost this is left out: the other publish could win later, while
+    // timelines hold the lost time.
     if (!world.Chance(5) || world.character.odd.lose_rows > 0) return;
     Emit({EventKind::kPublished, post, author, created + 1 + world.PickInt(50), 0});
   }
@@ -134,7 +135,6 @@ struct Clients {
     author_of[post] = author;
     world.Trace(ToString(author) + " publishes " + ToString(post));
     Emit({EventKind::kPublished, post, author, created, 0});
-    ++world.counts.published;
     return post;
   }
 
@@ -153,7 +153,6 @@ struct Clients {
         return;
       default:
         Emit({EventKind::kEdited, post, author, 0, ++versions[post]});
-        ++world.counts.edited;
     }
   }
 
@@ -171,8 +170,8 @@ struct Clients {
     });
   }
 
-  // The forward row and its row of log1, in one transaction; the mirrors do the rest. It may commit
-  // behind others that got their ids later, unless its shard fails over before that.
+  // Writes the forward row and its row of log1 in one transaction. The mirrors do the rest. It may
+  // commit behind others that got their ids later, unless its shard fails over before that.
   void Follow(UserId reader, UserId author, bool live) {
     const int late = world.character.odd.late_commit;
     if (late == 0 || !world.Strikes(late)) return FollowNow(reader, author, live);
@@ -197,7 +196,7 @@ struct Clients {
     const auto changed =
         world.mysql.relations.Do(ChangeEdge{0, {reader, author, live, unix_us}}).forward;
     if (!changed.changed) return;
-    ++(live ? world.counts.follows : world.counts.unfollows);
+    world.counts.unfollows += !live;
     world.Trace(ToString(reader) + (live ? " follows " : " unfollows ") + ToString(author));
     if (!world.character.inline_too) return;
     world.Later("reverse row inline", [this, edge = changed.edge] {

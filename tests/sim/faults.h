@@ -18,7 +18,6 @@ struct Faults {
     const size_t index = world.Pick(world.network.size());
     Call& call = world.network.at(index);
     if (call.orphan || !call.fail) return;
-    ++world.counts.timeouts;
     world.Trace("timeout of " + call.name);
     call.fail();
     call.orphan = true;
@@ -85,8 +84,8 @@ struct Faults {
     }
   }
 
-  // A replica is promoted, or a backup restored: the ranges of the node are as in the snapshot, and
-  // the connection is new.
+  // A replica is promoted, or a backup is restored: the node's ranges go back to the snapshot, and
+  // the connection is a new one.
   void RollBack(uint32_t node) {
     if (world.HintsHeldBack() || world.slots.moving()) return;
     world.Trace("rollback");

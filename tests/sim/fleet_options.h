@@ -1,4 +1,4 @@
-// What a schedule is made with, and what it counts.
+// The options of a schedule, and the counts of what happened in it.
 #pragma once
 
 #include <array>
@@ -11,92 +11,92 @@
 
 namespace fanline::sim {
 
-// The guards of the design. When one of them is off, the run must fail.
+// The guards of the design. With any of them off, the run must fail.
 struct Guards {
   fakes::RedisRules redis;
   fakes::MysqlRules mysql;
   MutationSwitches logic;
-  bool truth_after_hint = true;       // off: a post's state is read once and believed for ever
+  bool truth_after_hint = true;       // off: a post's state is read once and kept for ever
   bool hints_before_commit = true;    // off: hints count as acknowledged when they are sent
-  bool claim_after_reconnect = true;  // off: a new connection goes on as if nothing had happened
+  bool claim_after_reconnect = true;  // off: a new connection continues without new claims
   bool hint_after_truth = true;       // off: an edge's hint is appended before its reverse row
   bool hint_before_msg2 = true;       // off: a mirror's hints count as acknowledged when sent
-  bool mirror_versions = true;        // off: the reverse row is what was applied last
+  bool mirror_versions = true;        // off: the reverse row becomes what was applied last
   bool reverse_first = true;          // off: a check reads the forward row first
-  bool lost_heads_told = true;  // off: a consumer goes on at the log's first record, unknowingly
-  bool lost_tails_told = true;  // off: a consumer goes on at its position, once there is something
+  bool lost_heads_told = true;        // off: a consumer goes on at the log's first record, unaware
+  bool lost_tails_told = true;  // off: a consumer goes on at its position once the log reaches it
   bool friendships_announced = true;  // off: the pair's row is written without an announcement
-  bool above_what_is_settled = true;  // off: a pair's version is above its own row and clock only
-  bool changes_settle = true;         // off: a friendship undoes what a user said after it
+  bool above_what_is_settled = true;  // off: a pair's version is only above its row and the clock
+  bool changes_settle = true;         // off: a friendship undoes what a user said later
   bool application_versions = true;   // off: the event written last wins
   bool event_rows_before_commit = true;  // off: relation events count as stored when they are sent
-  bool reset_sees_whole_slot = true;     // off: a reset begins and ends while a slot is on its way
-  bool truth_proved = true;              // off: what a demoted primary answers is believed
-  bool reads_confirmed = true;           // off: so is what a rebuild reads from it
+  bool reset_sees_whole_slot = true;     // off: a reset begins and ends even while a slot moves
+  bool truth_proved = true;              // off: an answer of a demoted primary is believed
+  bool reads_confirmed = true;           // off: a rebuild also believes it
   bool lost_rows_sent_again = true;      // off: nobody publishes again what a failover lost
   // Empty ranges.
   bool followers_after_commit = true;  // off: an author's followers are read before the post's row
-  bool followers_as_they_are = true;   // off: they are read after it, on a snapshot from before
+  bool followers_as_they_are = true;   // off: they are read after it, from an older snapshot
   bool stale_applies_hint = true;      // off: a mirror hints only what its own message wrote
   bool repairs_hint = true;            // off: a repair sends no hint
-  bool imports_hint = true;            // off: an import sends none
+  bool imports_hint = true;            // off: an import sends no hints
   bool announced_is_told = true;       // off: an author is announced when a post is stored
 };
 
-// What else may happen, counted where it takes effect, so that a test can see that it does.
+// Further events. Each is counted where it takes effect, so that a test can see that it happens.
 enum class Letter : size_t {
   kRedisLater,      // a plain refusal: the connection stays; a part of a batch is written
   kRedisFull,       // a timeline or a rebuild was dropped for want of memory
-  kNever,           // an answer that will be the same each time: a hint is quarantined
-  kLongReset,       // something came between the steps of a reset
+  kNever,           // an answer that never changes: a hint is quarantined
+  kLongReset,       // a step of a reset was delayed by something else
   kIndexForgotten,  // live: deleted by hand during a reset
   kPrunedBefore,    // something came between the question to live: and the write
   kTruthAway,       // the shard of an author's posts and followers
-  kLostHead,        // hints gone before anybody read them
-  kModeChanged,     // writers begin or cease to try the reverse row at once
+  kLostHead,        // hints lost before anybody read them
+  kModeChanged,     // writers begin or stop to write the reverse row at once
   kRepairsStopped,  // the mode keeps reconcilers from repairing, or also from checking
   kRevokedAll,      // every partition revoked from everybody at once
-  kLostTail,        // hints gone that somebody had read, and others behind them
+  kLostTail,        // hints lost that somebody had read, and those after them
   kLostOtherHead,   // of another log
   kLostOtherTail,
   kFriends,              // two users agree
   kFriendsNoMore,        // one of them ends it
-  kFriendshipLeft,       // announced, then its server died or found a shard away
+  kFriendshipLeft,       // announced, but its server died or found a shard away
   kFriendshipOvertaken,  // somebody else changed the pair's row first
-  kFriendshipSettled,    // a user said something of an edge that awaited one
+  kFriendshipSettled,    // a user changed an edge that awaited one
   kEvent,                // a relation event of an application was stored
   kEventStale,           // it came again, or after a newer one
   kEventAway,            // its shard is away
   kEventDeadLettered,    // nobody can use it
-  kPostedAtRest,         // one post each, before all is compared again
+  kPostedAtRest,         // one post of each user, before all is compared again
   kRangeLeftOut,         // a range without a follower of the author got no hint
-  kNoHint,               // no range has one
+  kNoHint,               // no range got one
   kFollowersCut,         // an author had more followers than the counter said
   kFollowersUnread,      // the shard went away after the commit
   kImported,             // an edge came by an import
-  kGoneOn,               // an owner went on behind the pages of the one before
-  kMergedAtRead,         // a post was stored that no timeline is to hold
-  kToldBefore,           // and got no hints, since its author is announced
+  kGoneOn,               // an owner continued after the pages of its predecessor
+  kMergedAtRead,         // a post was stored that belongs in no timeline
+  kToldBefore,           // it got no hints, since its author is announced
   kWeighed,              // an estimate of live followers was stored
-  kPulledByItself,       // an author was switched by itself
+  kPulledByItself,       // an author was switched automatically
   kPushedByItself,
   kHintRefused,    // it was not acknowledged
   kWalked,         // pages of a live timeline whose author is marked
-  kOwn,            // posts of its reader in a timeline that is checked
-  kDuel,           // a pusher that gave way to another owner claims the range once more
+  kOwn,            // the reader's own posts in a checked timeline
+  kDuel,           // a pusher that gave way to another owner claims the range again
   kOwnersAway,     // the shard of range_owner does not answer a pusher
   kLargePage,      // more followers than fit a first page
-  kHeldHints,      // a range waits since all ranges of its pusher hold too many hints
-  kMoreMarks,      // timelines checked that hold more marks than they name
+  kHeldHints,      // a range waits since its pusher's ranges hold too many hints together
+  kMoreMarks,      // checked timelines that have more marks than they name
   kNodeAway,       // a call meets a node of Redis that is away
-  kBesideAway,     // a batch is written beside one
+  kBesideAway,     // a batch is written while another node is away
   kTryAgain,       // a call meets a slot whose keys are in two places
-  kMoved,          // a call meets a node that has the slot no more
-  kBlamed,         // a hint is dead-lettered since its pushers crashed
-  kHintDamaged,    // its bytes are no hint
+  kMoved,          // a call meets a node that no longer has the slot
+  kBlamed,         // a hint is dead-lettered because its pushers crashed
+  kHintDamaged,    // its bytes are not a hint
   kStoodBefore,    // a pusher met a hint of a newer program
-  kDrained,        // a pusher, before it was replaced
-  kLetterRefused,  // its topic took nothing
+  kDrained,        // a pusher drained before it was replaced
+  kLetterRefused,  // its topic refused it
   kCommitBack,     // a committed offset went back
   kLedAstray,      // a call went to the old primary after a switch
   kRowsLost,       // by a failover
@@ -128,13 +128,12 @@ struct FleetOptions {
   bool trace = false;  // print every action
 };
 
-// What a schedule did, so that a test can see that it does all of it.
+// Counts of a schedule, so that a test can see that it does all of it.
 struct FleetCounts {
-  uint64_t published = 0, deleted = 0, hidden = 0, edited = 0, follows = 0, unfollows = 0;
-  uint64_t crashes = 0, timeouts = 0, late_writes = 0, zombies = 0, rollbacks = 0, flushes = 0;
-  uint64_t expiries = 0, rebuilds = 0, checked_timelines = 0, checked_items = 0;
+  uint64_t deleted = 0, hidden = 0, unfollows = 0, crashes = 0, late_writes = 0, zombies = 0;
+  uint64_t rollbacks = 0, flushes = 0, expiries = 0, checked_timelines = 0, checked_items = 0;
   uint64_t trimmed = 0, quarantined = 0;
-  uint64_t pages = 0, walked = 0;  // of walks: read, and items that stood still and were shown
+  uint64_t pages = 0, walked = 0;  // of walks: pages read, and shown items that had not changed
   std::array<uint64_t, kLetters> letters{};
   uint64_t checked_edges = 0, shards_away = 0, checks = 0, repairs = 0, sent_to_retries = 0;
 };

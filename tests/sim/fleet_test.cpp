@@ -31,9 +31,9 @@ int Schedules() {
   return given != nullptr ? std::atoi(given) : kUsualSchedules;
 }
 
-// A schedule that exercises nothing proves nothing. Bounds are well below what random seeds give:
-// 1,000 schedules gave 559 to 694 rollbacks, since only few characters have them, in large numbers,
-// and 500 once gave 231.
+// A schedule that exercises nothing proves nothing. The bounds are well below what random seeds
+// give: 1,000 schedules gave 559 to 694 rollbacks, since only few characters have them, in large
+// numbers, and 500 once gave 231.
 struct Counted {
   const char* what;
   uint64_t FleetCounts::*count;

@@ -1,5 +1,5 @@
-// Processes as consumers: partitions that move between them while the old owner goes on, crashes at
-// any await, and one turn of a main loop.
+// Processes as consumers: partitions move between them while the old owner still works, a crash may
+// come at any await, and one turn of a main loop is one step.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,14 @@
 
 namespace fanline::sim {
 
-// A process as one that asks: each call of a port is a message in the network.
+// A process that asks: each call of a port is a message in the network.
 struct Caller {
   explicit Caller(World& given) : world(given) {}
 
   World& world;
   uint64_t incarnation = 0;
 
-  // Sends a reply home, unless the caller is another process by now.
+  // Delivers a reply, unless the caller has been replaced by another process.
   template <typename R>
   std::function<void()> DeliverTo(uint64_t owner, ReplyTo<R> to, R reply) {
     return [this, owner, to, reply] {
@@ -33,8 +33,8 @@ struct Caller {
     };
   }
 
-  // Whether a call on the shard gets no answer that counts. One that was led to the server of
-  // before a switch connects anew.
+  // Whether a call to the shard fails. A process that still reaches the old server after a switch
+  // reconnects.
   bool Away(Shard shard) {
     if (world.Away(shard)) return true;
     if (!world.primaries.LeadsAstray(incarnation, shard)) return false;
@@ -50,7 +50,7 @@ struct Caller {
     world.network.Send({name, [deliver] { return deliver; }, {}, incarnation, false});
   }
 
-  // A call that answers `failed` when it times out.
+  // A call whose answer is `failed` if it times out.
   template <typename R, typename F>
   void Ask(ReplyTo<R> to, const char* name, R failed, F make, int patience = 0) {
     const uint64_t owner = incarnation;
@@ -60,8 +60,8 @@ struct Caller {
                         DeliverTo(owner, to, failed), owner, false, patience});
   }
 
-  // A call whose topic may take nothing for a while. The record's value is `taken` once the letter
-  // is in there.
+  // A call whose topic may refuse everything for a while. When the letter is appended, the record's
+  // value is added to `taken`.
   void AskForLetter(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to,
                     std::set<std::string>& taken) {
     const DeadLetterAppended done{request.id, {}};
@@ -77,7 +77,7 @@ struct Caller {
   }
 };
 
-// A process as one that consumes: an inbox, and the partitions it believes to own.
+// A process that consumes: an inbox, and the partitions that it believes to own.
 template <typename Logic, typename Input>
 struct Consumes {
   std::unique_ptr<Logic> logic;
@@ -87,8 +87,8 @@ struct Consumes {
   std::set<int32_t> believes;
 };
 
-// The processes of one kind and the group they form. A process P is a Caller that Consumes, and
-// makes its logic in Start().
+// The processes of one kind, and their group. A process P is a Caller and a Consumes, and makes its
+// logic in Start().
 template <typename P>
 struct Members {
   World& world;
@@ -106,7 +106,7 @@ struct Members {
     return *processes.back();
   }
 
-  // Makes it another process, which knows nothing.
+  // Replaces it by a new process that knows nothing.
   void Renew(P& process) {
     process.incarnation = ++world.incarnations;
     process.logic.reset();
@@ -135,8 +135,9 @@ struct Members {
     for (size_t i = 0; i < group.size(); ++i) Move(static_cast<int>(i), static_cast<int>(i % 2));
   }
 
-  // In schedules where no log loses its tail, its end is not told. Owners that follow each other
-  // closely may write positions beyond it, which looks like a loss and sets much right.
+  // A consumer is told the log's end only in schedules where logs lose their tails. Otherwise
+  // owners that closely follow each other might write positions beyond the end they were told. That
+  // would look like a loss, and its repair would hide faults.
   PartitionAssigned Assigned(const Assignment& assignment, int partition, int64_t start) const {
     const Guards& guards = world.options.guards;
     PartitionAssigned assigned{partition, start, assignment.low};
@@ -159,7 +160,8 @@ struct Members {
     }
   }
 
-  // An eager rebalance: all members lose all partitions at once, then these are given out anew.
+  // An eager rebalance: all members lose all partitions at once, then the partitions are given out
+  // again.
   void RevokeAll() {
     for (Assignment& assignment : group) assignment.owner = -1;
     for (size_t i = 0; i < size(); ++i) NoticeRevocations(static_cast<int>(i));
@@ -182,7 +184,7 @@ struct Members {
     world.network.Orphan(at(index).incarnation);
     Renew(at(index));
   }
-  // What it owned goes to a random member, or comes back to the restarted one.
+  // Gives its partitions to random members, or back to the restarted one.
   void GiveAway(int index) {
     for (size_t i = 0; i < group.size(); ++i) {
       if (group[i].owner != index) continue;
@@ -191,9 +193,9 @@ struct Members {
     }
   }
 
-  // When the log does not hold a consumer's position, its partition is revoked and assigned again,
-  // with what the log holds by then; if the position is beyond the end, from there. A zombie only
-  // stops.
+  // If the log does not hold a consumer's position, the partition is revoked and assigned again
+  // with the log's present bounds. If the position is beyond the end, it stays the start. A zombie
+  // only stops.
   void RetryLostPositions(int index) {
     P& process = at(index);
     for (auto on = process.fetch.begin(); on != process.fetch.end();) {
@@ -215,15 +217,16 @@ struct Members {
     }
   }
 
-  // A fetch beyond the end fails at once, or the brokers fail it: they know which leader the
-  // consumer read from.
+  // A fetch beyond the end fails at once. If the log has grown again, the brokers still fail it,
+  // because they know which leader the consumer read from.
   void NoticeCut(const Log& cut) {
     for (size_t i = 0; i < size(); ++i) {
       AssignAgain(static_cast<int>(i), cut);
       RetryLostPositions(static_cast<int>(i));
     }
   }
-  // Assigns again if the log was cut after its owner was told the end and before it acted on it.
+  // Assigns the partition again if the log was cut after its owner was told the end and before the
+  // owner acted on it.
   void AssignAgain(int index, const Log& cut) {
     P& process = at(index);
     for (size_t i = 0; i < group.size(); ++i) {

@@ -135,7 +135,8 @@ struct MirrorProcess
   void Serve(AppendHints request, ReplyTo<HintsAppended> to) {
     const Guards& guards = world.options.guards;
     const HintsAppended done{request.id, {}};
-    if (!guards.hint_after_truth) request.hints.clear();  // the hints are out already
+    const auto failed = HintsAppended::Of(request.id, AwayStatus(), request.hints.size());
+    if (!guards.hint_after_truth) request.hints.clear();  // the hints were sent already
     if (!guards.stale_applies_hint) {
       std::erase_if(request.hints, [this](const auto& each) {
         const Hint& hint = each.second;
@@ -146,9 +147,9 @@ struct MirrorProcess
       world.AppendAll(request);
       return done;
     };
-    if (guards.hint_before_msg2) return Ask(to, "sync hints", done, append);
+    if (guards.hint_before_msg2) return Ask(to, "sync hints", failed, append);
     to(done);
-    if (!world.Strikes(30)) world.Later("sync hints", append);  // else lost with a crash
+    if (!world.Strikes(30)) world.Later("sync hints", append);  // otherwise lost with a crash
   }
 
   void Serve(AppendRelations request, ReplyTo<RelationsAppended> to) {

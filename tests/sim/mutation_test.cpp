@@ -17,10 +17,9 @@ std::string RunWith(uint64_t seed, const Guards& guards) {
   return Fleet(options).Run();
 }
 
-// Passes over fresh schedules that lack what the guard is for, or that soon mend what its absence
-// lets through.
+// Skips fresh schedules that lack what the guard protects from, or that soon repair the damage.
 struct Fitting {
-  bool (*fits)(const Character&) = nullptr;  // none: all do
+  bool (*fits)(const Character&) = nullptr;  // none: all fit
   bool operator()(uint64_t seed) const { return !fits || fits(Fleet(Of(seed)).character()); }
 };
 
@@ -28,16 +27,16 @@ using Mutation = testing::Mutation<Guards, Fitting>;
 class GuardTakenAway : public ::testing::TestWithParam<Mutation> {};
 
 TEST_P(GuardTakenAway, IsNoticedOnPinnedSeeds) {
-  // One is enough: a change of what is drawn then needs no other seeds.
+  // One that notices is enough, so that a change of the draws needs no other seeds.
   testing::ExpectPinnedSeedsToNotice(GetParam(), RunWith, {.at_least = 1, .searched = 10'000});
 }
 TEST_P(GuardTakenAway, IsNoticedOnFreshSeeds) {
   testing::ExpectFreshSeedsToNotice(GetParam(), RunWith);
 }
 
-// Timelines stay; otherwise they are soon rebuilt, and right.
+// Timelines stay. Otherwise they are soon rebuilt, which repairs them.
 bool Calm(const Character& of) { return of.expire == 0 && of.flush == 0; }
-// Calm, and no range begins anew, and no application sends again.
+// Also no range starts again, and no application sends again.
 bool Steady(const Character& of) {
   return Calm(of) && of.revoke_all + of.lose_head + of.lose_tail + of.lose_other_heads == 0;
 }
@@ -167,7 +166,7 @@ const Mutation kMutations[] = {
     {"pushed_once", [](Guards& guards) { guards.mysql.pushed_once = false; }, {17, 84, 116}, 500, Switches},
     {"switches_mark", [](Guards& guards) { guards.mysql.switches_mark = false; }, {17, 28, 31}, 300, SwitchesByItself},
     {"switch_of_version", [](Guards& guards) { guards.mysql.switch_of_version = false; }, {1746, 1945, 5835}, 1000, SwitchesByItself},
-    // One's own posts.
+    // Own posts.
     {"own_pushed", [](Guards& guards) { guards.logic.own_pushed = false; }, {1, 2, 3}, 300, ReadsOwn},
     {"own_hinted", [](Guards& guards) { guards.logic.own_hinted = false; }, {280, 461, 475}, 600, LeavesOutOwn},
     {"rebuilds_own", [](Guards& guards) { guards.logic.rebuilds_own = false; }, {1, 2, 3}, 300, ReadsOwn},

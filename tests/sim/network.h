@@ -1,4 +1,4 @@
-// Messages under way between the simulated processes and stores.
+// The messages under way between the simulated processes and stores.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What happens only in a few schedules. It is drawn separately, so that other schedules stay the
-// same.
+// Events of only a few schedules. They are drawn separately, so that other schedules keep their
+// draws.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace fanline::sim {
 
 struct Odd {
-  uint64_t strike = 0;  // weight of all of it (odd_faults.h)
+  uint64_t strike = 0;  // weight of all of them (odd_faults.h)
 
   // Hints that a pusher does not understand (odd_hints.h).
   int damaged = 0;       // percent of hints whose bytes nobody can read
@@ -61,7 +61,7 @@ struct Odd {
     }
   }
 
-  // Also beside hints that become letters.
+  // These may come beside hints that become letters.
   void DrawLetters(uint64_t seed) {
     std::mt19937_64 random(seed ^ kLetters);
     if (random() % 100 >= (damaged > 0 ? 60 : 6)) return;

@@ -1,4 +1,4 @@
-// What goes wrong only in a few schedules (odd.h).
+// The faults of only a few schedules (odd.h).
 #pragma once
 
 #include <algorithm>
@@ -74,9 +74,9 @@ struct OddFaults {
   }
 
  private:
-  static constexpr uint64_t kNoPost = 900'000;  // above them all
+  static constexpr uint64_t kNoPost = 900'000;  // above all posts
 
-  // A pusher is told to stop, and goes on until it has drained, or is killed before.
+  // A pusher is told to stop. It works on until it has drained or is killed.
   void Drain() {
     const int index = world.PickInt(programs.pushers.size());
     PusherProcess& pusher = programs.pushers.at(index);
@@ -98,8 +98,8 @@ struct OddFaults {
                 [this, value] { world.Append(world.feed, world.PickInt(kFeedPartitions), value); });
   }
 
-  // Offsets are restored or set by hand while nobody has the partition. Records finished since are
-  // read again.
+  // Offsets are restored or set by hand while nobody owns the partition. Records that were finished
+  // since are read again.
   template <typename P>
   void MoveCommitBack(Members<P>& members) {
     const int partition = world.PickInt(members.group.size());
@@ -129,8 +129,8 @@ struct OddFaults {
   }
   void CatchUp(Shard shard) { world.replicas[shard] = {RowsOfNow()}; }
 
-  // A replica that lags takes over. Only the application can tell which posts it lacks: it compares
-  // its own table and publishes them again.
+  // A replica that lags takes over. Only the application can tell which posts it lacks. It compares
+  // them with its own table and publishes the missing ones again.
   void FailOver(Shard shard) {
     const Replica& replica = world.replicas[shard];
     world.Trace("shard " + std::to_string(shard) + " loses the rows of " +

@@ -1,5 +1,5 @@
 // Hints that a pusher does not understand: bytes that are not a hint, and hints of a newer program.
-// Remembers which bytes are damaged, to compare the dead letters with them.
+// Records which bytes are damaged, to compare the dead letters with them.
 #pragma once
 
 #include <set>

@@ -23,13 +23,14 @@ class Primaries {
 
   explicit Primaries(Shard shards) : of_(shards) {}
 
-  // Processes are numbered in the order of their starts: those below `started` are connected.
-  // `before`: the rows by which the old server still answers reads; none: it answers nothing.
+  // Processes are numbered in the order of their starts; those below `started` are connected to the
+  // old server. `before`: the rows from which the old server still answers reads; none: it does not
+  // answer.
   void Switch(Shard shard, uint64_t started, Rows before) {
     ++switches_;
     of_[shard] = {started, std::move(before), {}};
   }
-  // The process is still connected to the old server.
+  // Whether the process is still connected to the old server.
   bool LeadsAstray(uint64_t process, Shard shard) const {
     return process < of_[shard].started && !of_[shard].renewed.contains(process);
   }

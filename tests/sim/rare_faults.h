@@ -26,7 +26,7 @@ struct RareFaults {
   };
   std::optional<Doomed> doomed{};
 
-  // After each step of a schedule with faults.
+  // Called after each step of a schedule with faults.
   void Step() {
     if (world.character.nodes > 1) {
       if (Once(400 / world.character.move_slot)) BeginMove(static_cast<Range>(random() % kRanges));

@@ -1,4 +1,4 @@
-// Readers: pages, and rebuilds of timelines one step at a time.
+// Readers: they read pages, and rebuild timelines step by step.
 #pragma once
 
 #include <deque>
@@ -28,7 +28,6 @@ struct Readers {
 
   void StartRebuild() {
     const UserId reader = world.AnyOwner();
-    ++world.counts.rebuilds;
     rebuilds.push_back({reader,
                         std::make_unique<timeline::Rebuild>(
                             world.window(), [this] { return std::to_string(++world.tokens); },
@@ -36,7 +35,7 @@ struct Readers {
                         world.primaries.switches()});
   }
 
-  // A reader follows MOVED, and comes again while a slot is on its way or a node away.
+  // A reader follows MOVED. It tries again while a slot moves or a node is away.
   bool Reaches(UserId reader, const Slots::Keys& keys) const {
     const Range range = RangeLayout(kRanges).RangeOf(reader);
     return !world.NodeAway(world.slots.NodeOf(range)) && world.slots.Takes(range, keys);
@@ -49,8 +48,9 @@ struct Readers {
     return true;
   }
 
-  // One step of one rebuild; false when it ended. Each step is an await: anything may come between.
-  // A full Redis takes no new timeline, and drops the one that a rebuild cannot write.
+  // Makes one step of one rebuild. Returns false when the rebuild has ended. Each step is an await,
+  // so anything may happen in between. A full Redis takes no new timeline, and drops a timeline
+  // that a rebuild cannot write.
   bool StepRebuild(Rebuilding& at) {
     const auto need = at.rebuild->needed();
     if (!Reaches(at, need)) return true;  // later
@@ -89,8 +89,8 @@ struct Readers {
     return at.rebuild->result() == timeline::RebuildResult::kUnderWay;
   }
 
-  // The API is older than any other process. Of what it reads from an old server after a switch,
-  // only whom a reader follows is taken from there.
+  // The API started before any other process. It reads only a reader's followees from the old
+  // server after a switch.
   static constexpr uint64_t kApi = 0;
   static const fakes::FakeMysql& ServerOf(World& world, Rebuilding& at) {
     const Shard shard = world.shards.ShardOf(at.reader);
@@ -99,7 +99,7 @@ struct Readers {
     const auto& before = world.primaries.Before(shard);
     return before ? *before : world.mysql;
   }
-  // Each server that was read from is still its shard's primary.
+  // Whether each server that was read from is still the primary of its shard.
   bool Confirmed(const Rebuilding& at) {
     if (!world.options.guards.reads_confirmed) return true;
     if (!at.astray && at.switches == world.primaries.switches()) return true;

@@ -32,10 +32,11 @@ struct ReconcilerMetrics : reconciler::Metrics {
 };
 
 // The requests of the logic for relation-log and for the retries.
-struct ReconcilerCalls : ServesAll<ReconcilerCalls, ReadEdges, ApplyEdges, AdoptEdge, LogRepair,
-                                   TakeRemovals, ReadReconcilerMode, AppendHints, AppendRelations,
-                                   AppendRetries, AppendDeadLetter, ReadLogEnd, ReadGroupOffsets>,
-                         Caller {
+struct ReconcilerCalls
+    : ServesAll<ReconcilerCalls, AskPending, ReadEdges, ApplyEdges, AdoptEdge, LogRepair,
+                TakeRemovals, ReadReconcilerMode, AppendHints, AppendRelations, AppendRetries,
+                AppendDeadLetter, ReadLogEnd, ReadGroupOffsets>,
+      Caller {
   using Caller::Caller;
 
   ReconcilerMetrics metrics{world};
@@ -43,7 +44,7 @@ struct ReconcilerCalls : ServesAll<ReconcilerCalls, ReadEdges, ApplyEdges, Adopt
   template <typename Inbox>
   reconciler::Checker::Ports CheckerPorts(Inbox& inbox) {
     const auto to = AsPart<reconciler::CheckerReply>(inbox);
-    return {{*this, to}, {*this, to}, {*this, to}, metrics};
+    return {{*this, to}, {*this, to}, {*this, to}, {*this, to}, metrics};
   }
 
   // `reply` is the answer if nothing fails; `act` may still change it.
@@ -56,6 +57,17 @@ struct ReconcilerCalls : ServesAll<ReconcilerCalls, ReadEdges, ApplyEdges, Adopt
   }
 
   // ---- rows -----------------------------------------------------------------------------------
+  void Serve(const AskPending& request, ReplyTo<AskPending::Reply> to) {
+    AskWith(to, "question about log1", PendingAsked{request.id, {}, {}},
+            [this, request](PendingAsked& reply) {
+              if (Away(request.shard)) {
+                reply.status = AwayStatus();
+              } else {
+                reply = world.mysql.relations.Do(request);
+              }
+            });
+  }
+
   // Both rows of each edge, one direction after the other: anything may happen in between.
   void Serve(const ReadEdges& request, ReplyTo<ReadEdges::Reply> to) {
     EdgesRead rows{request.id, {}};
@@ -185,14 +197,12 @@ struct PairsPart : ReconcilerCalls,
     reconciler::Limits limits;
     limits.grace = grace;
     limits.remember = std::max<Duration>(milliseconds(200), 2 * grace);
-    limits.longest_deferral = 3 * grace;
     limits.commit_every = milliseconds(5);
     if (world.character.few_pairs) limits.pending = 3;
     logic = std::make_unique<reconciler::PairReconciler>(
         reconciler::PairReconciler::Ports{
             CheckerPorts(inbox), {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
-        reconciler::PairReconciler::Setup{
-            checker, true, {milliseconds(20), milliseconds(60)}, world.options.guards.logic},
+        reconciler::PairReconciler::Setup{checker, false, {milliseconds(20), milliseconds(60)}},
         limits, gate);
   }
 };
@@ -237,11 +247,11 @@ struct Reconcilers {
     gate = std::make_unique<reconciler::RepairGate>(limits, world.shards.shards());
     gate->SetMode(ReconcilerMode::kRun);
     const reconciler::Checker::Setup checker{.layout = RangeLayout(kRanges),
-                                             .reverse = world.shards,
-                                             .forward = world.shards,
+                                             .shards = {world.shards, world.shards},
                                              .batch = 3,
                                              .backoff = {milliseconds(2), milliseconds(20)},
-                                             .seed = world.random()};
+                                             .seed = world.random(),
+                                             .guards = world.options.guards.logic};
     pairs.at(index).Start(checker, *gate);
     retries.at(index).Start(checker, *gate);
   }

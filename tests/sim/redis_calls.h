@@ -1,6 +1,6 @@
-// How Redis answers a pusher's requests, and in how many calls: a reset is a walk over all keys, a
+// How Redis serves a pusher's requests, and in how many calls. A reset is a walk over all keys, a
 // batch first asks the index and then writes, and each call may be refused. A call goes to the node
-// that has the range as far as its process knows; the slot may have moved or be moving.
+// that has the range according to its process. The slot may have moved or be moving.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@
 
 namespace fanline::sim {
 
-// A caller that also asks Redis, through a connection.
+// A caller that also has a connection to each node of Redis.
 struct RedisCaller : Caller {
   using Caller::Caller;
 
-  // With a node: another connection after each loss.
+  // The number of the connection to each node; a lost one is replaced by the next.
   std::array<uint64_t, Slots::kNodes> connections{};
   std::array<Slots::Stay, kRanges> map{};  // as this process knows it
   struct Session {
@@ -37,7 +37,7 @@ struct RedisCaller : Caller {
   void Learn(Range range) { map[static_cast<size_t>(range)] = world.slots.StayOf(range); }
   static const char* NameOf(uint32_t node) { return node == 0 ? "redis" : "redis 1"; }
 
-  // What a request's calls share: the process that waits for the answer, and its connection.
+  // Shared by the calls of a request: the process that waits for the answer, and its connection.
   template <typename R>
   struct Asked {
     R request;
@@ -75,7 +75,7 @@ struct RedisCaller : Caller {
     Send(asked, act, nullptr);
   }
 
-  // One call. `act` is what Redis does. The answer goes to the process, or `then` goes on.
+  // Sends one call. `act` is done by Redis. The answer goes to the process, or to `then`.
   template <typename A, typename F, typename Then>
   void Send(std::shared_ptr<A> asked, F act, Then then) {
     const auto carry_out = [this, asked, act, then]() -> std::function<void()> {
@@ -94,7 +94,7 @@ struct RedisCaller : Caller {
     world.network.Send({NameOf(asked->session.stay.node), carry_out, fail, asked->owner, false});
   }
 
-  // The next call of a request, unless its connection is gone.
+  // Goes on with the next call of a request, unless its connection is gone.
   template <typename A, typename Then>
   void GoOn(std::shared_ptr<A> asked, const Then& then) {
     if (incarnation != asked->owner) return;
@@ -105,7 +105,7 @@ struct RedisCaller : Caller {
     }
   }
 
-  // Mostly the answer of Redis, sometimes a refusal.
+  // Returns the answer of Redis or, sometimes, a refusal.
   template <typename A, typename F>
   auto AnswerTo(const A& asked, F act) -> decltype(act()) {
     if (!Reaches(asked)) return asked.lost;
@@ -130,8 +130,8 @@ struct RedisCaller : Caller {
   }
 
   // ---- nodes, and slots between them ------------------------------------------------------------
-  // False: its node is away or no longer has the slot. A claim, and what was begun under it, holds
-  // for one stay of the range at its node: the process is told of each move.
+  // Returns false if the node is away or no longer has the slot. A claim, and requests made under
+  // it, are valid for one stay of the range at its node. The process learns of each move.
   template <typename A>
   bool Reaches(const A& asked) {
     const auto& [stay, connection] = asked.session;
@@ -184,7 +184,7 @@ struct RedisCaller : Caller {
     if (world.slots.Takes(batch.range, {kLiveKey})) return world.redis.Prune(batch);
     return std::vector<bool>(batch.writes.size(), false);
   }
-  // Each timeline in a call of its own. What the node does not take is not written.
+  // Writes each timeline in a call of its own. What the node refuses is not written.
   BatchWritten Write(const TimelineBatch& batch, std::vector<bool> left_out) {
     bool all = true;
     for (size_t i = 0; i < batch.writes.size() && world.slots.moving(batch.range); ++i) {

@@ -1,8 +1,8 @@
-// Where the ranges lie. Each is a slot of a Redis Cluster on one of two nodes, and may be moving to
-// the other one, key by key as with MIGRATE. Meanwhile the old node carries out a call only if it
-// has all keys that the call names. Otherwise it answers ASK or TRYAGAIN; a pusher takes both for
-// "later".
-// Not simulated: a node that loses writes while a slot moves, or writes made before a slot came.
+// The places of the ranges. Each range is a slot of a Redis Cluster on one of two nodes. It may be
+// moving to the other node, key by key as with MIGRATE. Meanwhile the old node carries out a call
+// only if it has all keys that the call names. Otherwise it answers ASK or TRYAGAIN, and a pusher
+// takes both for "later". Not simulated: a node that loses writes while a slot moves, or writes
+// made before a slot came.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@
 
 namespace fanline::sim {
 
-// The keys of a range beside its timelines, which go by their readers. maxfloor: is where live: is.
+// The keys of a range besides its timelines, which are named by their readers. maxfloor: goes with
+// live:.
 inline constexpr UserId kOwnKey{UINT64_MAX}, kLiveKey{UINT64_MAX - 1}, kPosKey{UINT64_MAX - 2};
 inline constexpr UserId kNoKey{UINT64_MAX - 3};  // never exists
 
@@ -33,7 +34,7 @@ class Slots {
   }
 
   uint32_t NodeOf(Range range) const { return At(range).stay.node; }
-  // A range may leave its node and come back.
+  // One stay of a range at a node. The range may leave and come back, which is another stay.
   struct Stay {
     uint32_t node = 0;
     uint64_t number = 0;
@@ -57,7 +58,7 @@ class Slots {
            std::all_of(keys.begin(), keys.end(), [&](UserId key) { return Has(range, key); });
   }
 
-  // A walk over the keys of the range began: the worst time for a move.
+  // Notes that a walk over the keys of the range began, which is the worst time for a move.
   void WalkBegan(Range range) { walked_ = range; }
   std::optional<Range> TakeWalked() { return std::exchange(walked_, std::nullopt); }
 
@@ -68,12 +69,12 @@ class Slots {
       if (RangeLayout(kRanges).RangeOf(reader) == range) keys.push_back(reader);
     }
     std::shuffle(keys.begin(), keys.end(), random_);
-    // The last key moves first. Often timelines move first, while calls still go on.
+    // The last key moves first. Often these are timelines, so calls still succeed for a while.
     keys.insert(keys.begin(), {kOwnKey, kLiveKey, kPosKey});
     if (random_() % 2 == 0) std::shuffle(keys.begin(), keys.end(), random_);
     At(range).left = std::move(keys);
   }
-  // Moves a key now and then. The range that has moved to its end, if one has.
+  // Sometimes moves a key. Returns a range whose last key has moved, if there is one.
   std::optional<Range> Step() {
     for (Range range = 0; range < static_cast<Range>(kRanges); ++range) {
       Slot& slot = At(range);
@@ -90,7 +91,7 @@ class Slots {
  private:
   struct Slot {
     Stay stay;
-    std::optional<Keys> left;  // while it moves: the keys that the node still has
+    std::optional<Keys> left;  // while it moves: the keys still at the node
   };
 
   Slot& At(Range range) { return slots_[static_cast<size_t>(range)]; }

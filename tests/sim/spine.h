@@ -1,4 +1,4 @@
-// Dispatchers and pushers: the real logic, and what its calls come to.
+// Dispatchers and pushers: their real logic, and the effects of their calls.
 #pragma once
 
 #include <functional>
@@ -49,15 +49,15 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
     return applied;
   }
 
-  // An announcement that gets lost is made again with the author's next post.
+  // A lost announcement is repeated with the author's next post.
   void Serve(const AnnounceAuthor& request, ReplyTo<AuthorAnnounced> to) {
     const AuthorAnnounced failed{request.id, AwayStatus()};
     Ask(to, "announcement", failed,
         [this, request, failed] { return Away(request.shard) ? failed : world.mysql.Do(request); });
   }
 
-  // A switch that gets lost is decided again with an event; one that comes late finds another
-  // version.
+  // A lost switch is decided again with a later event. A late one finds another version and does
+  // nothing.
   void Serve(const SwitchAuthor& request, ReplyTo<AuthorSwitched> to) {
     const AuthorSwitched failed{request.id, AwayStatus()};
     Ask(to, "switch", failed,
@@ -79,7 +79,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
   }
 
   // ---- empty ranges ---------------------------------------------------------------------------
-  // Two steps, and anything may happen in between. A read that fails leaves the rows committed.
+  // Two steps, between which anything may happen. If the read fails, the rows stay committed.
   void CommitThenRead(const ApplyEvents& request, ReplyTo<EventsApplied> to) {
     const bool as_they_are = world.options.guards.followers_as_they_are;
     const auto before = as_they_are ? Edges{} : world.mysql.relations.reverse();
@@ -105,7 +105,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
         AnyLag());
   }
 
-  // The mutation: who follows while the rows are being committed is seen by nobody.
+  // The mutation: a user who follows while the rows are being committed is missed.
   void ReadThenCommit(const ApplyEvents& request, ReplyTo<EventsApplied> to) {
     const EventsApplied failed{request.id, AwayStatus(), {}};
     const auto commit = [this, request, to, failed](const EventsApplied& read) {
@@ -130,8 +130,8 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
 
   using Edges = fakes::FakeRelations::Edges;
 
-  // As Ask, but this process goes on with the answer, `failed` as it is when the call times out: on
-  // that it sends nothing.
+  // Like Ask, but this process continues with the answer, or with `failed` if the call times out.
+  // It sends nothing in that case.
   template <typename Next, typename F>
   void AskAndGoOn(const char* name, const EventsApplied& failed, Next next, F make,
                   int patience = 0) {
@@ -146,7 +146,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
         {name, carry_out, [go_on, failed] { go_on(failed); }, owner, false, patience});
   }
 
-  // Between the two steps: what happens then is what may go wrong.
+  // The time between the two steps, in which faults may strike.
   int AnyLag() {
     const uint64_t lag = world.character.read_lag;
     return lag == 0 ? 0 : 1 + world.PickInt(lag);
@@ -179,12 +179,12 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
     const auto failed = HintsAppended::Of(request.id, AwayStatus(), request.hints.size());
     const auto append = [this, request] { return Append(request); };
     if (world.options.guards.hints_before_commit) return Ask(to, "hints", failed, append);
-    // The sender takes the hints for acknowledged at once; its crash may then lose them.
+    // The sender considers the hints acknowledged at once, so its crash may lose them.
     to({request.id, {}});
     if (!world.Strikes(10)) Ask({}, "hints", failed, append);
   }
 
-  // Some hints may not be acknowledged. Some of these are in the log all the same.
+  // Some hints are not acknowledged, though they may be in the log.
   HintsAppended Append(const AppendHints& request) {
     HintsAppended reply{request.id, {}};
     for (size_t hint = 0; hint < request.hints.size(); ++hint) {
@@ -207,7 +207,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
   void Start() {
     dispatcher::Limits limits;
     limits.events_per_transaction = 3;
-    limits.gather = Duration::zero();  // only delays the appends, and here a fault does that
+    limits.gather = Duration::zero();  // it only delays the appends, which faults do here
     limits.sample_rate = 0.5;
     limits.leave_out_from = world.character.leave_out ? kRanges : kRanges + 1;
     limits.modes.pull_above = world.character.pull_above;
@@ -243,7 +243,7 @@ struct PusherMetrics : pusher::Metrics {
     };
     const uint64_t full =
         paused(pusher::PauseCause::kBuffered) + paused(pusher::PauseCause::kParked);
-    // No range has reached a bound of its own.
+    // No range has reached its own bound.
     const bool together = full > 0 && told.hints < kHintsOfRange;
     counts.letters[static_cast<size_t>(Letter::kHeldHints)] += together;
   }
@@ -255,7 +255,7 @@ struct PusherMetrics : pusher::Metrics {
   }
   FleetCounts& counts;
   Held held;
-  std::set<Range> gave_way;  // to another owner, and not claimed since
+  std::set<Range> gave_way;  // to another owner; not claimed since
 };
 
 struct PusherProcess
@@ -269,11 +269,12 @@ struct PusherProcess
   PusherMetrics metrics{world.counts};
   std::map<Range, Session> claimed;                         // range -> connection it was claimed in
   std::map<std::pair<UserId, PostId>, PostState> believed;  // truth_after_hint off
-  std::set<Range> tried;  // ranges whose hints are tried one by one
-  bool upgraded = false;  // knows hints of the newer version
+  std::set<Range> tried;  // ranges that try their hints one by one
+  bool upgraded = false;  // it knows hints of the newer version
   bool draining = false;
 
-  // As this program reads it: one that is not upgraded sees a version above its own.
+  // The record as this program reads it. A program that is not upgraded sees a higher version than
+  // its own.
   Record Fetched(Record record) {
     if (world.character.odd.newer == 0 || !OddHints::IsOfNewer(record.value)) return record;
     if (upgraded) {
@@ -340,21 +341,21 @@ struct PusherProcess
     return true;
   }
 
-  // The mutation: the old server is still asked, and believed.
+  // The mutation: the old server is still read and believed.
   const fakes::FakeMysql& ServerOf(UserId author) const {
     const Shard shard = world.shards.ShardOf(author);
     const bool astray = world.primaries.LeadsAstray(incarnation, shard);
     return astray && world.primaries.Before(shard) ? *world.primaries.Before(shard) : world.mysql;
   }
 
-  // An answer that will be the same each time: the hint is quarantined.
+  // An answer that never changes: the hint is quarantined.
   bool Never() {
     if (!world.Strikes(world.character.never)) return false;
     world.Count(Letter::kNever);
     return true;
   }
 
-  // The mutation: what was read for an earlier hint is believed for a later one.
+  // The mutation: the result of a read for an earlier hint is used for a later one.
   void Believe(const ReadPostPage& asked, PostPage& reply) {
     for (size_t i = 0; i < asked.posts.size(); ++i) {
       const std::pair post(asked.author, asked.posts[i]);
@@ -362,7 +363,7 @@ struct PusherProcess
     }
   }
 
-  // Redis. The adapter keeps the session rule of live_timelines.h; here it is made up.
+  // The adapter implements the session rule of live_timelines.h; here it is simulated.
   template <typename R>
   void AskTimelines(R request, ReplyTo<typename R::Reply> to) {
     const Guards& guards = world.options.guards;
@@ -397,7 +398,7 @@ struct PusherProcess
     limits.syncs_per_unit = 3;
     limits.followers_per_page = limits.followers_on_first_page = world.character.page;
     if (world.character.large_page > 0) limits.followers_per_page = world.character.large_page;
-    limits.large_pages_in_flight = 2;  // few enough that some wait for none
+    limits.large_pages_in_flight = 2;  // so few that some have to wait
     limits.buffered_hints_per_range = PusherMetrics::kHintsOfRange;
     limits.parked_hints_per_range = PusherMetrics::kHintsOfRange;
     limits.span_per_range = 32;

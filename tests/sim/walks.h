@@ -1,9 +1,10 @@
-// Readers who walk from page to page while everything else goes on. What stood still during a whole
-// walk is on its pages, once, and in the one order: it was visible, its author followed, and, where
-// a live timeline is complete, it was in there, or its author was marked. Each read that a page
-// needs is an await of its own.
+// Readers who walk from page to page while everything else goes on. An item that did not change
+// during a whole walk must be on its pages, once and in order. Unchanged means: it was visible and
+// its author followed; and within the part where a live timeline is complete, the timeline held it
+// or marked its author. Each read of a page is an await of its own.
 //
-// What a walk does is drawn apart, and it changes nothing: schedules are what they were without.
+// Walks draw from a sequence of their own and change nothing, so schedules are the same with and
+// without them.
 #pragma once
 
 #include <deque>
@@ -31,13 +32,14 @@ struct Walks {
   struct Walk {
     UserId reader{};
     timeline::PageQuery query;
-    std::map<Item, UserId, Newer> still{};  // what has not moved so far, and its author
-    std::optional<Item> last{};             // that was shown
+    std::map<Item, UserId, Newer> still{};  // items that have not changed so far, with their
+                                            // authors
+    std::optional<Item> last{};             // the last one shown
     std::optional<timeline::PageRead> page{};
   };
   std::deque<Walk> walks{};
 
-  // After anything that happened.
+  // Called after each event of the schedule.
   void Step() {
     for (Walk& walk : walks) {
       std::erase_if(walk.still, [&](const auto& each) {
@@ -81,7 +83,7 @@ struct Walks {
       const Item item{key.second, *state.created_at};
       if (Stands(walk.reader, key.first, item)) walk.still.emplace(item, key.first);
     }
-    if (random() % 4 == 0 && !walk.still.empty()) {  // what is new since a place
+    if (random() % 4 == 0 && !walk.still.empty()) {  // reads what is newer than a place
       auto place = walk.still.begin();
       std::advance(place, random() % walk.still.size());
       walk.query.newer_than = PlaceOf(place->first);
@@ -90,7 +92,7 @@ struct Walks {
     walks.push_back(std::move(walk));
   }
 
-  // One read of a page. False: the walk ended.
+  // Makes one read of a page. Returns false when the walk has ended.
   bool GoOn(Walk& walk) {
     if (!walk.page)
       walk.page.emplace(walk.query, world.Own(walk.reader), world.options.guards.logic);
@@ -117,7 +119,7 @@ struct Walks {
   }
   void Answer(Walk&, const timeline::NothingNeeded&) {}
 
-  // What stood still up to where the page ends is on it, or was on one before.
+  // Every unchanged item up to the end of the page must be on it or on an earlier page.
   bool EndPage(Walk& walk) {
     const timeline::Page page = walk.page->Take();
     walk.page.reset();

@@ -1,5 +1,6 @@
-// What processes and clients share: the stores, the logs and who consumes them, and the network in
-// between. Edges and posts lie on two shards, by their owner; a third holds the owners of ranges.
+// Everything that processes and clients share: the stores, the logs and their consumer groups, and
+// the network in between. Edges and posts lie on two shards, by their owner. A third shard holds
+// the owners of ranges.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,7 @@ inline constexpr Shard kShards = 2;
 
 using Log = std::vector<Record>;
 
-// One partition of a consumer group: its owner, what was committed, and its log.
+// One partition of a consumer group: its owner, its committed offset, and its log.
 struct Assignment {
   int owner = -1;
   int64_t committed = 0;
@@ -55,12 +56,12 @@ inline Status LockedStatus() {
   return status;
 }
 
-// The topics of dead letters. They take nothing for a while, at times: who waits for that commits
-// nothing beyond the record, and goes on with all others.
+// The topics of dead letters. At times they refuse everything. A process that waits for a letter
+// commits nothing beyond its record, and continues with all others.
 struct DeadLetters {
   UnixMs away_until = 0;
-  std::set<std::string> unusable;   // events that were sent and that nobody can use
-  std::set<std::string> of_events;  // set aside by dispatchers
+  std::set<std::string> unusable;   // events sent that nobody can use
+  std::set<std::string> of_events;  // events set aside by dispatchers
 };
 
 struct World : Chances {
@@ -125,9 +126,10 @@ struct World : Chances {
   }
 
   // ---- a log that lost its tail ---------------------------------------------------------------
-  // A group has read beyond the end of such a log. Records appended to it wait until the group has
-  // begun anew, or a pusher has begun to drop the range's timelines: once the log has grown past
-  // what was read of it, no consumer can tell. The appender gets its acknowledgement all the same.
+  // A group may have read beyond the new end of such a log. Once the log grows past that position,
+  // no consumer can notice the loss. So records that are appended wait until the group has started
+  // again, or until a pusher has begun to drop the range's timelines. The appender still gets its
+  // acknowledgement.
   std::map<Log*, std::vector<Record>> held_back;
 
   void CutTail(Log& log, int64_t end) {
@@ -137,8 +139,9 @@ struct World : Chances {
     GrowAgain(&log);
   }
 
-  // A Redis that is rolled back past the loss of a tail knows positions of the lost records, which
-  // nobody can tell from those of today: two disasters that are one too many.
+  // If Redis is rolled back to before such a loss, it knows positions of the lost records. Nobody
+  // can tell these from today's positions. The design does not recover from both disasters
+  // together.
   bool OfHints(const Log* log) const {
     return log >= tasks.data() && log < tasks.data() + tasks.size();
   }
@@ -147,7 +150,7 @@ struct World : Chances {
                        [this](const auto& cut) { return OfHints(cut.first); });
   }
 
-  // After a group's commit: lets the log grow again if no group stands beyond its end.
+  // Called after a group's commit: lets the log grow again if no group is beyond its end.
   void GrowAgain(Log* log) {
     const auto cut = held_back.find(log);
     if (cut == held_back.end()) return;
@@ -156,7 +159,7 @@ struct World : Chances {
     });
     if (!beyond) LetGrow(log);
   }
-  // A takeover has begun to drop, and it knew where the log ends: whoever comes next finds no pos:.
+  // A takeover that knew the end of the log has begun to drop. The next owner finds no pos:.
   void DropBegun(const ResetRange& reset) {
     Log& log = tasks[static_cast<size_t>(reset.range)];
     if (reset.position && reset.position->offset <= static_cast<int64_t>(log.size())) LetGrow(&log);
@@ -199,11 +202,11 @@ struct World : Chances {
            EncodeRelationMessage(message));
   }
 
-  // Whose own posts a page or a rebuild of the reader wants.
+  // The user whose own posts belong in a page or a rebuild of the reader.
   std::optional<UserId> Own(UserId reader) const {
     return timeline::OwnOf(reader, character.own_posts);
   }
-  // Whether the author's posts belong into the reader's timeline, by the truth.
+  // Whether the author's posts belong in the reader's timeline, by the truth.
   bool Reads(UserId reader, UserId author) const {
     if (reader == author) return character.own_posts;
     const auto edge = mysql.relations.forward().find({reader, author});
@@ -225,7 +228,7 @@ struct World : Chances {
     return true;
   }
 
-  // Sends an action that nobody waits for; it happens after a while, however long.
+  // Sends an action that nobody waits for. It happens after any length of time.
   template <typename F>
   void Later(std::string name, F action) {
     const auto carry_out = [action = std::move(action)] {

@@ -1,5 +1,5 @@
-// Random input for property tests: another seed each run, printed with every failure that lies
-// in this object's scope. FANLINE_TEST_SEED=<seed> plays one again.
+// Random input for property tests, with a new seed each run. Every failure in this object's scope
+// prints the seed. FANLINE_TEST_SEED=<seed> repeats a run.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,11 +13,12 @@ namespace fanline::testing {
 
 class Seeded {
  public:
+  uint64_t seed() const { return seed_; }
   uint64_t Bits() { return engine_(); }
   // 0 .. bound-1
   uint64_t Below(uint64_t bound) { return engine_() % bound; }
   bool OneIn(uint64_t n) { return Below(n) == 0; }
-  // Small, middling and huge ones alike, 1 .. 2^64-2.
+  // Small, medium and very large ones alike, 1 .. 2^64-2.
   uint64_t Id() {
     const uint64_t id = engine_() >> Below(64);
     return id == 0 ? 1 : id == UINT64_MAX ? id - 1 : id;

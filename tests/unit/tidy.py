@@ -342,7 +342,8 @@ def no_sleep(tree):
                 "sleeps")
 
 
-PLAIN = ("audit/", "daemon/", "demo/", "dispatcher/", "fanline/", "http/", "stack/", "timeline/")
+PLAIN = ("api/", "audit/", "backends/", "daemon/", "demo/", "dispatcher/", "fanline/", "feedctl/", "http/",
+         "pusher/", "stack/", "tests/sim/", "timeline/")
 NOT_PLAIN = re.compile(r"//.*?(\bOf (?:what|whom|which)\b|\bthat is none\b|\bof before\b)")
 
 

@@ -23,7 +23,7 @@ std::string IdList(std::span<const uint64_t> ids) {
   return list;
 }
 
-constexpr size_t kRowsPerMark = 180;  // as kListLimit, of five values each
+constexpr size_t kRowsPerMark = 180;  // kListLimit for rows of five values
 
 std::string RowList(std::span<const LogRow> rows) {
   std::string list;
@@ -74,8 +74,8 @@ void MarkChangesDone(Connection& connection, const std::vector<LogRow>& rows) {
   });
 }
 
-// Found first and then deleted by key: a DELETE by age would read on to the end of the table when
-// fewer than `most` are old enough.
+// The rows are found first and then deleted by key. A DELETE by age would read to the end of the
+// table when fewer than `most` rows are old enough.
 uint64_t PurgeChanges(Connection& connection, std::chrono::seconds keep, uint32_t most) {
   uint64_t deleted = 0;
   std::vector<uint64_t> old;
@@ -102,7 +102,7 @@ Status ChangeLog::ReadPendingOf(Shard shard, ChangeKind kind, const EdgeKey& edg
                           " ORDER BY id";
   return connections_.Run(shard, [&](Connection& connection) {
     out->clear();
-    // Counts first: a row that was pending then and is done by now need not be found.
+    // Counts first. A row that was pending for the count and done before the search does no harm.
     connection.Query(CountPendingSql(most + 1),
                      [&](const Row& row) { *all = row.UInt64(1) <= most; });
     connection.Query(sql, [&](const Row& row) { out->push_back(ChangeOf(row)); });

@@ -11,18 +11,20 @@
 namespace fanline::mysql {
 namespace {
 
-// Of change_edge.sql.
+// The outcomes of change_edge.sql.
 enum Outcome : int64_t { kSoAlready = 0, kChanged = 1, kOverLimit = 2, kTooOften = 3 };
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 constexpr int64_t kHourUs = 3'600'000'000;
 
 UnixMs PosOf(const EdgeChange& change) { return static_cast<UnixMs>(change.unix_us / 1000); }
 
-// The short way of a follow. Nothing: it could not be taken, and changed nothing.
+// The fast path of a follow (follow_edge.sql). Nothing: it does not apply, and nothing was changed.
 std::optional<ForwardChanged> FollowNew(Connection& connection, const EdgeChange& change,
                                         uint32_t most_followed) {
+  const int64_t part = kHourUs / ChangesAnHour(most_followed);
   std::string sql = "CALL follow_edge";
-  AppendTuple(sql, Raw(change.src), Raw(change.dst), change.unix_us, most_followed);
+  AppendTuple(sql, Raw(change.src), Raw(change.dst), change.unix_us, most_followed, part,
+              kHourUs - 2 * part);
   bool made = true;
   connection.Call(sql, [&](const Row&) { made = false; });
   if (!made) return std::nullopt;
@@ -30,7 +32,7 @@ std::optional<ForwardChanged> FollowNew(Connection& connection, const EdgeChange
                         .changed = true};
 }
 
-// `wanted`: ver and pos as new_ver and new_pos of change_edge.sql.
+// `wanted`: its ver and pos become new_ver and new_pos of change_edge.sql.
 ForwardChanged ChangeAny(Connection& connection, const Edge& wanted, Origin origin,
                          uint64_t origin_version, int64_t most_followed) {
   std::string sql = "CALL change_edge";
@@ -112,7 +114,8 @@ std::optional<std::chrono::seconds> TakeChange(Connection& connection, UserId us
   const std::string clock = "UNIX_TIMESTAMP() * 1000000";
   const std::string hour = "(" + clock + " + " + std::to_string(kHourUs) + ")";
   const std::string latest = "(" + hour + " - " + takes + ")";
-  // Above the hour: taken by a clock that was ahead (change_edge.sql).
+  // A value beyond the hour comes from a clock that was ahead, and refuses nothing
+  // (change_edge.sql).
   const uint64_t taken = connection.Execute(
       "INSERT INTO user_rel (user_id, changes_until) VALUES (" + ToString(user) + ", " + clock +
       " + " + takes + ") ON DUPLICATE KEY UPDATE changes_until = IF(changes_until > " + latest +

@@ -1,9 +1,9 @@
 // Changes of forward edges, the truth of who follows whom: row, version, counter and log1 row in
-// one transaction (schemas/sql/{change,follow}_edge.sql). A relay of log1 then writes the reverse
-// row. Blocking; one thread at a time.
+// one transaction (schemas/sql/{change,follow}_edge.sql). The mirror then brings about the
+// reverse row. Blocking; one thread at a time.
 //
-// Idempotent: a change that is so already is not written again. When a connection is lost during a
-// commit, the change is asked for again, and the answer is then that it was so already.
+// Idempotent: a state that already holds is not written again. If a connection is lost during a
+// commit, the change is requested again, and then the answer is that the state already held.
 #pragma once
 
 #include <chrono>
@@ -17,41 +17,42 @@
 
 namespace fanline::mysql {
 
-// Done, or why src cannot follow dst, ever.
+// Done, or the reason why src can never follow dst.
 Status CheckEdgeIds(UserId src, UserId dst);
 
-// One change whose ids CheckEdgeIds accepts, on a connection to the shard of src. Throws
-// MysqlError; over_limit and again_in are answers here.
+// Makes one change whose ids CheckEdgeIds accepts, on a connection to the shard of src. Throws
+// MysqlError; over_limit and again_in are part of the result.
 [[nodiscard]] ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
                                            uint32_t most_followed = kMostFollowed);
-// A repair, relayed like any change: makes the forward row say what `edge` says, at edge.ver,
-// unless the row has that version or a newer one by now. Not held to the limit of followed users.
-// `edge` is, each time one version higher, for
-//   a reverse row that is newer than its forward row, or has none: the reverse row;
-//   the same, where orphans are to be removed: the reverse row with live = false;
-//   equal versions with different states: the forward row, which is thereby written anew.
-// On a connection to the shard of edge.src. Throws MysqlError.
+// Makes the forward row equal to `edge`, at edge.ver, unless the row already has that version or a
+// newer one. This is a repair: it is mirrored like any change, and the limit of followed users does
+// not apply. The caller takes `edge` from one of these rows, with the version raised by one:
+// - from the reverse row, if that is newer than the forward row or has none;
+// - from the same with live = false, if orphans are to be removed;
+// - from the forward row, if both have the same version but different states.
+//
+// Runs on a connection to the shard of edge.src. Throws MysqlError.
 [[nodiscard]] ForwardChanged AdoptForward(Connection& connection, const Edge& edge);
 
-// Announces to an edge that version `version` of its pair's friendship may come. Whatever a user or
-// an application says about the edge from now on is later and settles that version. Where there is
-// no row, makes a tombstone of version 1, so that any real row is newer. Returns the highest
-// version of the pair that was written or settled here before: a version not above it does nothing
-// any more. On a connection to the shard of src; repeating it changes nothing. Throws MysqlError.
+// Announces to an edge that version `version` of its pair's friendship may come. Every later change
+// of the edge by a user or an application settles that version. If the edge has no row, this makes
+// a tombstone of version 1, so that any real row is newer. Returns the highest version of the pair
+// that was written or settled here before; a version up to that one no longer has any effect. Runs
+// on a connection to the shard of src. Idempotent. Throws MysqlError.
 [[nodiscard]] uint64_t AnnounceFriendship(Connection& connection, const EdgeKey& edge,
                                           uint64_t version);
 
-// Never when `changed` was refused by a limit, else done.
+// Never if a limit refused `changed`, else done.
 Status StatusOf(const ForwardChanged& changed, uint32_t most_followed = kMostFollowed);
-// Never, in words: the user has changed too often.
+// Never, with the message that the user has made too many changes.
 Status TooOften(uint32_t most_followed);
 
-// One more of the changes that `user` may make within an hour is used up, by what is no change of
-// an edge. Not when an answer comes: after so long there is one. On a connection to the shard of
-// `user`; not idempotent. Throws MysqlError.
+// Uses up one of the changes that `user` may make in an hour, for something other than a change of
+// an edge. If none is left, returns the time until one is. Runs on a connection to the shard of
+// `user`. Not idempotent. Throws MysqlError.
 [[nodiscard]] std::optional<std::chrono::seconds> TakeChange(Connection& connection, UserId user,
                                                              uint32_t most_followed);
-// Whether one edge more of edge.src would be one too many; not when this one is there. On a
+// Whether edge.src may not follow another user. False if this edge is already live. Runs on a
 // connection to the shard of edge.src. Throws MysqlError.
 [[nodiscard]] bool FollowsAsManyAsMayBe(Connection& connection, const EdgeKey& edge,
                                         uint32_t most_followed);
@@ -63,7 +64,7 @@ class ForwardEdges {
                uint32_t most_followed = kMostFollowed)
       : connections_(connections), map_(map), most_followed_(most_followed) {}
 
-  // Never: an invalid id, src following itself, or a limit (over_limit, again_in).
+  // Never: an invalid id, src follows itself, or a limit (over_limit, again_in).
   Status Change(const EdgeChange& change, ForwardChanged* out);
 
  private:

@@ -28,7 +28,7 @@ Friendship ReadRow(Connection& connection, const Pair& pair, const char* locking
   return row;
 }
 
-// Locks or creates the row: somebody else may have made it since.
+// Locks the row or creates it: another transaction may have made it meanwhile.
 Friendship MakeRow(Connection& connection, const Pair& pair) {
   connection.Execute("INSERT INTO friend_request (low, high, ver, state, asked_by) VALUES (" +
                      pair.Values() + ",0,0,0) ON DUPLICATE KEY UPDATE ver = ver");
@@ -49,12 +49,12 @@ void WriteLog(Connection& connection, const Pair& pair, const Friendship& row, u
                      ")");
 }
 
-// Whether the step changes the edges, too.
+// Whether the step also changes the edges.
 bool EndsOrBegins(FriendState before, FriendState after) {
   return (before == FriendState::kFriends) != (after == FriendState::kFriends);
 }
 
-constexpr uint32_t kMostAttempts = 10;  // the last leaves room for 512 changes of others
+constexpr uint32_t kMostAttempts = 10;  // the last one leaves room for 512 changes of others
 
 }  // namespace
 
@@ -62,8 +62,8 @@ Shard Friendships::PairShard(UserId one, UserId other) const {
   return map_.ShardOf(std::min(one, other));
 }
 
-// Announces once more, above the versions settled before, when these are not lower. What is settled
-// in between was said meanwhile, and may stay.
+// Announces. If versions were settled that are not lower, announces once more above them. Versions
+// settled between the two announcements belong to changes made meanwhile, which may win.
 Status Friendships::Announce(UserId one, UserId other, uint64_t* version) {
   uint64_t settled = 0;
   const auto announce = [&](UserId src, UserId dst) {
@@ -118,7 +118,7 @@ Status Friendships::Change(FriendAction action, UserId who, UserId whom, uint64_
     if (seen.refusal != nullptr) return Status::Never(seen.refusal);
     if (!seen.changes) return Status::Done();
     if (Status status = Admit(seen.state, who, whom, &taken, out); !status.done()) return status;
-    // Room for others who change it meanwhile, more with every attempt.
+    // Leaves room for others who change the row meanwhile, and more with every attempt.
     uint64_t version = std::max(out->now.ver + (uint64_t{1} << attempt), unix_us);
     const bool announced = attempt > 0 || EndsOrBegins(out->now.state, seen.state);
     if (announced) {
@@ -131,8 +131,8 @@ Status Friendships::Change(FriendAction action, UserId who, UserId whom, uint64_
         *out = {};
         out->now = ReadRow(connection, pair, " FOR UPDATE");
         FriendStep step = Decide(out->now, action, who);
-        // Makes a row only to write it: a row made for its lock and then rolled back leaves gap
-        // locks to its waiters, and they deadlock.
+        // A row is made only if it is also written. If a row were made for its lock and rolled
+        // back, its waiters would be left with gap locks and deadlock.
         if (step.changes && out->now.ver == 0) {
           out->now = MakeRow(connection, pair);
           step = Decide(out->now, action, who);

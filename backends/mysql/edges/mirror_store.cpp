@@ -22,7 +22,7 @@ std::vector<EdgesApplied> ReverseService::DoAll(Connection& connection,
       reply.applied.push_back({result.applied[next].ver, result.applied[next].written});
     }
   }
-  replies.front().below_zero = result.below_zero.size();  // told once
+  replies.front().below_zero = result.below_zero.size();  // reported once
   return replies;
 }
 

@@ -1,6 +1,6 @@
-// A mirror's requests to the shards. Each kind of work has threads of its own, so that a slow one
-// does not hold up another (shard_port.h). Reverse edges queued for a shard are written in one
-// transaction, rows of log1 marked done in one statement.
+// A mirror's requests to the shards. Each kind of work has its own threads, so that a slow one does
+// not hold up another (shard_port.h). Reverse edges queued for a shard are written in one
+// transaction. Rows of log1 are marked done in one statement.
 #pragma once
 
 #include <vector>
@@ -35,7 +35,7 @@ struct ForwardService {
 };
 using MysqlForwardStore = ShardPort<ForwardService, ChangeEdge>;
 
-// The log and the mode share threads: their requests are small.
+// The log and the mode share threads, because their requests are small.
 struct ChangeLogService {
   static constexpr const char* kName = "log1";
   static constexpr PoolLimits kLimits{.threads_per_shard = 2, .batch = 8};

@@ -1,7 +1,7 @@
-// Table recount: counters that are known to be wrong, on the shard of their user. The transaction
-// that finds one below zero marks it (change_edge.sql, too), the sweep marks drifted ones, and the
-// transaction that repairs one takes its mark away. The transactions lock the counter's row first,
-// so everybody locks in one order.
+// Table recount: the counters that are known to be wrong, on the shard of their user. A counter
+// below zero is marked by the transaction that finds it (also in change_edge.sql), and a drifted
+// one by the sweep. The transaction that repairs a counter removes its mark. All these transactions
+// lock the counter's row first, so they lock in the same order.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 namespace fanline::mysql {
 namespace {
 
-// The users of the valid items, each once.
+// The users of the valid items, without duplicates.
 std::vector<UserId> UsersOf(std::span<const CheckItem> items) {
   std::vector<UserId> users;
   for (const CheckItem& item : items) {
@@ -38,7 +38,7 @@ struct State {
   uint64_t ver = 0;
   bool live = false;
 };
-using States = std::unordered_map<UserId, State>;  // by src, of edges to one dst
+using States = std::unordered_map<UserId, State>;  // by src, of the edges to one dst
 
 using RowsSql = std::string (*)(std::span<const EdgeKey>);
 
@@ -56,7 +56,7 @@ Status ReadStates(ShardConnections& connections, Shard shard, RowsSql sql, UserI
   });
 }
 
-// Reads the forward rows of users whose reverse row is older than the version asked for.
+// Reads the forward rows of the users whose reverse row is older than the version asked for.
 Status CatchUp(ShardConnections& connections, const ShardMap& map, UserId followed,
                std::span<const CheckItem> items, States* states) {
   std::vector<std::vector<UserId>> by_shard(map.shards());

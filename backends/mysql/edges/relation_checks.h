@@ -1,8 +1,8 @@
-// How one user stands to many, asked at once. Blocking; one thread at a time.
+// The relation of one user to many, in one request. Blocking; one thread at a time.
 //
 // "Whom does X follow" reads X's forward rows, the truth. "Who follows X" reads X's reverse rows,
-// which lag a moment behind. With CheckItem::min_version the forward row is read when the reverse
-// row is older.
+// which lag a moment behind. If a reverse row is older than CheckItem::min_version, the forward row
+// is read too.
 #pragma once
 
 #include <cstdint>
@@ -25,18 +25,18 @@ class RelationChecks {
       : connections_(connections), map_(map) {}
 
   // For each item: `viewer` follows it (kFollowing), it follows `followed` (kFollower), or both
-  // (kMutual). followed = viewer asks how the two stand to each other; another one asks "who of
-  // these, whom I follow, follows X". One answer per item, in the order asked. Never: more than
-  // kMostItems.
+  // (kMutual). With followed = viewer this is the relation of the two; with another user it answers
+  // "which of these, whom I follow, follow X". One answer per item, in the order of the items.
+  // Never: more than kMostItems.
   Status Check(UserId viewer, UserId followed, std::span<const CheckItem> items, Sides sides,
                std::vector<CheckAnswer>* out);
 
-  // How `viewer` stands to every entry of a page, in its order.
+  // The relation of `viewer` to every entry of a page, in its order.
   Status OfEntries(UserId viewer, const std::vector<ListEntry>& entries,
                    std::vector<Relation>* out);
 
-  // As RelationStore's, page by page until there are `limit`: 20 pages at most, each checked with
-  // one statement or two on the shard of `followed`.
+  // As in RelationStore. Reads page after page until there are `limit`, but at most 20 pages. Each
+  // page takes a statement or two on the shard of `followed`.
   Status FollowedWhoFollow(UserId viewer, UserId followed, uint32_t limit,
                            std::vector<UserId>* out);
 

@@ -42,7 +42,7 @@ Status RelationLists::Friends(UserId user, const std::optional<ListCursor>& afte
   return ReadPage(FriendsPageSql, user, after, limit, out);
 }
 
-// One more than is shown is read: it tells whether there is a next page.
+// Reads one entry more than it returns, which tells whether there is a next page.
 Status RelationLists::ReadPage(PageSql sql, UserId user, const std::optional<ListCursor>& after,
                                uint32_t limit, ListPage* out) {
   const uint32_t most = std::clamp(limit, 1u, kMostPerPage);

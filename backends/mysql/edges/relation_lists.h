@@ -1,9 +1,9 @@
-// Whom a user follows, who follows a user, and both; newest first, page by page. And how many.
-// Blocking; one thread at a time.
+// Lists of relations: whom a user follows, who follows a user, and both; newest first, page by
+// page. Also their numbers. Blocking; one thread at a time.
 //
-// A page begins behind the last entry of the page before, by value. Whatever is written meanwhile,
-// a walk shows no entry twice and skips none that stayed in its place. An edge followed anew moves
-// to the front.
+// A page begins behind the last entry of the previous page, by value. Whatever is written
+// meanwhile, a walk shows no entry twice and skips none that kept its place. An edge that is
+// followed again moves to the front.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ namespace fanline::mysql {
 class RelationLists {
  public:
   static constexpr uint32_t kMostPerPage = 500;
-  // A list of followers ends after so many; the counter does not.
+  // A list of followers ends after this many; the counter goes on.
   static constexpr uint32_t kMostFollowersShown = 10'000;
 
   // `connections` and `map` outlive this.
@@ -25,7 +25,7 @@ class RelationLists {
                 uint32_t most_followers_shown = kMostFollowersShown)
       : connections_(connections), map_(map), most_followers_shown_(most_followers_shown) {}
 
-  // `limit`: entries at most, 1 .. kMostPerPage (what is beyond is cut).
+  // `limit`: at most this many entries, 1 .. kMostPerPage; values outside are clamped.
   Status Following(UserId user, const std::optional<ListCursor>& after, uint32_t limit,
                    ListPage* out);
   Status Followers(UserId user, const std::optional<ListCursor>& after, uint32_t limit,
@@ -40,7 +40,7 @@ class RelationLists {
   using PageSql = std::string (*)(UserId, const std::optional<ListCursor>&, uint32_t);
   Status ReadPage(PageSql sql, UserId user, const std::optional<ListCursor>& after, uint32_t limit,
                   ListPage* out);
-  // How many followers stand before a page. A cursor says so too, but comes from a client.
+  // How many followers come before a page. A cursor says it too, but it comes from a client.
   Status FollowersBefore(UserId user, const std::optional<ListCursor>& after, uint32_t* out);
 
   ShardConnections& connections_;

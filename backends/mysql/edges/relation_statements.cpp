@@ -6,7 +6,7 @@
 namespace fanline::mysql {
 namespace {
 
-// The first comparison alone bounds the range that is read; the second is the exact one.
+// The first comparison bounds the range that is read; the second is exact.
 void AppendBehind(std::string& sql, const std::optional<ListCursor>& after, const char* pos,
                   const char* user) {
   if (!after) return;
@@ -43,7 +43,7 @@ std::string FollowersPageSql(UserId user, const std::optional<ListCursor>& after
   return sql;
 }
 
-// For nearly every user the counter says that nothing need be counted.
+// For nearly every user the counter shows that there is nothing to count.
 std::string FollowersBeforeSql(UserId user, const ListCursor& after, uint32_t most) {
   std::string sql = "SELECT COUNT(*) FROM (SELECT 1 FROM follower FORCE INDEX (newest) WHERE ";
   sql += "state = 1 AND dst = ";
@@ -62,8 +62,8 @@ std::string FollowersBeforeSql(UserId user, const ListCursor& after, uint32_t mo
   return sql + ") AS seen";
 }
 
-// Both rows are the user's own and lie on one shard. Walks the followed users in order and looks
-// each up among the followers by its whole key, until the page is full.
+// Both rows are the user's own and lie on one shard. The statement walks the followed users in
+// order and looks each up among the followers by its whole key, until the page is full.
 std::string FriendsPageSql(UserId user, const std::optional<ListCursor>& after, uint32_t limit) {
   std::string sql =
       "SELECT STRAIGHT_JOIN f.dst, f.pos FROM following AS f FORCE INDEX (newest)"

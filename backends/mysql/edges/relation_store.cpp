@@ -7,7 +7,7 @@
 namespace fanline::mysql {
 namespace {
 
-// src, dst, ver, state, pos of the one edge asked for; version 0 when there is no row.
+// src, dst, ver, state, pos of the requested edge; version 0 if there is no row.
 EdgeState ReadOne(Connection& connection, const std::string& sql) {
   EdgeState state;
   connection.Query(sql, [&](const Row& row) {

@@ -1,5 +1,5 @@
-// The port RelationStore on the shards: forward rows, friend requests, lists and checks behind one
-// door. One thread at a time; connections are its own, opened when first used.
+// The port RelationStore on the shards: forward rows, friend requests, lists and checks. One thread
+// at a time. It has connections of its own, which are opened when first used.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,13 @@
 
 namespace fanline::mysql {
 
-// Called after every done change of a forward edge, on the thread that made it. For a caller that
-// does not leave the change to the relay alone.
+// Called after every done change of a forward edge, on the thread that made it. It serves callers
+// that do more about a change than wait for the mirror.
 using ForwardSink = std::function<void(const ForwardChanged& changed)>;
 
 class MysqlRelationStore final : public RelationStore {
  public:
-  // `away`: see ShardConnections; may be empty, as `changed` may.
+  // `away`: see ShardConnections. It may be empty, and so may `changed`.
   MysqlRelationStore(const Config& config, const ShardMap& map, uint32_t most_followed,
                      ForwardSink changed, ShardConnections::Away away = {});
 

@@ -19,9 +19,9 @@ void AppendRow(std::string& sql, const Edge& row) {
 
 constexpr const char* kInsert = "INSERT INTO follower (dst, bucket, src, ver, state, pos) VALUES ";
 
-// Locks or creates the rows before they are read: two appliers that both found no row would both
-// count a follower. The INSERT takes exclusive locks at once; INSERT IGNORE would take shared ones
-// first, and two appliers that upgrade them deadlock.
+// Locks or creates the rows before they are read, because two appliers that both found no row would
+// both count a follower. The INSERT takes exclusive locks at once. INSERT IGNORE would take shared
+// ones first, and two appliers that upgrade them deadlock.
 void Lock(Connection& connection, const std::vector<EdgeKey>& edges) {
   std::string sql = kInsert;
   AppendJoined(sql, edges,
@@ -29,8 +29,8 @@ void Lock(Connection& connection, const std::vector<EdgeKey>& edges) {
   connection.Execute(sql + " ON DUPLICATE KEY UPDATE ver = ver");
 }
 
-// In the order of the key, which is the order of locking. A row just made by Lock is version 0:
-// there was none.
+// Reads in key order, which is the order of locking. Version 0 means that there was no row: Lock
+// has just made it.
 std::vector<Edge> ReadLocked(Connection& connection, const std::vector<EdgeKey>& edges) {
   std::vector<Edge> rows;
   ForEachChunk(edges, kListLimit, [&](std::span<const EdgeKey> chunk) {
@@ -43,8 +43,8 @@ std::vector<Edge> ReadLocked(Connection& connection, const std::vector<EdgeKey>&
   return rows;
 }
 
-// The version is assigned last: assignments take effect from left to right, and those before it
-// compare with what it was.
+// The version is assigned last. Assignments take effect from left to right, and those before it
+// compare with the old version.
 void Write(Connection& connection, const std::vector<Edge>& rows) {
   std::string sql = kInsert;
   AppendJoined(sql, rows, [](std::string& out, const Edge& row) { AppendRow(out, row); });
@@ -54,8 +54,8 @@ void Write(Connection& connection, const std::vector<Edge>& rows) {
                      " ver = GREATEST(ver, VALUES(ver))");
 }
 
-// One statement for all authors, last in the transaction. Names the authors who lost a follower and
-// are now below zero. Nothing is clamped, or a repair would add the missing a second time.
+// One statement for all authors, last in the transaction. Returns the authors who lost a follower
+// and are now below zero. Nothing is clamped, or a repair would add the missing part twice.
 void Count(Connection& connection, const std::vector<CounterChange>& counters,
            std::vector<UserId>* below_zero) {
   if (counters.empty()) return;
@@ -76,8 +76,8 @@ void Count(Connection& connection, const std::vector<CounterChange>& counters,
   MarkForRecount(connection, Counter::kFollowers, *below_zero);
 }
 
-// The result of each edge given. Only the one edge that the row now equals has written it and made
-// its transition: told once, since a relay may act on each.
+// The result for each edge given. Only one edge reports that it wrote the row and made its
+// transition, the one that the row now equals, because a mirror may act on each report.
 std::vector<ReverseApplied> Answers(std::span<const Edge> edges, const std::vector<Edge>& before,
                                     const Folded& folded) {
   std::unordered_map<EdgeKey, EdgeState> was;

@@ -1,6 +1,6 @@
-// Makes reverse edges agree with forward ones, for a relay, a synchronous follow and a repair
-// alike. The higher version wins, so a change seen late, twice or beside others leaves the same
-// rows. Blocking; one thread at a time.
+// Makes reverse edges agree with forward ones. Mirror, synchronous follows and repairs use it. The
+// higher version wins, so a change that comes late, twice or beside others leads to the same rows.
+// Blocking; one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 namespace fanline::mysql {
 
 struct ReverseApplied {
-  uint64_t ver = 0;      // of the row now: the edge's own, or a newer one that was there already
-  bool written = false;  // this edge made the row what it is now; false: stale or a repetition
+  uint64_t ver = 0;      // of the row now: the edge's own version, or a newer one
+  bool written = false;  // the row was written by this edge; false: stale or repeated
   int transition = 0;    // +1 became a follower, -1 no longer one, 0 neither
 };
 
 struct ReverseResult {
   std::vector<ReverseApplied> applied;  // in the order given
-  // Authors whose counter is below zero, so it had drifted before: to be recounted.
+  // Authors whose counter is below zero. It had drifted before and needs a recount.
   std::vector<UserId> below_zero;
 };
 
-// Applies all of `edges`, whose dst lie on the connection's shard, in one transaction. Any order;
-// an edge may come more than once (fanline/wire/edge_fold.h). Rows are locked in the order of their
-// key and counters after them, each once, so that appliers wait for each other and do not deadlock.
-// An edge without a version (there is no forward row) must not be given. Throws MysqlError.
+// Applies all of `edges` in one transaction. Their dst lie on the connection's shard. They may come
+// in any order, and an edge may come more than once (fanline/wire/edge_fold.h). Rows are locked in
+// key order and then the counters, each once, so that appliers wait for each other instead of
+// deadlocking. Every edge must have a version; one without has no forward row. Throws MysqlError.
 [[nodiscard]] ReverseResult ApplyReverse(Connection& connection, std::span<const Edge> edges);
 
 class ReverseEdges {
@@ -37,7 +37,7 @@ class ReverseEdges {
   ReverseEdges(ShardConnections& connections, const ShardMap& map)
       : connections_(connections), map_(map) {}
 
-  // ApplyReverse on `shard`.
+  // Calls ApplyReverse on `shard`.
   Status Apply(Shard shard, std::span<const Edge> edges, ReverseResult* out);
 
  private:

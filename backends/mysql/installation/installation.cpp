@@ -10,7 +10,7 @@ namespace {
 
 Shard ShardCount(const Config& config) { return static_cast<Shard>(config.shards.size()); }
 
-// Nothing: the shard has no row, or no table for it.
+// Nothing: the shard has no row, or not even the table.
 std::optional<std::string> SchemaOf(Connection& connection) {
   bool there = false;
   connection.Query(
@@ -26,8 +26,8 @@ std::optional<std::string> SchemaOf(Connection& connection) {
 
 bool IsKnown(const std::string& schema) { return schema == std::to_string(kSchemaVersion); }
 
-// Asks for the columns in the table's order. Nothing: the shard has no row. Of another schema only
-// its version is told: it may have other columns.
+// Reads the columns in the table's order. Nothing: the shard has no row. For another schema only
+// the version is set, because the columns may differ.
 std::optional<InstallationRow> ReadRow(Connection& connection) {
   InstallationRow row = RowOf({}, connection.shard());
   if (const auto schema = SchemaOf(connection); schema && !IsKnown(*schema)) {
@@ -64,7 +64,7 @@ Status NoRow(Shard shard) {
 
 enum class MissingRow { kIsFine, kIsRefused };
 
-// Whether the shard has the row it should have.
+// Whether the shard has the row that it should have.
 Status CompareRow(ShardConnections& connections, Shard shard, const Installation& expected,
                   MissingRow missing) {
   std::optional<InstallationRow> row;
@@ -89,7 +89,7 @@ Status WrongShardCount(const Config& config, uint32_t installed) {
                        " shards");
 }
 
-// Of kAnyGeneration; any other stays as it is.
+// Replaces kAnyGeneration; any other generation stays.
 Status ChooseGeneration(ShardConnections& connections, Installation& installation) {
   for (Shard shard = 0; shard < ShardCount(connections.config()); ++shard) {
     if (installation.generation != kAnyGeneration) return Status::Done();
@@ -100,17 +100,17 @@ Status ChooseGeneration(ShardConnections& connections, Installation& installatio
     if (found) installation.generation = found->generation;
   }
   if (installation.generation != kAnyGeneration) return Status::Done();
-  // Up to what JSON can count; 0 and 1 are nobody's.
+  // The upper bound is the largest integer of JSON. 0 and 1 are never drawn.
   std::random_device random;
   installation.generation = std::uniform_int_distribution<uint64_t>(2, uint64_t{1} << 53)(random);
   return Status::Done();
 }
 
-// Who asks for tables.
+// The command that makes tables.
 enum class For { kMigrate, kInit };
 
-// Why tables and procedures of this program must not be made on the shard; "": they may. Procedures
-// of this one on tables of another would fail every change of the programs that run there.
+// Why this program must not make tables and procedures on the shard; "": it may. If its procedures
+// met another program's tables, every change of the programs that run there would fail.
 std::string WhyNot(Connection& connection, Shard shards, For whom, const Migrations& ours) {
   const auto schema = SchemaOf(connection);
   if (!schema && whom == For::kInit) return "";
@@ -133,7 +133,7 @@ std::string WhyNot(Connection& connection, Shard shards, For whom, const Migrati
          std::to_string(ours.back().number) + "; take the feedctl of the newer version";
 }
 
-// Never, before anything is made on any shard: one of them refuses.
+// Never if a shard refuses; nothing has been made on any shard by then.
 Status CheckShards(ShardConnections& connections, For whom, const Migrations& ours) {
   const Shard shards = ShardCount(connections.config());
   for (Shard shard = 0; shard < shards; ++shard) {
@@ -146,7 +146,7 @@ Status CheckShards(ShardConnections& connections, For whom, const Migrations& ou
   return Status::Done();
 }
 
-// For statements that take as long as a table is large.
+// For statements that take long on large tables.
 ShardConnections Patient(const Config& config) {
   return ShardConnections(config, {.read_timeout = config.migration_timeout});
 }
@@ -159,7 +159,7 @@ Status MakeTablesFor(For whom, const Config& config, const Migrations& ours) {
     bool missing = false;
     Status status = asking.Run(
         shard, [&](Connection& connection) { missing = !FindMissing(connection, ours).empty(); });
-    // Where nothing is to be made, a shard that hangs keeps nobody waiting.
+    // If nothing is missing, a shard that hangs delays nobody for long.
     if (status.done())
       status = (missing ? making : asking).Run(shard, [&](Connection& connection) {
         MigrateShard(connection, ours);
@@ -204,7 +204,8 @@ Status CreateInstallation(const Config& config, Installation installation) {
   }
   ShardConnections connections(config);
   if (Status status = ChooseGeneration(connections, installation); !status.done()) return status;
-  // Before anything is written: a shard that refuses must not leave the others half converted.
+  // Compares before anything is written: a shard that disagrees must not leave the others half
+  // converted.
   if (Status status = CompareRows(connections, installation, MissingRow::kIsFine); !status.done()) {
     return status;
   }

@@ -1,4 +1,4 @@
-// What an installation is, and one shard's copy of its row as text by field, which is compared,
+// The settings of an installation, and one shard's copy of its row: text by field, to be compared,
 // written and shown.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace fanline::mysql {
 
-// Of schemas/sql and of schemas/redis: what is kept, and where.
+// The version of schemas/sql and schemas/redis: what is stored, and where.
 inline constexpr uint32_t kSchemaVersion = 1;
 
 struct Installation {
@@ -26,7 +26,7 @@ struct Installation {
   std::string tasks_topic = "fanout-tasks";
   WindowLimits window;
   uint32_t following_limit = kMostFollowed;
-  bool own_posts = false;  // a home timeline holds the reader's own posts too
+  bool own_posts = false;  // home timelines hold their readers' own posts too
 
   RangeLayout layout() const { return RangeLayout(partitions); }
 };
@@ -39,16 +39,17 @@ using InstallationRow = std::array<InstallationField, 13>;  // in the order of t
 
 InstallationRow RowOf(const Installation& installation, Shard shard);
 
-// A schema_version above kSchemaVersion.
+// Whether `found` is a schema_version above kSchemaVersion.
 bool IsNewerSchema(const std::string& found);
 
-// The words for a schema_version that is not kSchemaVersion, and what to do about it.
+// The message about a schema_version that is not kSchemaVersion, with the advice.
 std::string SchemaDiffers(const std::string& found);
 
-// Nothing, and *why set, when the row is of another schema or not one this program can work with.
+// Nothing, with *why set, if the row has another schema or values that this program cannot work
+// with.
 std::optional<Installation> InstallationOf(const InstallationRow& row, std::string* why);
 
-// "" when they are equal. `found` is shard's own, `expected` is what it should be.
+// "" if they are equal. `found` is the shard's row, `expected` what it should be.
 std::string DifferenceOf(Shard shard, const InstallationRow& found,
                          const InstallationRow& expected);
 

@@ -32,8 +32,8 @@ std::set<uint32_t> FindMade(Connection& connection) {
   return made;
 }
 
-// The server may know the procedure under this comment: then it was made of this very text. The
-// text itself is shown to nobody but its definer.
+// A procedure has this comment on the server if it was made from this very text. The server shows
+// the text itself only to its definer.
 std::string CommentOf(std::string_view script) { return "crc32 " + std::to_string(Crc32(script)); }
 
 bool HasProcedure(Connection& connection, const std::string& name, const std::string& comment) {
@@ -46,8 +46,8 @@ bool HasProcedure(Connection& connection, const std::string& name, const std::st
   return found;
 }
 
-// The server drops a procedure before it makes it anew, and calls fail in between: so only where it
-// is another. The script is one statement; the semicolons inside must not cut it.
+// The server drops a procedure before it replaces it, and calls fail in between. So this replaces
+// only a procedure that differs. The script is one statement and must not be cut at its semicolons.
 void MakeProcedure(Connection& connection, const std::string& name, std::string_view script) {
   const std::string comment = CommentOf(script);
   if (HasProcedure(connection, name, comment)) return;

@@ -1,9 +1,9 @@
-// What makes a shard's tables: the base, schemas/sql/shard.sql, and on top of it migrations, the
-// files of schemas/sql/migrations. Each has a number, and the shard's table `migration` says which
-// of them it has had. A number is written down behind the file's last statement, so a file that was
-// interrupted is made again from its first: each may be made twice. Programs of the version before
-// run on beside a migration; what they cannot run beside is another schema_version
-// (docs/upgrades.md). Blocking; throws MysqlError.
+// The definition of a shard's tables: the base, schemas/sql/shard.sql, and on top of it the
+// migrations, the files of schemas/sql/migrations. Each has a number, and the shard's table
+// `migration` lists those that it has had. The number is recorded after the file's last statement,
+// so an interrupted file is repeated from its first statement. Therefore every statement must be
+// safe to run twice. Programs of the version before keep running during a migration. A change that
+// they cannot survive needs a new schema_version (docs/upgrades.md). Blocking; throws MysqlError.
 #pragma once
 
 #include <cstdint>
@@ -19,31 +19,31 @@ namespace fanline::mysql {
 struct Migration {
   uint32_t number = 0;
   std::string_view file;                // its name
-  std::vector<std::string> statements;  // the last one writes the number down
+  std::vector<std::string> statements;  // the last one records the number
 };
 
-// The base, which is number 0, and the migrations from 1 on without a gap.
+// The base with number 0, then the migrations from 1 on without a gap.
 using Migrations = std::vector<Migration>;
 
 struct MigrationFile {
-  std::string_view name, script;  // "0001_pinned_posts.sql"; both outlive what is made of them
+  std::string_view name, script;  // "0001_pinned_posts.sql"; both outlive the result
 };
 Migrations MigrationsOf(const std::vector<MigrationFile>& files);
 
-// Those of this build. Nothing else is in its source file, so that a test may link a program with
-// later ones.
+// The migrations of this build. They stand alone in their source file, so that a test can link a
+// program with more of them.
 const Migrations& OurMigrations();
 
-// Of `ours` those that a shard has not had, ascending.
+// The ones of `ours` that a shard lacks, ascending.
 using MissingMigrations = std::vector<const Migration*>;
 MissingMigrations FindMissing(Connection& connection, const Migrations& ours);
 
-// The highest number that the shard has had and `ours` lacks: a newer program was there.
-// Who changes a procedure adds a migration, so the procedures may be newer, too.
+// The highest number that the shard has had and `ours` lacks: a newer program has migrated it. A
+// changed procedure always comes with a migration, so then the procedures may be newer too.
 std::optional<uint32_t> FindNewer(Connection& connection, const Migrations& ours);
 
-// Makes what is missing, and each procedure that differs from this program's; nothing where a newer
-// program was.
+// Makes the missing migrations, and each procedure that differs from this program's. Does nothing
+// if a newer program has migrated the shard.
 void MigrateShard(Connection& connection, const Migrations& ours);
 
 }  // namespace fanline::mysql

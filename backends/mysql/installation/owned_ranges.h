@@ -1,5 +1,5 @@
-// Which ranges pushers have ever owned (table range_owner), and which of their owners' starts
-// nobody has settled (table range_start). Blocking; for tools.
+// The ranges that pushers have ever owned (table range_owner), and the starts of owners that are
+// not settled (table range_start). Blocking; for tools.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@
 
 namespace fanline::mysql {
 
-// By range. A pusher writes the row of a range before it claims the range for the first time. That
-// first claim finds no pos: and drops the range's timelines (pusher/range_takeover.h). So a range
-// without a row holds no timeline that will be served once it has an owner.
+// Indexed by range. A pusher writes the row of a range before it claims the range for the first
+// time. That first claim finds no pos: and drops the range's timelines (pusher/range_takeover.h).
+// So a range without a row has no timeline that will be served once the range has an owner.
 Status ReadOwnedRanges(ShardConnections& connections, const RangeLayout& layout,
                        const ShardMap& map, std::vector<bool>* owned);
 
-// Of the shard's ranges, those with starts that are not settled, and how many: one of an owner that
-// has not lasted yet, more of owners that ended without a word. Throws MysqlError.
+// The shard's ranges with unsettled starts, and their number. One is normal, from an owner that has
+// not lasted yet. More come from owners that ended without settling. Throws MysqlError.
 [[nodiscard]] std::map<Range, uint64_t> ReadUnsettledStarts(Connection& connection);
 
 }  // namespace fanline::mysql

@@ -7,7 +7,7 @@
 namespace fanline::mysql {
 namespace {
 
-constexpr uint32_t kStartsKept = 16;  // of a range, beside the asker's
+constexpr uint32_t kStartsKept = 16;  // per range, besides the asker's
 
 // A range under the lock of its row.
 struct LockedRange {
@@ -16,7 +16,8 @@ struct LockedRange {
   uint64_t epoch = 0;
 };
 
-// Creates the row or takes its lock, in one statement: no shared lock that two must upgrade.
+// Creates the row or locks it in one statement. With a shared lock first, two callers that upgrade
+// it would deadlock.
 LockedRange Lock(Connection& connection, Range range) {
   LockedRange locked{connection, std::to_string(range)};
   connection.Execute("INSERT INTO range_owner (range_id, epoch) VALUES (" + locked.range +
@@ -42,7 +43,7 @@ void Change(LockedRange& locked, const AcquireRange& acquire) {
 void Change(LockedRange& locked, const RaiseEpoch& raise) {
   SetEpoch(locked, std::max(locked.epoch, raise.above) + 1);
 }
-// A start that another's lasting forgave stays forgiven.
+// A start that was forgiven when another owner lasted stays forgiven.
 void NoteTried(LockedRange& locked, uint64_t start, int64_t hint) {
   locked.connection.Execute("UPDATE range_start SET hint = " + std::to_string(hint) +
                             " WHERE range_id = " + locked.range +
@@ -59,15 +60,16 @@ void Change(LockedRange& locked, const SettleRange& settle) {
       (settle.ended ? "(" + own + " OR " + forgiven + ")" : forgiven + " AND NOT " + own));
 }
 
-// Asked by an owner that was replaced meanwhile.
+// Whether the asker was replaced as owner meanwhile.
 template <class Request>
 bool IsStale(const LockedRange& locked, const Request& request) {
   if constexpr (requires { request.epoch; }) return locked.epoch != request.epoch;
   return false;
 }
 
-// What is left when the change is done. Whoever claims again tries nothing at the moment, and with
-// fewer crashes than are suspicious nothing is tried alone.
+// Reports the starts that are left after the change. No hint is tried alone by a start that claims
+// again (RaiseEpoch), or while crashes are fewer than kSuspicious. The start's note of a hint is
+// then cleared.
 template <class Request>
 void LookAtStarts(LockedRange& locked, const Request& request, RangeOwned& owned) {
   int64_t tried = -1;

@@ -1,12 +1,12 @@
 // Tables range_owner and range_start (fanline/ports/range_owners.h), on the shard of each range's
 // first bucket.
 //
-// One thread per shard (shard_port.h); a request is one transaction under the lock of the range's
-// row. A request that loses its connection is `later` although rows may have changed. Repeating it
-// is safe: epochs only grow, and a start is noted once.
+// One thread per shard (shard_port.h). A request is one transaction under the lock of the range's
+// row. A request that loses its connection is `later`, although rows may have changed. It is safe
+// to repeat: epochs only grow, and a start is noted once.
 //
-// Of a range whose owners crash without end, the newest starts are kept: many more than are asked
-// for.
+// If the owners of a range crash again and again, only the newest starts are kept, many more than
+// anything needs.
 #pragma once
 
 #include "backends/mysql/sql/shard_port.h"
@@ -17,7 +17,7 @@ namespace fanline::mysql {
 
 struct OwnerService {
   static constexpr const char* kName = "owners";
-  static constexpr PoolLimits kLimits{.queue = 4096};  // a few per range; at most 1,024 of these
+  static constexpr PoolLimits kLimits{.queue = 4096};  // a few per range; at most 1,024 ranges
 
   template <class R>
   RangeOwned Do(Connection& connection, const R& request) const;

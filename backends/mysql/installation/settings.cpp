@@ -12,7 +12,7 @@ constexpr const char* kMirrorMode = "mirror_mode";
 constexpr const char* kReconcilerMode = "reconciler";
 constexpr const char* kBreakerClosings = "breaker_closings";
 
-// "" when it was never set.
+// "" if it was never set.
 std::string Get(Connection& connection, const char* name) {
   std::string value;
   connection.Query("SELECT value FROM setting WHERE name = " + Quoted(name),
@@ -25,8 +25,8 @@ void Set(Connection& connection, const char* name, const char* value) {
                      Quoted(value) + ") ON DUPLICATE KEY UPDATE value = VALUES(value)");
 }
 
-// The clock takes the number above whatever breakers kept of a lost one; adding 1 raises it even
-// when the clock was set back.
+// The clock raises the number above those that breakers kept, even if the last one was lost. Adding
+// 1 raises it even if the clock was set back.
 void CloseBreakers(Connection& connection) {
   connection.Execute("INSERT INTO setting (name, value) VALUES (" + Quoted(kBreakerClosings) +
                      ",FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000)) ON DUPLICATE KEY UPDATE value = "
@@ -35,7 +35,7 @@ void CloseBreakers(Connection& connection) {
 
 }  // namespace
 
-// An unknown value counts as none: a writer must go on.
+// An unknown value counts as unset, because a writer must go on.
 MirrorMode GetMirrorMode(Connection& connection) {
   return ParseMirrorMode(Get(connection, kMirrorMode)).value_or(MirrorMode::kAsync);
 }
@@ -50,8 +50,8 @@ ReconcilerMode GetReconcilerMode(Connection& connection) {
   return ParseReconcilerMode(value).value_or(ReconcilerMode::kPause);
 }
 
-// Counts before it writes the mode: a call cut off in between counts once more when repeated, and
-// is not forgotten.
+// Writes the number before the mode. If the call is interrupted in between, its repetition counts
+// another closing instead of forgetting it.
 void SetReconcilerMode(Connection& connection, ReconcilerMode mode) {
   if (mode == ReconcilerMode::kRun && GetReconcilerMode(connection) != ReconcilerMode::kRun) {
     CloseBreakers(connection);

@@ -42,7 +42,8 @@ std::map<UserId, AuthorMode> ReadAuthorModes(Connection& connection,
   return modes;
 }
 
-// MariaDB shows the stored columns to each assignment until it has made that one.
+// MariaDB assigns from left to right, and a column has its stored value until its own assignment.
+// So `since` comes before `pull`.
 void SetAuthorMode(Connection& connection, UserId author, bool pull) {
   std::string sql =
       "INSERT INTO author_mode (author_id, pull, marked, by_hand, version, since) VALUES (";

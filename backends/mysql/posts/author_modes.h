@@ -14,22 +14,25 @@
 
 namespace fanline::mysql {
 
-// All on a connection to the authors' shard. Who has no row is pushed, as it was never otherwise.
+// All on a connection to the authors' shard. An author without a row is pushed and never was
+// otherwise.
 [[nodiscard]] AuthorMode ReadAuthorMode(Connection& connection, UserId author);
-// Of those of any number of `authors` who have a row.
+// Any number of `authors`; the result has those with a row.
 [[nodiscard]] std::map<UserId, AuthorMode> ReadAuthorModes(Connection& connection,
                                                            const std::vector<UserId>& authors);
 
-// By hand. Holds for posts whose rows are made from now on, until it is set again. Idempotent.
+// By hand. Holds for posts whose rows are made from now on, until the next call. Idempotent.
 void SetAuthorMode(Connection& connection, UserId author, bool pull);
-// From now on the author may be switched by itself; until then the mode stays. Idempotent.
+// Allows from now on that the author is switched automatically; until then the mode stays.
+// Idempotent.
 void LeaveAuthorMode(Connection& connection, UserId author);
 
-// Every marked author of a shard, for an audit. Pages, as in sql/scan.h.
+// Every marked author of a shard, for an audit. Reads pages as sql/scan.h does.
 Status ScanMarkedAuthors(ShardConnections& connections, Shard shard,
                          const std::function<void(UserId author, bool announced)>& each);
 
-// What pushers estimate (fanline/ports/author_weights.h). Beyond `queue` estimates get lost.
+// Stores what pushers estimate (fanline/ports/author_weights.h). Estimates that exceed `queue` are
+// lost.
 struct WeightService {
   static constexpr const char* kName = "author weights";
   static constexpr PoolLimits kLimits{.queue = 64};

@@ -8,18 +8,19 @@
 namespace fanline::mysql {
 namespace {
 
-constexpr uint64_t kRowsPerRead = 10'000;  // as the counters promise
+constexpr uint64_t kRowsPerRead = 10'000;  // by the counters
 
 struct Readers {
   std::vector<UserId> authors;
-  uint64_t promised = 0;  // rows
+  uint64_t promised = 0;  // rows, by the counters
 
   bool TakesNoMore(uint64_t count) const {
     return authors.size() == kAuthorsLimit || (!authors.empty() && promised + count > kRowsPerRead);
   }
 };
 
-// `limit` is one more row than is believed to be all.
+// `limit` is one row more than expected. If it is reached, rows may be missing and nothing is
+// returned.
 void Read(Connection& connection, const std::vector<UserId>& authors, uint64_t limit,
           FollowerBuckets& found) {
   std::map<UserId, std::vector<Bucket>> read;

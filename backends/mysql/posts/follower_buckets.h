@@ -1,10 +1,10 @@
-// Where an author's followers are, read after the author's post was committed, so that a dispatcher
-// can leave out the ranges that hold none of them.
+// The buckets of an author's followers, read after the author's post was committed. A dispatcher
+// leaves out the ranges that hold none of them.
 //
-// Why nobody is missed: whoever follows after this read committed the row after the post's, and the
-// hint `sync` of that follow, appended later still, finds the post. So read on the connection that
-// committed the post, after the commit is acknowledged, and in autocommit: a snapshot from before,
-// or another server, may lack a follower whose `sync` has found no post yet.
+// Nobody is missed: a user who follows after this read commits the row after the post's row. The
+// hint `sync` of that follow is appended even later and finds the post. This needs a read on the
+// connection that committed the post, after the commit is acknowledged, and in autocommit. An older
+// snapshot or another server might lack a follower whose `sync` has not found the post.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,16 @@
 namespace fanline::mysql {
 
 struct FollowerBuckets {
-  // Each bucket once, ascending. An author who is missing here may be followed from anywhere.
+  // Each bucket once, ascending. An author who is missing here may have followers in any bucket.
   std::map<UserId, std::vector<Bucket>> whole;
-  Status status;  // of the reads: not done, and the authors read by then are in `whole`
+  Status status;  // of the reads; if not done, `whole` has the authors read before the failure
 };
 
-// Reads the live followers of those of `counters` whose counter says at most `most`. The counters
-// (0: none) only choose whom to read: they may be wrong. One statement reads up to kAuthorsLimit
-// authors, and a few more rows than their counters promise. One that met this bound is believed of
-// nobody. Never throws MysqlError: the post is committed, whatever becomes of this read.
+// Reads the live followers of those of `counters` whose counter is at most `most`. The counters (0:
+// none) only select the authors to read, for they may be wrong. One statement reads up to
+// kAuthorsLimit authors, and somewhat more rows than their counters add up to. If a statement
+// reaches this row limit, its authors are not in the result. Never throws MysqlError, since the
+// post is committed whether or not this read succeeds.
 [[nodiscard]] FollowerBuckets ReadFollowerBuckets(Connection& connection,
                                                   const std::map<UserId, uint64_t>& counters,
                                                   uint32_t most);

@@ -13,26 +13,26 @@ namespace {
 
 FollowerCursor CursorAt(UserId reader) { return {BucketOf(reader), reader}; }
 
-// The statement asks for one row more than the page holds: it tells whether there is a next page.
+// The statement reads one row more than the page holds, which tells whether there is a next page.
 void CutToPage(FollowersPage& page, uint32_t limit) {
   if (page.followers.size() <= limit) return;
   page.followers.resize(limit);
   page.next = CursorAt(page.followers.back());
 }
 
-// A first page to be read: one author in one range.
+// A first page to read: one author in one range.
 struct Slot {
   UserId author{};
   Range range = 0;
   uint32_t limit = 0;
-  bool alone = false;  // the author is known to exceed a page: share no statement
+  bool alone = false;  // the author is known to exceed a page: no shared statement
   bool done = false;
   FollowersPage page;
 
   bool full() const { return page.followers.size() > limit; }
 };
 
-// Neighbouring ranges of one author, still to be read.
+// Neighbouring ranges of one author that are still to be read.
 struct Run {
   Slot* begin;
   Slot* end;
@@ -49,7 +49,7 @@ class FirstPages {
              PageReaderLimits limits)
       : connection_(connection), layout_(layout), slots_(std::move(slots)), limits_(limits) {}
 
-  // Each round finishes at least the first slot of every statement.
+  // Every statement of a round finishes at least its first slot.
   std::vector<Slot> Read() {
     for (auto runs = PendingRuns(); !runs.empty(); runs = PendingRuns()) {
       for (size_t begin = 0; begin < runs.size();) {
@@ -62,7 +62,7 @@ class FirstPages {
   }
 
  private:
-  // By author and range; those to be read alone last.
+  // In the order of author and range, except that runs to be read alone come last.
   std::vector<Run> PendingRuns() {
     std::vector<Run> runs;
     for (Slot& slot : slots_) {
@@ -87,8 +87,8 @@ class FirstPages {
     return end;
   }
 
-  // Authors of the same ranges share a list. Ranges that lag behind others ask for other posts than
-  // they do, so one batch may hold any mixture.
+  // Authors of the same ranges share a list. Ranges that lag ask for older posts than the others,
+  // so a batch may hold any mixture.
   std::vector<FollowersIn> PartsOf(std::span<const Run> runs) const {
     std::map<std::pair<Range, Range>, std::vector<UserId>> by_ranges;
     for (const Run& run : runs) by_ranges[{run.first(), run.last()}].push_back(run.author());
@@ -100,7 +100,7 @@ class FirstPages {
     return parts;
   }
 
-  // The runs are by author and range, as the rows will be.
+  // The runs are in the order of author and range, like the rows.
   void ReadTogether(std::span<const Run> runs) {
     const size_t bound = RowBound(runs);
     const std::string sql = FollowersOfManySql(PartsOf(runs), static_cast<uint32_t>(bound));
@@ -141,8 +141,8 @@ class FirstPages {
     }
   }
 
-  // The statement's last row fell into `last` of runs[cut]: slots before it were read in full,
-  // `last` itself only if it is full, and nothing is known of slots behind it.
+  // The last row of the statement fell into slot `last` of runs[cut]. The slots before it were read
+  // in full, `last` itself only if it is full, and the slots behind it are unknown.
   void FinishCut(std::span<const Run> runs, size_t cut, Slot* last) {
     for (size_t i = 0; i < cut; ++i) Finish(runs[i].begin, runs[i].end);
     const Run& run = runs[cut];
@@ -152,7 +152,7 @@ class FirstPages {
       return;
     }
     Finish(last, last + 1);
-    // In all ranges, also those that do not adjoin.
+    // In all ranges, including those that are not neighbours.
     for (Slot* slot = last + 1;
          slot != slots_.data() + slots_.size() && slot->author == last->author; ++slot) {
       slot->alone = true;
@@ -161,7 +161,7 @@ class FirstPages {
 
   Connection& connection_;
   const RangeLayout& layout_;
-  std::vector<Slot> slots_;  // sorted by (author, range), each once; addresses stay
+  std::vector<Slot> slots_;  // sorted by (author, range), without duplicates; addresses stay
   const PageReaderLimits limits_;
 };
 
@@ -182,7 +182,7 @@ FollowersPage ReadLaterPage(Connection& connection, const RangeLayout& layout,
   return page;
 }
 
-// First pages asked for, each (author, range) once, with the greatest limit.
+// The first pages that are asked for: each (author, range) once, with the largest limit.
 std::vector<Slot> SlotsOf(const std::vector<PageQuery>& queries) {
   std::map<std::pair<UserId, Range>, uint32_t> limits;
   for (const PageQuery& query : queries) {

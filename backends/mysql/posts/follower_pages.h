@@ -1,4 +1,4 @@
-// Pages of followers: many small lists in one statement, a big list page by page.
+// Reads pages of followers: many small lists in one statement, a large list page by page.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ struct FollowersPage {
 };
 
 struct PageReaderLimits {
-  size_t rows_per_statement = 32'768;  // bounds how long one statement keeps the others waiting
+  size_t rows_per_statement = 32'768;  // bounds how long one statement delays the others
 };
 
-// Answers in the order of `queries`, whose authors lie on the connection's shard. First pages
-// (`after` none) are merged: up to kAuthorsLimit of them share a statement, whatever their ranges,
-// and an author asked for in neighbouring ranges counts once and costs one seek. When a statement
-// is cut at its row bound, pages read in full stand and the rest is read again. An author who alone
-// exceeds a page is from then on read one range at a time. Throws MysqlError.
+// Returns the pages in the order of `queries`, whose authors lie on the connection's shard. First
+// pages (`after` none) are merged: up to kAuthorsLimit of them share a statement, whatever their
+// ranges. An author in neighbouring ranges counts once and costs one seek. If a statement reaches
+// its row limit, the pages read in full are kept and the rest is read again. An author who alone
+// exceeds a page is read one range at a time from then on. Throws MysqlError.
 std::vector<FollowersPage> ReadFollowerPages(Connection& connection, const RangeLayout& layout,
                                              const std::vector<PageQuery>& queries,
                                              PageReaderLimits limits = {});

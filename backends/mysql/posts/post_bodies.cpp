@@ -53,7 +53,8 @@ size_t BytesOf(const BodyValues& values) {
   return bytes;
 }
 
-// What is wrong when the server refuses the statement; empty: something that may pass.
+// The option to change when the server refuses the statement with `code`. Empty: the error may
+// pass.
 std::string OptionBehind(int code) {
   switch (code) {
     case 1142:  // the table may not be read
@@ -92,7 +93,7 @@ std::string MysqlPostBodies::SelectSql() const {
 
 Status MysqlPostBodies::Read(const std::vector<PostId>& posts, BodiesRead* out) {
   return connections_.ReadTruth(0, [&](Connection& connection) {
-    *out = {};  // Run may have to read twice
+    *out = {};  // Run may call this twice
     ReadAll(connection, posts, out);
   });
 }

@@ -1,13 +1,13 @@
-// Bodies of posts from the application's own table (port PostBodies): any table or view of one
-// MariaDB server that has a column of the posts' ids. Fanline only reads it.
+// Bodies of posts from the application's own table (port PostBodies). It may be any table or view
+// of one MariaDB server with a column of the posts' ids. Fanline only reads it.
 //
-// One statement for kIdsPerStatement posts, which the server itself ends at the time limit: what
-// nobody waits for any more is no load there either. The server must be a primary. A replica that
-// lags would not have a new post yet, and a post that is not there is taken for gone.
+// One statement reads kIdsPerStatement posts. The server itself ends it at the time limit, so that
+// it carries no load for pages that nobody waits for any more. The server must be a primary. A
+// replica that lags would not have a new post yet, and a missing post is taken for deleted.
 //
 // Values: BIT, YEAR and integers up to INT become numbers, and so do FLOAT and DOUBLE. BIGINT and
-// DECIMAL become decimal text, whatever the value: readers of JSON would round them. Bytes
-// (BINARY, BLOB) become base64. All else is text as MariaDB writes it, times in UTC.
+// DECIMAL always become decimal text, because readers of JSON would round them. Bytes (BINARY,
+// BLOB) become base64. Everything else becomes text as MariaDB writes it, times in UTC.
 //
 // Blocking; one object per thread.
 #pragma once
@@ -26,25 +26,25 @@ struct BodiesConfig {
   std::string table;  // these three: identifiers (sql_text.h)
   std::string id_column;
   std::vector<std::string> columns;
-  std::chrono::milliseconds time_limit{1000};  // of all statements for a page together, about
+  std::chrono::milliseconds time_limit{1000};  // for all statements of a page together, roughly
 };
 
 class MysqlPostBodies final : public PostBodies {
  public:
   static constexpr size_t kIdsPerStatement = 50;
-  // When so much has been looked up, the rest is left to the next page. A statement may bring more:
-  // what kIdsPerStatement bodies take is held for the moment.
+  // After this many bytes the rest is left to the next page. A single statement may bring more:
+  // memory holds up to kIdsPerStatement bodies for a moment.
   static constexpr size_t kMostBytes = size_t{4} << 20;
 
-  // Ends the process when a name is no identifier. `away`: see ShardConnections; may be empty.
+  // Ends the process if a name is not an identifier. `away`: see ShardConnections; may be empty.
   explicit MysqlPostBodies(BodiesConfig config, ShardConnections::Away away = {});
 
   const std::vector<std::string>& columns() const override { return config_.columns; }
   Status Read(const std::vector<PostId>& posts, BodiesRead* out) override;
 
-  // Never: the server answers that there is no such table or column, that this user may not read
-  // it, or that the id column holds no integers; the message names the option to change. Later: the
-  // server is away, and nothing was found wrong.
+  // Never: the server says that the table or a column does not exist, that this user may not read
+  // it, or that the id column holds no integers. The message names the option to change. Later: the
+  // server is away, so nothing is known to be wrong.
   [[nodiscard]] Status CheckTable();
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 void AppendRow(std::string& sql, const PostChange& change) {
   const auto& [key, state] = change;
-  // Names each member, so that a new one does not compile before it is written.
+  // Names each member, so that a new one fails to compile until it is written here.
   const auto& [created_at, deleted, hidden, pushed, visibility, edit] = state;
   sql += '(';
   AppendId(sql, key.first);
@@ -55,9 +55,8 @@ std::vector<AuthorTime> NewestPublished(std::span<const FeedEvent> events) {
   return {newest.begin(), newest.end()};
 }
 
-// MariaDB evaluates the assignments from left to right and lets later ones see earlier ones:
-// hidden is decided while visibility_version is still the stored one. `pushed` of a stored row
-// stays.
+// MariaDB assigns from left to right, and later assignments see earlier ones. So `hidden` is
+// decided before visibility_version changes. A stored row keeps its `pushed`.
 std::string MergePostsSql(std::span<const PostChange> changes) {
   std::string sql =
       "INSERT INTO author_post (author_id, post_id, member, created_at_ms, deleted, hidden,"

@@ -1,9 +1,9 @@
 // How a batch of events becomes rows of `author_post` and `author`: the sticky rule of
-// fanline/model/post_state.h, in SQL. Pure text; the transaction is post_store's.
+// fanline/model/post_state.h, in SQL. Pure text; post_store runs the transaction.
 //
-// The events of one post are first folded into one row by ApplyEvent itself, starting from an
-// unknown post. The statement then merges that row into the stored one by the same rule. So there
-// is one statement for all kinds of events, and every transaction takes its locks in one order.
+// ApplyEvent first folds the events of one post into one row, starting from an unknown post. The
+// statement then merges that row into the stored one by the same rule. So there is one statement
+// for all kinds of events, and every transaction takes its locks in the same order.
 #pragma once
 
 #include <map>
@@ -22,11 +22,12 @@ namespace fanline::mysql {
 using PostChange = std::pair<PostKey, PostState>;
 using AuthorTime = std::pair<UserId, UnixMs>;
 
-// Each post once, in primary key order. Posts of `pull` are merged at read, if their rows are new.
+// Each post once, in primary key order. Posts of the authors `pull` are merged at read if their
+// rows are new.
 std::vector<PostChange> FoldEvents(std::span<const FeedEvent> events,
                                    const std::set<UserId>& pull = {});
 
-// For each author with published events the newest created_at, in primary key order.
+// The newest created_at of each author with published events, in primary key order.
 std::vector<AuthorTime> NewestPublished(std::span<const FeedEvent> events);
 
 std::string MergePostsSql(std::span<const PostChange> changes);

@@ -10,7 +10,7 @@ namespace {
 
 PostState StateOf(const Row& row) {
   PostState state;
-  // Names each member, so that a new one does not compile before it is read.
+  // Names each member, so that a new one fails to compile until it is read here.
   auto& [created_at, deleted, hidden, pushed, visibility, edit] = state;
   created_at = row.OptionalInt64(3);
   deleted = row.Bool(4);
@@ -23,8 +23,8 @@ PostState StateOf(const Row& row) {
 
 constexpr size_t kWalked = 3 * kListLimit;
 
-// Walks over one author's rows along `keys`, which are sorted. Returns the keys that are left:
-// lists find those in fewer statements.
+// Reads one author's rows in order along `keys`, which are sorted. Returns the remaining keys, for
+// which lists take fewer statements.
 std::span<const PostKey> Walk(Connection& connection, std::span<const PostKey> keys,
                               std::map<PostKey, PostState>& found) {
   while (keys.size() > kListLimit) {

@@ -10,13 +10,13 @@
 
 namespace fanline::mysql {
 
-// The stored rows; a post without a row is left out. `keys` in any order, repeats allowed, of
-// authors of the connection's shard. Throws MysqlError.
+// Returns the stored rows; a post without a row is missing. `keys` may have any order and repeats;
+// their authors lie on the connection's shard. Throws MysqlError.
 std::map<PostKey, PostState> ReadPostRows(Connection& connection, std::vector<PostKey> keys);
 
-// The same, for keys most of which have no row, such as posts of anybody asked for as one author's.
-// Where an author has few rows among many keys, these rows are read instead, 900 at once: then the
-// number of keys does not matter.
+// The same for keys that mostly have no row, such as posts of anybody looked up as one author's. If
+// an author has few rows among many keys, the author's rows are read instead, 900 at a time, so
+// that the number of keys does not matter.
 std::map<PostKey, PostState> ReadPostRowsAmong(Connection& connection, std::vector<PostKey> keys);
 
 }  // namespace fanline::mysql

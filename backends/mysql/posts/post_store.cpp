@@ -21,9 +21,9 @@ bool Storable(const FeedEvent& event) {
   return ids && event.created_at > 0 && event.created_at <= kMaxCreatedAt;
 }
 
-// In a statement of its own, before the transaction: what is read there is read as of its first
-// read, and must not lack rows that others have made meanwhile. A mode that changes in between
-// holds for the next posts.
+// Reads the modes before the transaction, whose first read must come after its writes. Otherwise
+// that read might fix a snapshot that lacks rows which others made meanwhile. A mode that changes
+// in between takes effect for the next posts.
 std::map<UserId, AuthorMode> ReadModes(Connection& connection,
                                        const std::vector<FeedEvent>& events) {
   std::vector<UserId> authors;
@@ -63,7 +63,7 @@ std::set<PostKey> ReadNotPushed(Connection& connection, const std::vector<FeedEv
   return merged_at_read;
 }
 
-// Of every author. A counter below zero is drift and reads as no followers.
+// Returns a counter for every author. One below zero has drifted and counts as no followers.
 std::map<UserId, uint64_t> ReadFansCounts(Connection& connection,
                                           const std::vector<FeedEvent>& events) {
   std::vector<UserId> authors;
@@ -96,7 +96,7 @@ EventsApplied PostService::Do(Connection& connection, const ApplyEvents& request
     merged_at_read = ReadNotPushed(connection, request.events);
     return true;
   });
-  // Committed: from here on nothing may fail the request for a read of its followers.
+  // Committed. From here on a failed read of followers must not fail the request.
   const auto counts = ReadFansCounts(connection, request.events);
   FollowerBuckets followers;
   if (request.most_followers > 0) {

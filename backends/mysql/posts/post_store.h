@@ -1,11 +1,11 @@
 // The dispatcher's writes of truth (fanline/ports/post_store.h).
 //
-// One request = one transaction, after a read of the authors' modes: the rows of all its posts in
-// one upsert in primary key order, then the authors' last_at, then what the dispatcher must know of
-// each event is read back. After the commit follow the authors' counters and, if asked for, their
-// followers (follower_buckets.h). A deadlock's victim starts over, a few times. With more than one
-// thread per shard, requests for one shard may be committed in any order (the rule of ApplyEvent
-// allows it).
+// One request is one transaction, after a read of the authors' modes. It writes the rows of all its
+// posts in one upsert in primary key order, then the authors' last_at, then reads back what the
+// dispatcher must know of each event. After the commit it reads the authors' counters and, if
+// requested, their followers (follower_buckets.h). The victim of a deadlock starts over, a few
+// times. With more than one thread per shard, requests may be committed in any order, which the
+// rule of ApplyEvent allows.
 #pragma once
 
 #include "backends/mysql/sql/shard_port.h"
@@ -15,7 +15,7 @@ namespace fanline::mysql {
 
 struct PostService {
   static constexpr const char* kName = "posts";
-  static constexpr PoolLimits kLimits{.queue = 1024};  // requests, each of many events
+  static constexpr PoolLimits kLimits{.queue = 1024};  // requests, each with many events
 
   EventsApplied Do(Connection& connection, const ApplyEvents& request);
   AuthorAnnounced Do(Connection& connection, const AnnounceAuthor& request);

@@ -9,7 +9,7 @@
 namespace fanline::mysql {
 namespace {
 
-// What one statement over a chunk of authors answers, row by row.
+// A statement over a chunk of authors, and the value of each of its rows.
 template <typename T>
 struct ChunkedRead {
   size_t chunk;
@@ -17,8 +17,8 @@ struct ChunkedRead {
   std::function<T(const Row&)> value;
 };
 
-// Each author is asked for on their own shard. A shard's answers are appended as a whole: Run may
-// have to read twice.
+// Asks for each author on the author's shard. A shard's values are appended together at the end,
+// because Run may call twice.
 template <typename T>
 Status ReadByShard(ShardConnections& connections, const ShardMap& map,
                    const std::vector<UserId>& authors, const ChunkedRead<T>& read,
@@ -41,7 +41,7 @@ Status ReadByShard(ShardConnections& connections, const ShardMap& map,
   return Status::Done();
 }
 
-// Those of `posts` that are pushed, or those that are not; ascending, as the index has them.
+// Reads either the pushed ones of `posts` or the others, in ascending order as in the index.
 void ReadHalf(Connection& connection, const std::vector<PostsOf>& posts, bool pushed,
               const TimeSpan& span, uint32_t limit, ItemsRead* out) {
   std::vector<UserId> authors;
@@ -61,7 +61,7 @@ void ReadHalf(Connection& connection, const std::vector<PostsOf>& posts, bool pu
       });
     }
     if (found < room) return;
-    // The limit is reached: authors behind the last one met were not read.
+    // The limit is reached. Authors behind the last one found were not read.
     if (room > 0) out->partial = PostsOf{last, pushed};
     const auto unread =
         room > 0 ? std::upper_bound(chunk.begin(), chunk.end(), last) : chunk.begin();
@@ -98,7 +98,7 @@ Status MysqlReaderTruth::LastAt(const std::vector<UserId>& authors,
   return ReadByShard(connections_, map_, authors, read, out);
 }
 
-// One statement after the other while there is room: what is left of `limit` bounds the next.
+// Reads one statement after another while there is room. The rest of `limit` bounds the next.
 Status MysqlReaderTruth::Items(const std::vector<PostsOf>& posts, const TimeSpan& span,
                                uint32_t limit, ItemsRead* out) {
   *out = {};
@@ -108,7 +108,7 @@ Status MysqlReaderTruth::Items(const std::vector<PostsOf>& posts, const TimeSpan
     if (by_shard[shard].empty()) continue;
     ItemsRead read;
     Status status = connections_.ReadUnconfirmed(shard, [&](Connection& connection) {
-      read = {};  // Run may have to read twice
+      read = {};  // Run may call this twice
       const auto room = static_cast<uint32_t>(limit - std::min<size_t>(limit, out->items.size()));
       ReadItems(connection, by_shard[shard], span, room, &read);
     });
@@ -139,7 +139,7 @@ Status MysqlReaderTruth::LookUp(UserId user, UserFacts* out) {
   return connections_.ReadTruth(map_.ShardOf(user), [&](Connection& connection) {
     *out = {};
     connection.Query(FollowsSomebodySql(user), [&](const Row&) { *out = {true, true}; });
-    // The other question looks into three tables, and hardly anybody follows nobody.
+    // The other question searches three tables, and nearly every user follows somebody.
     if (out->follows) return;
     connection.Query(IsKnownSql(user), [&](const Row& row) { out->known = row.Bool(1); });
   });

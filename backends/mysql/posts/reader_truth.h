@@ -1,9 +1,8 @@
 // The truth behind one reader's timeline (port ReaderTruth of fanline/ports/reader_ports.h).
-// Blocking, bounded by the timeouts of Config per statement; one object per thread.
+// Blocking, limited by the timeouts of Config per statement; one object per thread.
 //
-// Sized for a reader of thousands of authors: 5,000 followees are one statement, their last_at a
-// handful, and so are their newest items. Whatever the authors hold, Items reads about `limit`
-// rows.
+// It suits readers of thousands of authors: 5,000 followees take one statement, and their last_at
+// and their newest items a handful each. Items reads about `limit` rows, whatever the authors hold.
 #pragma once
 
 #include <vector>
@@ -19,7 +18,7 @@ class MysqlReaderTruth : public ReaderTruth {
   // `away`: see ShardConnections; may be empty.
   MysqlReaderTruth(const Config& config, const ShardMap& map, ShardConnections::Away away = {});
 
-  // Each of these two appends to *out, which holds what was read before the first failure.
+  // These two append to *out. After a failure it holds what was read before.
   Status Followees(UserId reader, std::vector<UserId>* out) override;
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override;
   Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,

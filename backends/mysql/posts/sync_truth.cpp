@@ -38,8 +38,8 @@ std::map<PostKey, PostState> ReadMembers(Connection& connection,
 
 using Outbox = std::vector<Item>;  // newest first
 
-// Many readers may begin to follow one author at once: each author is read once, as deep as the
-// widest window asks, and one item further.
+// Many readers may begin to follow one author at once. Each author is read once, as far as the
+// widest window needs, and one item further.
 std::map<UserId, Outbox> ReadOutboxes(Connection& connection, const std::vector<ReadSync>& requests,
                                       const std::set<EdgeKey>& live) {
   uint32_t window = 0;
@@ -78,7 +78,7 @@ void FillVisible(const Outbox& outbox, uint32_t window, SyncTruth& truth) {
 
 }  // namespace
 
-// A member whose row exists without created_at counts as not visible, and is to be removed.
+// A member whose row has no created_at counts as invisible and must go.
 std::vector<SyncTruth> TruthService::DoAll(Connection& connection,
                                            const std::vector<ReadSync>& requests) {
   const auto live = ReadLiveEdges(connection, requests);

@@ -1,9 +1,10 @@
-// The truth a pusher reads (fanline/ports/truth.h), from the MariaDB primaries.
+// The truth that a pusher reads (fanline/ports/truth.h), from the MariaDB primaries.
 //
-// A few threads per shard (shard_port.h); a thread takes the queued requests of its shard and reads
-// for them together: states of the posts of many requests in one statement, first pages of many
-// authors in another. All reads of a request happen after Submit, each in a transaction of its own
-// (autocommit), and are answered only by a server that is the primary after the last of them.
+// A few threads per shard (shard_port.h). A thread takes the queued requests of its shard and reads
+// for them together: one statement for the states of posts of many requests, another for the first
+// pages of many authors. All reads of a request happen after Submit, each in a transaction of its
+// own (autocommit). A request is answered only if the server is still the primary after the last of
+// them.
 #pragma once
 
 #include <vector>

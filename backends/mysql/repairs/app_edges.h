@@ -1,8 +1,7 @@
-// The two tables of edges of an application that keeps them itself: their names, where they lie,
-// and what a reconciler reads and writes there (docs/relations-contract.md). Each table has a
-// unique key over (src, dst); ver is unsigned, state 1 or 0, pos in Unix milliseconds. Neither log1
-// nor counters of Fanline's are touched.
-// Blocking; one thread at a time.
+// The two tables of edges of an application that keeps them itself: their names, their shards, and
+// a reconciler's reads and writes there (docs/relations-contract.md). Each table has a unique key
+// over (src, dst); ver is unsigned, state 1 or 0, pos in Unix milliseconds. Fanline's log1 and
+// counters are not touched. Blocking; one thread at a time.
 #pragma once
 
 #include <span>
@@ -19,7 +18,7 @@
 namespace fanline::mysql {
 
 struct EdgeTable {
-  Config config;  // its shards: rows by src, or by dst, at ShardMap::Even
+  Config config;  // its shards: ShardMap::Even divides the rows, by src or by dst
   std::string table;
   std::string src = "src", dst = "dst", ver = "ver", state = "state", pos = "pos";
 };
@@ -29,17 +28,20 @@ struct AppTables {
 
 class AppEdges {
  public:
-  // Ends the process when a name is no identifier.
+  // Ends the process if a name is not an identifier.
   explicit AppEdges(const AppTables& tables);
 
-  // Asks every shard for the columns, without any row. Never: a reachable shard has no such table
-  // or column, or does not show it to this user; the message names the option to change, the shard
-  // and the table. Later: nothing was found wrong, and a shard is away.
+  // Asks every shard for the columns, without reading a row. Never: a shard that answers has no
+  // such table or column, or does not show it to this user. The message names the option to change,
+  // the shard and the table. Later: a shard is away, and nothing was found wrong.
   [[nodiscard]] Status CheckTables();
-  // In the order of ReadEdges: all reverse rows before the first forward row.
+  // Reads in the order that ReadEdges requires: all reverse rows before the first forward row.
   void Read(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out);
-  // Makes the row say what `edge` says, unless it has that version or a newer one already.
-  // *written: this call did; *now: the row.
+  // The two halves of that, in this order: the second completes what the first began.
+  void ReadReverse(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out);
+  void ReadForward(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out);
+  // Makes the row equal to `edge`, unless it already has that version or a newer one. *written:
+  // this call wrote it; *now: the row.
   Status WriteForward(const Edge& edge, bool* written, Edge* now);
   Status WriteReverse(const Edge& edge, bool* written, Edge* now);
 
@@ -55,6 +57,9 @@ class AppEdges {
   };
 
   static Status CheckTable(Side& side, const std::string& name, Shard shard);
+  // Reads the rows that lie with `owner`, and merges them into `out`.
+  static void Read(Side& side, std::span<const EdgeKey> edges, UserId EdgeKey::*owner,
+                   EdgeState RowsOfEdge::*row, std::vector<RowsOfEdge>* out);
   static Status Read(Side& side, Shard shard, std::span<const EdgeKey> edges,
                      std::vector<Edge>* out);
   static Status Write(Side& side, Shard shard, const Edge& edge, bool* written, Edge* now);

@@ -15,7 +15,7 @@ struct Where {
   const char* table;
   const char* column;
   const char* rows;   // the table whose live rows it counts
-  const char* owner;  // by which column
+  const char* owner;  // that column of it
 };
 
 constexpr Where kFollowed = {"user_rel", "following_cnt", "following", "src"};
@@ -50,7 +50,7 @@ Snapshot ReadAtOnce(Connection& connection, const Where& where, const std::strin
   return seen;
 }
 
-// Cuts followers by bucket, followed users by the first bits of their ids.
+// Divides followers by bucket, and followed users by the first bits of their ids.
 std::vector<std::string> Pieces(const Where& where, const std::string& id) {
   constexpr uint32_t kPieces = 64;
   const bool followers = std::string_view(where.rows) == "follower";
@@ -70,7 +70,7 @@ std::vector<std::string> Pieces(const Where& where, const std::string& id) {
 Snapshot ReadInPieces(Connection& connection, const Where& where, const std::string& id,
                       double seconds) {
   Snapshot seen;
-  connection.Execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");  // of the next one
+  connection.Execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");  // the next one only
   connection.Transact([&] {
     seen = ReadAtOnce(connection, where, id, "0", seconds);
     for (const std::string& piece : Pieces(where, id)) {
@@ -92,8 +92,8 @@ Snapshot Read(Connection& connection, const Where& where, const std::string& id,
   return ReadInPieces(connection, where, id, kStatementSeconds);
 }
 
-// Columns: user, whether of followers, counter, live rows. The last two come in a row each, with
-// the other 0.
+// Columns: user, whether followers are counted, counter, live rows. The last two come in separate
+// rows, with 0 in place of the other.
 std::string LookSql(const Where& where, bool of_followers, const std::string& users) {
   const std::string owner = where.owner, which = of_followers ? "1" : "0";
   return "SELECT user_id, " + which + ", " + where.column + ", 0 FROM " + where.table +
@@ -102,7 +102,7 @@ std::string LookSql(const Where& where, bool of_followers, const std::string& us
          " IN " + users + " GROUP BY " + owner;
 }
 
-// False: somebody else repaired it since.
+// Returns false if another repair was faster.
 bool Add(Connection& connection, const Where& where, UserId user, const Snapshot& seen) {
   const std::string id = ToString(user), table = where.table, column = where.column;
   if (!seen.has_row) {

@@ -1,10 +1,10 @@
 // Repairs counters while their rows are being written. Blocking; one thread at a time.
 //
-// One statement reads counter, epoch and the number of live rows, all from one snapshot. A change
-// writes row and counter in one transaction, so the difference is drift and nothing else, and no
-// lock is held while rows are counted. A second statement adds the drift: changes made meanwhile
-// are kept. It adds only while the epoch is still the one that was read, so two repairs of the same
-// counter do not both add it.
+// One statement reads the counter, its epoch and the number of live rows from one snapshot. A
+// change writes row and counter in one transaction, so the difference is exactly the drift, and no
+// lock is held while rows are counted. A second statement adds the drift to the counter, which
+// keeps changes made meanwhile. It does so only if the epoch is still the one that was read, so
+// that two repairs of the same counter do not both add it.
 #pragma once
 
 #include <chrono>
@@ -19,38 +19,39 @@
 
 namespace fanline::mysql {
 
-// The read timeout a connection needs for LookAt. Statements of RepairOne and CountOne take at most
-// kStatementSeconds, a quarter of the shortest read timeout of their callers: the server gives up
-// first, so nobody asks again while it still counts.
+// The read timeout that a connection needs for LookAt. Statements of RepairOne and CountOne take at
+// most kStatementSeconds, a quarter of the shortest read timeout of their callers. The server gives
+// up first, so no count is requested again while the server still counts.
 inline constexpr std::chrono::seconds kLongestCount{600};
 
 struct CounterFound {
   int64_t counter = 0;    // as it was read
   int64_t rows = 0;       // live ones, at the same moment
-  bool repaired = false;  // false: it was right, or somebody else repaired it in between
+  bool repaired = false;  // false: it was right, or another repair was faster
 
   int64_t drift() const { return rows - counter; }
 };
 
-// On a connection to the shard of the user. A repair leaves a row in repair_log (net "counter",
-// cause "drift") and takes the mark for a recount away, in its transaction. Throws MysqlError.
+// Runs on a connection to the shard of the user. The transaction of a repair also adds a row to
+// repair_log (net "counter", cause "drift") and removes the mark for a recount. Throws MysqlError.
 [[nodiscard]] CounterFound RepairOne(Connection& connection, const UserCounter& counter);
 
-// How long one statement counts. A count that takes longer goes on in pieces, from one snapshot.
+// The limit of one statement that counts. A count that takes longer continues in pieces, from one
+// snapshot.
 inline constexpr uint32_t kStatementSeconds = 15;
 
 // The same count without the repair.
 [[nodiscard]] CounterFound CountOne(Connection& connection, const UserCounter& counter,
                                     double statement_seconds = kStatementSeconds);
 
-// Both counters of one user as they were seen; neither is repaired.
+// Both counters of one user as they were read, without a repair.
 struct CountersSeen {
   UserId user{};
   CounterFound followed, followers;
 };
 
-// Reads both counters of each of `users` and their live rows, in the order of `users`, all from one
-// snapshot; writes nothing. `users`: ascending, each once, of the connection's shard; a few
+// Reads both counters of each of `users` and their live rows from one snapshot, in the order of
+// `users`. Writes nothing. `users`: ascending, each once, on the connection's shard; at most a few
 // hundred, since one statement counts all their rows. Throws MysqlError.
 [[nodiscard]] std::vector<CountersSeen> LookAt(Connection& connection,
                                                std::span<const UserId> users);
@@ -61,10 +62,10 @@ class CounterRepair {
   CounterRepair(ShardConnections& connections, const ShardMap& map)
       : connections_(connections), map_(map) {}
 
-  // RepairOne on the user's shard.
+  // Calls RepairOne on the user's shard.
   Status Repair(const UserCounter& counter, CounterFound* out);
 
-  // LookAt, of users of one shard.
+  // Calls LookAt; all users lie on one shard.
   Status Look(std::span<const UserId> users, std::vector<CountersSeen>* out);
 
  private:

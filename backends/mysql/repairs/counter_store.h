@@ -1,6 +1,6 @@
-// Counters that are known to be wrong (fanline/ports/counter_store.h), one thread for each shard
-// (shard_port.h). A statement may take a quarter of a minute, and a count of tens of millions of
-// rows takes many.
+// Finds and repairs counters that are wrong (fanline/ports/counter_store.h), with one thread per
+// shard (shard_port.h). A statement may take a quarter of a minute, and a count of tens of millions
+// of rows takes many statements.
 #pragma once
 
 #include "backends/mysql/sql/shard_port.h"

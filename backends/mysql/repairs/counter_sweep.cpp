@@ -29,7 +29,7 @@ Place ReadPlace(Connection& connection, std::chrono::seconds every) {
   return place;
 }
 
-// Another sweeper may have gone on from `after` meanwhile: then its place counts.
+// If another sweeper has moved on from `after` meanwhile, its place is kept.
 void WritePlace(Connection& connection, UserId after, UserId next) {
   const std::string began = Raw(after) == 0 ? kNow : "began";
   connection.Execute(std::string("INSERT INTO counter_sweep (began, after_user) VALUES (") + kNow +
@@ -62,7 +62,7 @@ SweptPage SweepPage(Connection& connection, const ShardMap& map, std::chrono::se
   }
   SweptPage swept{.users = page.owners.size(), .over = !page.known};
   Wrong wrong;
-  // The last may own any number of rows, the others no more than were read.
+  // The last user may own any number of rows, the others at most the number read.
   const bool large = page.known && !page.owners.empty() && page.owners.back() == *page.known;
   if (large) {
     const UserId user = page.owners.back();

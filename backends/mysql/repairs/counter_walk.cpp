@@ -19,13 +19,14 @@ struct Table {
 constexpr Table kTables[] = {
     {"user_rel", "user_id"}, {"user_fan", "user_id"}, {"following", "src"}, {"follower", "dst"}};
 
-// What one table said: how many rows were read, and whose the last of them is.
+// How many rows were read from one table, and the owner of the last.
 struct Read {
   uint64_t rows = 0;
   UserId last{};
 };
 
-// The owners among the next rows of every table, as: number of the table, owner, rows read.
+// Reads the owners among the next rows of every table. Columns: number of the table, owner, rows
+// read.
 std::string OwnersSql(UserId after, uint32_t rows) {
   std::string sql;
   for (size_t i = 0; i < std::size(kTables); ++i) {
@@ -54,8 +55,8 @@ Status CounterWalk::Next(std::vector<UserId>* users) {
   return Status::Done();
 }
 
-// A table with more rows than were read is known up to its last owner only, and so is the shard:
-// owners above the lowest of these are read again.
+// If a table has more rows than were read, its owners are known only up to the last one read. The
+// lowest of these bounds what is known of the shard. Owners above it are read again.
 OwnersPage ReadOwners(Connection& connection, UserId after, uint32_t rows) {
   OwnersPage page;
   std::array<Read, std::size(kTables)> reads{};

@@ -10,7 +10,8 @@ uint32_t TakeFromAllowance(Connection& connection, const std::string& edges,
   const std::string key = " WHERE edges = " + name + " AND shard = " + shard;
   uint32_t granted = 0;
   connection.Transact([&] {
-    // Creates the row or takes its lock, in one statement: no shared lock that two must upgrade.
+    // Creates the row or locks it in one statement. With a shared lock first, two callers that
+    // upgrade it would deadlock.
     connection.Execute("INSERT INTO removal_allowance (edges, shard) VALUES (" + name + ", " +
                        shard + ") ON DUPLICATE KEY UPDATE taken = taken");
     RemovalAllowance kept;

@@ -1,4 +1,5 @@
-// Table removal_allowance: what reconcilers may still remove (fanline/ports/removal_allowance.h).
+// Table removal_allowance: how much reconcilers may still remove
+// (fanline/ports/removal_allowance.h).
 #pragma once
 
 #include <cstdint>
@@ -10,15 +11,15 @@
 
 namespace fanline::mysql {
 
-// Returns how many of the wanted removals are granted, of the rows named `edges`, by the server's
-// clock. Throws MysqlError.
+// Returns how many of the wanted removals are granted for the rows named `edges`. The server's
+// clock counts. Throws MysqlError.
 [[nodiscard]] uint32_t TakeFromAllowance(Connection& connection, const std::string& edges,
                                          const TakeRemovals& request);
 
-// The breakers kept on this shard that are open for who knows of `closings` (GetBreakerClosings).
-// Throws MysqlError.
+// Returns the breakers of this shard's table that are open if `closings` is the last closing
+// (GetBreakerClosings). Throws MysqlError.
 struct OpenBreaker {
-  std::string edges;  // as removal_allowance names them
+  std::string edges;  // their name in removal_allowance
   Shard shard = 0;    // of these rows
 };
 [[nodiscard]] std::vector<OpenBreaker> ReadOpenBreakers(Connection& connection, uint64_t closings);

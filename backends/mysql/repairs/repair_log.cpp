@@ -35,8 +35,8 @@ std::vector<LoggedRepair> LastRepairs(Connection& connection, const EdgeKey& edg
   return repairs;
 }
 
-// Found first and then deleted by key: a DELETE by age would lock the index up to the first row
-// that is young enough, or to its end, where repairs are being added.
+// The rows are found first and then deleted by key. A DELETE by age would lock the index up to the
+// first row that is young enough, or to its end, where repairs are being added.
 uint64_t PurgeRepairLog(Connection& connection, std::chrono::seconds keep, uint32_t most) {
   std::vector<uint64_t> old;
   connection.Query(

@@ -1,5 +1,6 @@
-// How the shards are reached. The order of `shards` is their numbering, the same in every program
-// of an installation (table `installation` says which server is which, and is checked).
+// How the shards are reached. The order of `shards` is their numbering. It is the same in every
+// program of an installation; table `installation` records which server is which, and programs
+// check it.
 #pragma once
 
 #include <chrono>
@@ -26,40 +27,40 @@ struct ShardAddress {
 
 struct Config {
   std::vector<ShardAddress> shards;
-  std::string resource;  // of a server that is no shard: what a Status names in place of mysql_N
+  std::string resource;  // named in a Status instead of mysql_N; for a server that is not a shard
   std::string user;
   Secret password;  // never logged, never part of a message; read for each connection
-  TlsFiles tls;     // when on: a server that does not prove its name by it is refused
+  TlsFiles tls;     // when on, a server that cannot prove its name is refused
 
-  // Bounds of every call; the client library counts in whole seconds. A statement that exceeds
-  // read_timeout costs its connection, so lock waits are given up well before (lock_wait).
+  // Limits of every call, in whole seconds because the client library counts in them. A statement
+  // that exceeds read_timeout costs its connection, so lock waits end well before (lock_wait).
   std::chrono::seconds connect_timeout{2};
   std::chrono::seconds read_timeout{5};
   std::chrono::seconds write_timeout{5};
   std::chrono::seconds lock_wait{2};
-  // A process that hangs within a transaction holds its rows' locks for ever, and other writers of
-  // these rows wait. The server ends such a session after this long.
+  // A process that hangs within a transaction keeps its row locks, and other writers of these rows
+  // wait. The server ends such a session after this long.
   std::chrono::seconds idle_transaction{5};
-  // In place of read_timeout, of statements that make or alter tables: they take as long as a table
-  // is large. They wait for its other users no longer than lock_wait all the same.
+  // Replaces read_timeout for statements that create or alter tables, which take long on large
+  // tables. They still wait at most lock_wait for other users of the table.
   std::chrono::seconds migration_timeout{3600};
   // How often a connection in use asks whether its server is still the primary. After a planned
   // switchover the old primary lags behind and refuses only writes. Reads of truth ask each time
-  // (Connection::RequirePrimary): a row missing there would be taken for a deleted post.
+  // (Connection::RequirePrimary), because a row missing there would be taken for a deleted post.
   std::chrono::seconds primary_check{1};
   Backoff reopen{.first = std::chrono::milliseconds(100), .most = std::chrono::seconds(2)};
 };
 
-// "tcp://host:port/database,..." ("tcp://" and ":port" may be left out; an IPv6 address stands in
-// brackets). Empty, and *why set, when `text` is no such list. Credentials in it are refused: they
-// have options of their own.
+// "tcp://host:port/database,...". "tcp://" and ":port" are optional; an IPv6 address stands in
+// brackets. Returns an empty list and sets *why when `text` has another form. Credentials in it are
+// refused: they have options of their own.
 std::vector<ShardAddress> ParseShards(std::string_view text, std::string* why);
 
 // The resource name of a shard in a Status, a metric or a log line: "mysql_0".
 std::string ResourceOf(Shard shard);
 
 // Called when a shard becomes reachable (done) or unreachable (later, with the reason), and when
-// the reason changes; from an adapter's thread.
+// the reason changes. Runs on a thread of the adapter.
 using HealthSink = std::function<void(Shard shard, const Status& status)>;
 
 }  // namespace fanline::mysql

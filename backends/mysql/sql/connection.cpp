@@ -22,14 +22,14 @@ sql::Driver& Driver() {
   return *driver;
 }
 
-// The client library wants to be told of every thread that uses it.
+// The client library requires that every thread registers that uses it.
 struct ThreadRegistration {
   ThreadRegistration() { Driver().threadInit(); }
   ~ThreadRegistration() { Driver().threadEnd(); }
 };
 void RegisterThread() { thread_local ThreadRegistration registration; }
 
-// Every call into the connector goes through here: its exceptions become ours.
+// Turns the connector's exceptions into ours. All calls into the connector go through here.
 template <typename Call>
 auto Translated(Call call) {
   try {
@@ -45,8 +45,8 @@ std::string UriOf(const ShardAddress& address) {
          std::to_string(address.port);
 }
 
-// Newer servers have more than one way to be read-only, each with a name: every value but off is
-// on.
+// Newer servers have several read-only modes, each with a name. Every value except off counts as
+// read-only.
 bool IsOff(const std::string& value) { return value == "0" || value == "OFF"; }
 
 int Seconds(std::chrono::seconds duration) { return static_cast<int>(duration.count()); }
@@ -72,7 +72,7 @@ sql::ConnectOptionsMap OptionsOf(const Config& config, const ShardAddress& addre
     map["sslCA"] = config.tls.authority;
     if (!config.tls.certificate.empty()) map["sslCert"] = config.tls.certificate;
     if (!config.tls.key.empty()) map["sslKey"] = config.tls.key;
-    // Without it the client library speaks as the server likes: plainly, to one that offers no TLS.
+    // Without this the client library falls back to plain text when a server offers no TLS.
     map["sslVerify"] = true;
   }
   if (options.local_infile) map["OPT_LOCAL_INFILE"] = 1;
@@ -204,8 +204,8 @@ void Connection::CallOnce(const std::string& sql, const std::function<void(const
   if (!is_open()) throw MysqlError(2006, "the connection is closed");
   try {
     Translated([&] {
-      // After its results a procedure answers once more, with its status: take all answers, or the
-      // next statement would read this one's.
+      // A procedure sends a status after its results. All answers must be taken, or the next
+      // statement would read this one's.
       for (bool more = statement_->execute(sql); more; more = statement_->getMoreResults()) {
         const std::unique_ptr<sql::ResultSet> result(statement_->getResultSet());
         if (result == nullptr) break;
@@ -238,7 +238,7 @@ void Connection::TransactOnce(const std::function<bool()>& body) {
   }
 }
 
-// A connection that cannot even roll back is closed, which rolls back.
+// A connection that cannot roll back is closed, which also rolls back.
 void Connection::RollBack() noexcept {
   if (!is_open()) return;
   try {

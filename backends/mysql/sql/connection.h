@@ -1,24 +1,24 @@
 // One connection to one shard. Autocommit; READ COMMITTED; session time in UTC; strict SQL mode.
 //
-// Never reconnects behind the caller's back (a silent reconnect drops the transaction and resets
-// the isolation level): an error of kind kLost closes it, and its owner opens it anew. Truth is
-// read on primaries only. Open refuses a read-only server (read_only or innodb_read_only).
-// CheckPrimary and RequirePrimary close the connection to a server that has become read-only: the
-// request is then `later`, and the next Open resolves the host's name anew.
+// A connection never reconnects by itself, because a silent reconnect drops the transaction and
+// resets the isolation level. An error of kind kLost closes it, and its owner opens it again. Truth
+// is read on primaries only: Open refuses a read-only server (read_only or innodb_read_only), and
+// CheckPrimary and RequirePrimary close the connection to a server that has become read-only. The
+// request is then `later`, and the next Open resolves the host's name again.
 //
 // A planned switchover makes the old primary read-only, lets the replica catch up, and only then
-// writes to the replica. So a read was of the truth if the server that answered it was no read-only
-// one AFTERWARDS: nobody could have written elsewhere yet. A check before a read proves nothing.
+// writes to the replica. So a read returned the truth if its server was still writable AFTERWARDS:
+// nobody could have written elsewhere before. A check before a read proves nothing.
 //
-// Calls block, bounded by the timeouts of Config, and throw MysqlError. One thread at a time; it
-// may move between threads while nothing runs.
+// Calls block, limited by the timeouts of Config, and throw MysqlError. One thread at a time; it
+// may change between calls.
 //
-// Results are fetched whole before the first row is shown. Streaming would be 6% faster and is a
-// trap: this client library takes an error in the middle of a streamed result (a killed query, a
-// server that gives up) for its end, and followers would be missing silently. Large results are
-// therefore read in pages. Raw libmariadb does not pay either: reading first pages of 100 authors
-// of 200 followers, it made 1.1 times the connector's rows per second (text) and 1.1 times
-// (prepared); four fifths of the time are the server's.
+// Results are fetched whole before the first row is passed on. Streaming would be 6% faster but
+// loses rows: this client library takes an error within a streamed result (a killed query, a server
+// that gives up) for its end, and followers would be missing silently. Large results are therefore
+// read in pages. Raw libmariadb does not pay either: reading first pages of 100 authors of 200
+// followers, it made 1.1 times the connector's rows per second, both with text and with prepared
+// statements. Four fifths of the time are the server's.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ class Statement;
 
 namespace fanline::mysql {
 
-// One row while it is shown. Columns count from 1, as in the connector.
+// One row of a result, valid during the call that gets it. Columns count from 1, as in the
+// connector.
 class Row {
  public:
   explicit Row(sql::ResultSet& result) : result_(result) {}
@@ -49,8 +50,8 @@ class Row {
   std::string Text(uint32_t column) const;
   std::optional<int64_t> OptionalInt64(uint32_t column) const;
 
-  // Of a column that is not ours.
-  enum class Type { kInteger, kWideInteger, kReal, kText, kBytes };  // wide: may be above 2^53
+  // For columns of applications' tables.
+  enum class Type { kInteger, kWideInteger, kReal, kText, kBytes };  // wide: may exceed 2^53
   Type TypeOf(uint32_t column) const;
   bool IsNull(uint32_t column) const;
   double Double(uint32_t column) const;
@@ -62,11 +63,11 @@ class Row {
 class Connection {
  public:
   struct Options {
-    bool local_infile = false;                         // LOAD DATA LOCAL: only for a bulk load
-    std::optional<std::chrono::seconds> read_timeout;  // instead of Config's
+    bool local_infile = false;                         // LOAD DATA LOCAL; for bulk loads only
+    std::optional<std::chrono::seconds> read_timeout;  // replaces Config's
   };
 
-  // `config` outlives the connection. Opens nothing yet.
+  // `config` outlives the connection. Does not open it.
   Connection(const Config& config, Shard shard, Options options);
   Connection(const Config& config, Shard shard) : Connection(config, shard, Options()) {}
   ~Connection();
@@ -75,29 +76,32 @@ class Connection {
 
   Shard shard() const { return shard_; }
   bool is_open() const { return connection_ != nullptr; }
-  void Open();  // throws; closes what was open; a read-only server is refused
+  void Open();  // closes what was open; refuses a read-only server; throws
   void Close() noexcept;
 
   // Call before each use. Asks the server whether it is still the primary, at the first use and
-  // then every Config::primary_check. Throws like a statement; closes the connection to a read-only
-  // server. It keeps a connection from leading to the wrong server for long; it proves no read.
+  // then every Config::primary_check. Throws like a statement, and closes the connection to a
+  // read-only server. This bounds how long a connection leads to the wrong server; it proves no
+  // read.
   void CheckPrimary(Time now);
-  // Call after reads whose answers are acted on. Throws, and closes the connection, unless the
-  // server was the primary while it answered them.
+  // Call after reads whose results are acted on. Throws and closes the connection unless the server
+  // was the primary while it answered them.
   void RequirePrimary();
 
-  // Rows inserted + 2 x rows changed for an upsert, else rows changed.
+  // Returns the rows changed; for an upsert, the rows inserted + 2 x the rows changed.
   uint64_t Execute(const std::string& sql);
   void Query(const std::string& sql, const std::function<void(const Row&)>& each);
 
-  // Runs `body` in a transaction and commits it. A deadlock's victim starts over, a few times.
-  // False from `body` and any exception roll back. When the commit loses the connection, nobody
-  // knows whether it happened: the caller's writes must be idempotent.
+  // Runs `body` in a transaction and commits it. The victim of a deadlock starts over, a few times.
+  // The transaction is rolled back if `body` returns false or throws. If the connection is lost
+  // during the commit, the commit may or may not have happened, so the caller's writes must be
+  // idempotent.
   void Transact(const std::function<bool()>& body);
 
-  // Calls a procedure that makes its own transaction, and shows the rows of its result if it has
-  // one. A deadlock's victim starts over, a few times; any other error rolls back what the
-  // procedure left open. When it loses the connection, nobody knows whether it committed, as above.
+  // Calls a procedure that makes its own transaction, and passes on the rows of its result, if any.
+  // The victim of a deadlock starts over, a few times. Any other error rolls back what the
+  // procedure left open. If the connection is lost, the commit may or may not have happened, as in
+  // Transact.
   void Call(const std::string& sql, const std::function<void(const Row&)>& each);
 
  private:
@@ -111,7 +115,7 @@ class Connection {
   const Options options_;
   std::unique_ptr<sql::Connection> connection_;
   std::unique_ptr<sql::Statement> statement_;
-  std::optional<Time> checked_primary_;  // nothing: not yet since Open
+  std::optional<Time> checked_primary_;  // nothing: not since Open
 };
 
 }  // namespace fanline::mysql

@@ -11,10 +11,10 @@
 namespace fanline::mysql {
 namespace {
 
-// What is newer than the installation, maybe.
+// May mean that this program is newer than the tables.
 constexpr int kNoSuchTable = 1146;
 constexpr int kNoSuchColumn = 1054;
-// Where even this one is missing there is no installation yet: "Table 'feed.installation' doesn't
+// If this table is missing, there is no installation yet: "Table 'feed.installation' doesn't
 // exist".
 constexpr std::string_view kFirstTable = ".installation'";
 
@@ -34,13 +34,13 @@ constexpr const char* kLocalFiles = "start the shards with --local-infile=ON";
 constexpr const char* kDatabase = "create the database, or set --mysql-shards";
 
 constexpr int kTls = 2026;
-// What the client library adds where the server speaks no TLS at all.
+// The client library adds this when the server has no TLS at all.
 constexpr std::string_view kNoTls = "does not support it";
 
 // clang-format off
 constexpr Entry kTable[] = {
     {1213, ErrorKind::kDeadlock, Cause::kLocked},  // deadlock
-    {1205, ErrorKind::kBusy, Cause::kLocked},  // lock wait: it has been waited for long enough
+    {1205, ErrorKind::kBusy, Cause::kLocked},  // lock wait timeout: the wait was long enough
 
     {0, ErrorKind::kLost},         // the connector itself: closed connection, invalid state
     {2000, ErrorKind::kLost},      // unknown client error
@@ -50,7 +50,7 @@ constexpr Entry kTable[] = {
     {2006, ErrorKind::kLost, Cause::kAway, kAddress},  // server has gone away
     {2012, ErrorKind::kLost},      // error in handshake
     {2013, ErrorKind::kLost, Cause::kAway, kAddress},  // lost during query; also a read timeout
-    {2014, ErrorKind::kLost},      // commands out of sync: what is read next belongs to nobody
+    {2014, ErrorKind::kLost},      // commands out of sync: the next result is another's
     {2020, ErrorKind::kLost},      // packet too large for the client
     {kTls, ErrorKind::kLost, Cause::kSetting, kCertificates},  // TLS
     {2027, ErrorKind::kLost},      // malformed packet
@@ -73,8 +73,8 @@ constexpr Entry kTable[] = {
     {1203, ErrorKind::kLost},      // too many connections of this user
     {1226, ErrorKind::kLost},      // user over a limit
     {1927, ErrorKind::kLost},      // connection was killed
-    // Read-only: after a failover this connection leads to what is now a replica; opening anew
-    // may lead to the new primary.
+    // Read-only: after a failover this connection leads to a server that is now a replica. A new
+    // connection may lead to the new primary.
     {kReadOnly, ErrorKind::kLost},
     {1792, ErrorKind::kLost},      // read-only transaction
     {1836, ErrorKind::kLost},      // running in read-only mode
@@ -83,7 +83,7 @@ constexpr Entry kTable[] = {
 
     {kNoSuchTable, ErrorKind::kBusy, Cause::kSetting},
     {kNoSuchColumn, ErrorKind::kBusy, Cause::kSetting},
-    {1148, ErrorKind::kBusy, Cause::kSetting, kLocalFiles},  // no files of the client's, and below
+    {1148, ErrorKind::kBusy, Cause::kSetting, kLocalFiles},  // no LOAD DATA LOCAL; also below
     {3948, ErrorKind::kBusy, Cause::kSetting, kLocalFiles},
     {4166, ErrorKind::kBusy, Cause::kSetting, kLocalFiles},
 
@@ -116,7 +116,7 @@ std::string WhyAway(std::string_view text) {
       error <= 0) {
     return std::string(text);
   }
-  // The client library connects without waiting, and forgets why that failed.
+  // The client library connects without blocking, and does not keep the error of that.
   if (error == EINPROGRESS) return "no connection";
   std::string why = std::strerror(error);
   why[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(why[0])));

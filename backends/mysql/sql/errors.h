@@ -1,9 +1,8 @@
-// What an error of MariaDB or of its client library means for the caller: the one table from error
-// codes to outcomes.
+// The one table from error codes of MariaDB and its client library to what the caller should do.
 //
-// Never is only for errors that name this very value as unstorable. All others are later, also
-// codes not in the table: the operator mends a missing table, a full disk or a wrong password, and
-// events quarantined meanwhile would be lost work.
+// Only errors that say that this very value cannot be stored are never. All others are later,
+// including unknown codes: the operator mends a missing table, a full disk or a wrong password, and
+// events quarantined until then would be lost work.
 #pragma once
 
 #include <stdexcept>
@@ -15,18 +14,18 @@
 namespace fanline::mysql {
 
 enum class ErrorKind {
-  kDeadlock,  // the transaction was rolled back as the victim: repeat it at once
-  kLost,      // the connection is of no use any more, or leads to the wrong server: open anew;
-              // the statement may have been executed all the same
+  kDeadlock,  // this transaction was rolled back as the victim: repeat it at once
+  kLost,      // the connection is useless or leads to the wrong server: open it again; the
+              // statement may have been executed nevertheless
   kBusy,      // refused for a reason outside this request; the connection is still good
   kData,      // this value can never be stored
 };
 
-// A read-only server's answer to a write, and ours to a read of truth there.
+// What a read-only server answers to a write, and what we answer to a read of truth there.
 inline constexpr int kReadOnly = 1290;
 
-// The server codes (1xxx, 4xxx) and client codes (2xxx) of MariaDB, and the few in which MySQL 8
-// differs. 0 = an error the connector raised itself.
+// Knows the server codes (1xxx, 4xxx) and client codes (2xxx) of MariaDB, and the few in which
+// MySQL 8 differs. 0: an error that the connector raised itself.
 ErrorKind KindOf(int code);
 
 class MysqlError : public std::runtime_error {
@@ -41,7 +40,7 @@ class MysqlError : public std::runtime_error {
   ErrorKind kind_;
 };
 
-// kData: never. All others: later, naming the shard, or the resource.
+// kData is never. All others are later and name the shard or the resource.
 Status StatusOf(const MysqlError& error, Shard shard);
 Status StatusOf(const MysqlError& error, const std::string& resource);
 

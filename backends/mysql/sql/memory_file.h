@@ -1,4 +1,4 @@
-// A file that exists in memory only, for a library that insists on a path. Linux.
+// A file in memory, for a library that requires a path. Linux only.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 
-  std::string path() const;  // for this process only, while the object lives
+  std::string path() const;  // valid in this process, while the object lives
 
  private:
   int fd_;

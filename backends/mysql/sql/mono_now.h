@@ -1,4 +1,4 @@
-// The monotonic clock, read only where a thread of this adapter waits or begins to use a
+// The monotonic clock. It is read only where a thread of this adapter waits or begins to use a
 // connection.
 #pragma once
 

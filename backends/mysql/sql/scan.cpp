@@ -7,7 +7,7 @@
 namespace fanline::mysql {
 namespace {
 
-// A table whose primary key is two ids: the first two columns that are read.
+// A table whose primary key is two ids. `columns` begins with them.
 struct Scanned {
   const char* columns;
   const char* table;
@@ -24,8 +24,8 @@ class Scanner {
           const EachRow& each)
       : connections_(connections), shard_(shard), scanned_(scanned), page_(page), each_(each) {}
 
-  // The rest of the last owner, then the following owners: the comparison (owner, member) > (?, ?)
-  // would read far more than it returns.
+  // Reads the rest of the last owner, then the following owners. The comparison (owner, member) >
+  // (?, ?) would read far more than it returns.
   Status Run() {
     std::optional<Key> last;
     for (;;) {
@@ -44,7 +44,8 @@ class Scanner {
   }
 
  private:
-  // Rows are shown only when the whole page has arrived, so repeating it shows none twice.
+  // A page's rows are passed on only when the whole page has arrived, so a repeated page passes
+  // none twice.
   Status ReadPage(const std::string& where, std::optional<Key>& last, uint32_t& read) {
     const std::string sql = std::string("SELECT ") + scanned_.columns + " FROM " + scanned_.table +
                             " FORCE INDEX (PRIMARY) WHERE " + scanned_.condition + " AND " + where +

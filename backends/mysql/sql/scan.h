@@ -1,6 +1,6 @@
-// Reads a whole shard, for an audit: every live forward edge, every visible post, in primary key
-// order. Blocking. Each page is a statement of its own: a long scan keeps no old row versions
-// alive, and a failed page is repeated alone. Changes made meanwhile may or may not be seen.
+// Reads a whole shard for an audit: every live forward edge, every visible post, in primary key
+// order. Blocking. Each page is a statement of its own, so a long scan keeps no old row versions
+// alive, and a failed page is repeated alone. Changes made during the scan may or may not be seen.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace fanline::mysql {
 
-inline constexpr uint32_t kScanPage = 50'000;  // rows of one statement
+inline constexpr uint32_t kScanPage = 50'000;  // rows per statement
 
 Status ScanFollowing(ShardConnections& connections, Shard shard,
                      const std::function<void(UserId src, UserId dst)>& each,

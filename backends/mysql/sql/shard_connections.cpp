@@ -50,7 +50,7 @@ Status ShardConnections::Confirm() {
   for (Shard shard = 0; shard < slots_.size() && status.done(); ++shard) {
     if (!slots_[shard].unconfirmed) continue;
     status = Run(shard, [](Connection& connection) { connection.RequirePrimary(); });
-    // Another server than the one that was read may have answered.
+    // A different server may have answered now than answered the reads.
     if (status.done() && slots_[shard].lost) {
       status = Status::Later(config_.resource.empty() ? ResourceOf(shard) : config_.resource,
                              "the connection was lost between reads");
@@ -64,8 +64,8 @@ void ShardConnections::ForgetReads() {
   for (Slot& slot : slots_) slot.unconfirmed = slot.lost = false;
 }
 
-// False: there was no open connection, or it was found dead. A connection lost by a timeout is not
-// tried again: the caller has waited long enough.
+// Returns false if there was no open connection or it was found dead. A connection lost by a
+// timeout is not tried again, because the caller has waited long enough.
 bool ShardConnections::RunOnOpen(Slot& slot, const std::function<void(Connection&)>& call) {
   if (!slot.connection->is_open()) return false;
   const Time begin = MonoNow();

@@ -1,19 +1,18 @@
-// The threads of an adapter: bounded queues and a few workers per shard, each worker with a
-// connection of its own. A worker takes up to PoolLimits::batch queued jobs and serves them as one
-// batch. Which job is next is said in turn_queue.h. The owner (shard_port.h) knows what a job is
-// and how its replies get home.
+// The threads of an adapter: per shard, bounded queues and a few workers with a connection each. A
+// worker takes up to PoolLimits::batch queued jobs and serves them as one batch. turn_queue.h says
+// which job is next. The owner (shard_port.h) knows what a job is and where its reply goes.
 //
-// Every job submitted is served or failed exactly once, unless the pool is destroyed first. A shard
-// that is away makes nobody wait: while none of its workers can connect, its jobs fail `later` from
-// within Submit, with the reason of the last attempt, and the workers try again with back-off. The
-// other shards' workers never notice. Jobs also fail `later`
-// - when the server is no primary any more (Connection::CheckPrimary, before each batch);
-// - when their queue is full, when they are late, or when nobody waits for them (turn_queue.h):
-//   Cause::kOverloaded, with the wait that is to be expected. It is noticed within Submit, of this
-//   job or of others, and when a worker comes free.
+// Every submitted job is served or failed exactly once, unless the pool is destroyed first. A shard
+// that is away makes nobody wait. While none of its workers can connect, its jobs fail `later`
+// within Submit with the reason of the last attempt, and the workers keep trying with back-off. The
+// other shards' workers are not affected. Jobs also fail `later`
+// - when the server is no longer the primary (Connection::CheckPrimary, before each batch);
+// - when their queue is full, when they are late, or when nobody waits for them (turn_queue.h),
+//   with Cause::kOverloaded and the expected wait. The pool notices it within Submit of this job or
+//   of another, and when a worker becomes free.
 //
-// Submit: any thread, never blocks on the database. The owner is called from a worker's thread;
-// FailJob also from within Submit. The destructor waits for statements under way (read_timeout).
+// Submit: any thread; never blocks on the database. The owner is called on a worker's thread,
+// FailJob also within Submit. The destructor waits for running statements (read_timeout).
 #pragma once
 
 #include <atomic>
@@ -41,20 +40,20 @@ namespace fanline::mysql {
 
 struct PoolLimits {
   size_t threads_per_shard = 1;
-  size_t batch = 1;                           // jobs served together
-  size_t queue = 65'536;                      // jobs waiting per shard, unless there are classes
-  std::span<const ClassLimits> classes = {};  // empty: all work is of one
+  size_t batch = 1;                           // jobs served together, at most
+  size_t queue = 65'536;                      // jobs waiting per shard, if `classes` is empty
+  std::span<const ClassLimits> classes = {};  // empty: one class for all work
   Duration newest_first_after = Duration::max();
-  // A worker without work asks its server every Config::primary_check whether it is there, so that
-  // a shard is known to be away before anybody asks it for anything.
+  // An idle worker asks its server every Config::primary_check whether it is there. So the pool
+  // knows that a shard is away before anybody sends it a request.
   bool probes = false;
 };
 
-// Owner: ServeBatch(Connection&, std::vector<Job>&) and FailJob(const Job&, const Status&).
+// Owner: has ServeBatch(Connection&, std::vector<Job>&) and FailJob(const Job&, const Status&).
 template <typename Job, typename Owner>
 class ShardPool {
  public:
-  // `health` may be empty; it and `log` must not call Submit.
+  // `health` may be empty. Neither it nor `log` may call Submit.
   ShardPool(Config config, const PoolLimits& limits, Owner& owner, HealthSink health, LogSink log)
       : config_(std::move(config)),
         limits_(limits),
@@ -77,7 +76,7 @@ class ShardPool {
   ~ShardPool() {
     stopping_ = true;
     for (auto& state : shards_) {
-      const std::lock_guard lock(state->mutex);  // or a worker between look and wait misses it
+      const std::lock_guard lock(state->mutex);  // or a worker between check and wait misses it
       state->changed.notify_all();
       state->retry.notify_all();
     }
@@ -100,8 +99,8 @@ class ShardPool {
     FailDropped(shard, dropped);
   }
 
-  // The Status of an error of the call just made; logs it, once in a while: what waits for a shard
-  // that refuses asks again and again.
+  // The Status of an error of the last call. Logs it, but not every time: requests to a shard that
+  // refuses come again and again.
   [[nodiscard]] Status Failed(const Connection& connection, const MysqlError& error) {
     const Shard shard = connection.shard();
     Status status = StatusOf(error, shard);
@@ -115,17 +114,17 @@ class ShardPool {
   using Batch = typename Queue::Batch;
   using Dropped = typename Queue::Dropped;
 
-  // What the workers of one shard share.
+  // Shared by the workers of one shard.
   struct ShardState {
     explicit ShardState(Queue jobs) : queue(std::move(jobs)) {}
 
     std::mutex mutex;
-    std::condition_variable changed;  // for who has a connection
-    std::condition_variable retry;    // for who waits for the next attempt to connect
-    // Below: under mutex.
+    std::condition_variable changed;  // for connected workers
+    std::condition_variable retry;    // for workers that wait for the next attempt to connect
+    // Guarded by mutex.
     Queue queue;
     size_t connected = 0;
-    std::optional<Status> away;  // why: none is connected, and the last attempt failed
+    std::optional<Status> away;  // why; none is connected, and the last attempt failed
   };
 
   void Work(Shard shard, ShardState& state) {
@@ -179,7 +178,7 @@ class ShardPool {
     state.queue.Served(work_class);
     if (connected) return;
     --state.connected;
-    state.changed.notify_one();  // this worker's share may be another's meanwhile
+    state.changed.notify_one();  // another worker may take its place
   }
 
   void Probe(Connection& connection, ShardState& state) {
@@ -197,7 +196,7 @@ class ShardPool {
 
   void NoteUnreachable(Shard shard, ShardState& state, const MysqlError& error) {
     Status status = StatusOf(error, shard);
-    status.outcome = Outcome::kLater;  // whatever it is, it says nothing about a job
+    status.outcome = Outcome::kLater;  // even a `never` here says nothing about a job
     status.resource = ResourceOf(shard);
     std::vector<Job> abandoned;
     {
@@ -212,7 +211,7 @@ class ShardPool {
     FailAll(abandoned, status);
   }
 
-  // Called under the mutex, so that the last state told is the last there was.
+  // Called under the mutex, so that the states are reported in their order.
   void Tell(Shard shard, const Status& status) {
     if (health_) health_(shard, status);
   }
@@ -222,8 +221,8 @@ class ShardPool {
     state.retry.wait_for(lock, delay, [this] { return stopping_.load(); });
   }
 
-  // Waits for at least one job. Empty: stopping, or there was none to serve after all, or none came
-  // until it is time to probe.
+  // Waits for a job. Empty: the pool is stopping, there was no job to serve after all, or no job
+  // came before the next probe is due.
   Batch Take(ShardState& state, std::vector<Dropped>* dropped) {
     std::unique_lock lock(state.mutex);
     const auto ready = [&] { return stopping_ || state.queue.ready(); };

@@ -1,24 +1,26 @@
-// Serves a port over the shards by a Service that only knows how to carry out one request:
+// Serves a port over the shards. A Service only knows how to carry out one request:
 //
 //   struct ProbeService {
 //     static constexpr const char* kName = "probe";      // in log lines
-//     static constexpr PoolLimits kLimits{.queue = 16};  // unless others are given
+//     static constexpr PoolLimits kLimits{.queue = 16};  // the default limits
 //     ShardPinged Do(Connection& connection, const PingShard& request);
 //   };
 //   using MysqlShardProbe = ShardPort<ProbeService, PingShard>;
 //
-// Do may throw MysqlError. Several threads call it at a time, each with a connection of its own. A
-// kind of requests that are merged when queued together has, instead of Do,
-//   std::vector<Reply> DoAll(Connection&, const std::vector<R>&): replies in their order.
-// A kind whose requests do not name their shard has Shard ShardOf(const R&) const. A service that
-// needs other timeouts has static Config Tuned(Config). One whose replies are read, and acted on as
-// the truth, has static constexpr bool kReadsTruth = true: a server that was demoted meanwhile
-// answers none of them. Requests queued together are served kind by
-// kind, in the order of the kinds.
+// Do may throw MysqlError. Several threads call it at the same time, each with its own connection.
+// A service may also have these:
+// - std::vector<Reply> DoAll(Connection&, const std::vector<R>&) instead of Do, for a kind of
+//   requests that are merged when queued together. It returns the replies in the order of the
+//   requests.
+// - Shard ShardOf(const R&) const, for a kind whose requests do not name their shard.
+// - static Config Tuned(Config), for other timeouts.
+// - static constexpr bool kReadsTruth = true, if its replies are acted on as the truth. A server
+//   that was demoted during the request then answers none of them.
 //
-// The port fills in the ids of replies. A failed request is answered with its Status. When one of
-// merged requests cannot be used, they are served one by one: it spoils none of the others. The
-// rest is said in shard_pool.h.
+// Requests queued together are served kind by kind, in the order of the kinds. The port sets the
+// ids of replies. A failed request is answered with its Status. If one of several merged requests
+// holds an unusable value, they are served one by one, so that it fails alone. shard_pool.h says
+// the rest.
 #pragma once
 
 #include <memory>
@@ -45,14 +47,14 @@ typename R::Reply FailureOf(const R& request, const Status& status) {
 template <class Service, class... R>
 class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
  public:
-  // `health` may be empty. The port's threads call it and `log`, which must not call Submit; what
-  // they refer to outlives the port.
+  // `health` may be empty. The port's threads call it and `log`. They must not call Submit, and
+  // what they refer to outlives the port.
   ShardPort(const Config& config, HealthSink health, LogSink log, Service service = {},
             const PoolLimits& limits = Service::kLimits)
       : service_(std::move(service)),
         pool_(TunedFor(config), limits, *this, std::move(health), std::move(log)) {}
 
-  // Submit, for an asker whose work has a class, a deadline or somebody who may give up.
+  // Submit for a request that has a class, a deadline, or an asker who may give up.
   template <class Each>
   void Serve(Each request, ReplyTo<typename Each::Reply> to, Turn turn = {}) {
     const Shard shard = ShardOf(request);
@@ -118,7 +120,7 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
     if constexpr (requires { Service::kReadsTruth; }) connection.RequirePrimary();
   }
 
-  // False: one of them cannot be used.
+  // Returns false if one of the requests holds an unusable value.
   template <class Each>
   bool ServeMerged(Connection& connection, const std::vector<Each>& requests,
                    const std::vector<ReplyTo<typename Each::Reply>>& to) {
@@ -129,7 +131,7 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
     } catch (const MysqlError& error) {
       if (error.kind() == ErrorKind::kData && requests.size() > 1) return false;
       const Status status = pool_.Failed(connection, error);
-      replies.clear();  // read, but not proved
+      replies.clear();  // they were read, but not proved
       for (const Each& request : requests) replies.push_back(FailureOf(request, status));
     }
     for (size_t i = 0; i < replies.size(); ++i) {
@@ -157,7 +159,7 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
   }
 
   Service service_;
-  Pool pool_;  // last: its threads use the others
+  Pool pool_;  // last: its threads use the members above
 };
 
 }  // namespace fanline::mysql

@@ -1,7 +1,7 @@
-// Knows which shards answer, also while nobody asks them for anything: asks each once a second
-// (Config::primary_check). A shard that refuses, that is read-only, or that is silent for two
-// seconds is away until it answers again. Each shard has a connection and a thread of its own, so
-// that one that hangs does not delay the others.
+// Knows which shards answer, even while nobody uses them: asks each once a second
+// (Config::primary_check). A shard that refuses, is read-only or is silent for two seconds is away
+// until it answers again. Each shard has its own connection and thread, so that one that hangs does
+// not delay the others.
 #pragma once
 
 #include <utility>

@@ -27,8 +27,8 @@ constexpr const char* kPostRows =
     "SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version,"
     " edit_version FROM author_post FORCE INDEX (PRIMARY) WHERE ";
 
-// FORCE INDEX, here and below: otherwise the optimizer scans a table whose statistics are stale or
-// small, or takes (dst, state, pos) for as good and sorts every page.
+// Here and below FORCE INDEX is needed. Otherwise the optimizer scans a table whose statistics are
+// stale or small, or it thinks (dst, state, pos) as good and sorts every page.
 constexpr const char* kLiveFollowers = " FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND ";
 
 constexpr const char* kChanges =
@@ -41,7 +41,7 @@ std::string FollowersOfSql(UserId author) {
   return sql;
 }
 
-// The newest of one author's items in the span that are pushed, or of those that are not.
+// One author's newest items in the span, either the pushed ones or the others.
 void AppendOutbox(std::string& sql, UserId author, bool pushed, const TimeSpan& span,
                   uint32_t limit) {
   sql +=
@@ -57,7 +57,7 @@ void AppendOutbox(std::string& sql, UserId author, bool pushed, const TimeSpan& 
     AppendNumber(sql, *span.up_to);
   }
   if (const auto& after = span.behind) {
-    // The first comparison alone bounds the range that is read; the second is the exact one.
+    // The first comparison bounds the range that is read; the second is exact.
     sql += " AND created_at_ms <= ";
     AppendNumber(sql, after->created_at);
     sql += " AND (created_at_ms < ";
@@ -182,7 +182,7 @@ std::string ItemsSql(std::span<const UserId> authors, bool pushed, const TimeSpa
   sql += pushed ? '1' : '0';
   sql += " AND deleted = 0 AND hidden = 0 AND author_id IN ";
   AppendInList(sql, authors);
-  // A post that is not published has created_at_ms NULL, sorts last and is no item.
+  // An unpublished post has created_at_ms NULL; it sorts last and is not an item.
   sql += " AND created_at_ms > ";
   AppendNumber(sql, span.above.value_or(0));
   auto latest = span.up_to;
@@ -227,7 +227,7 @@ std::string ModesSql(std::span<const UserId> authors) {
   return sql;
 }
 
-// MariaDB shows the stored columns to each assignment until it has made that one.
+// MariaDB assigns from left to right. A column has its stored value until its own assignment.
 std::string SwitchAuthorSql(UserId author, bool pull, uint64_t version) {
   std::string sql =
       pull ? "UPDATE author_mode SET pull = 1, marked = 1" : "UPDATE author_mode SET pull = 0";

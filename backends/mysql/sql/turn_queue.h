@@ -1,13 +1,13 @@
-// What waits for the workers of one shard, and what a worker takes next.
+// The jobs that wait for the workers of one shard, and the choice of the next one.
 //
-// Each class of work has a bounded queue and a number of workers that no other class gets. The
-// workers that are left serve every class, in turns. A queue is served in the order of arrival
-// until its oldest job has waited for `newest_first_after`. From then on the newest job is next:
-// under overload some are served in time, instead of all too late. A queue that is full then drops
-// its oldest job for a new one; before that it takes no more.
+// Each class of work has a bounded queue and a number of workers reserved for it. The remaining
+// workers serve all classes in turns. A queue is served in the order of arrival until its oldest
+// job has waited for `newest_first_after`. From then on the newest job is next, so that under
+// overload some jobs are served in time instead of all too late. A full queue refuses new jobs in
+// the first case, and drops its oldest job for a new one in the second.
 //
-// A job that is late, or that nobody waits for, is never given to a worker. It is dropped when it
-// is the oldest of its queue, or when its turn comes; both are looked at with each call.
+// A job that is late, or that nobody waits for any more, is never given to a worker. It is dropped
+// when it is the oldest of its queue or when its turn comes; every call looks at both.
 //
 // Passive; not thread-safe.
 #pragma once
@@ -26,8 +26,8 @@
 namespace fanline::mysql {
 
 struct ClassLimits {
-  size_t reserved = 0;    // workers of each shard that only this class gets
-  size_t queue = 65'536;  // jobs waiting per shard
+  size_t reserved = 0;    // workers of each shard for this class alone
+  size_t queue = 65'536;  // jobs waiting, per shard
 };
 
 template <class Job>
@@ -37,10 +37,10 @@ class TurnQueue {
   struct Dropped {
     Job job;
     Why why;
-    Duration wait;  // how long what waits in its class will take; 0: nobody knows yet
+    Duration wait;  // expected time until its class has worked off what waits; 0: not known yet
   };
 
-  // `classes` is not empty; they reserve at most all workers.
+  // `classes` is not empty. Together they reserve at most all workers.
   TurnQueue(std::span<const ClassLimits> classes, size_t workers, Duration newest_first_after)
       : newest_first_after_(newest_first_after), common_(workers) {
     for (const ClassLimits& limits : classes) {
@@ -63,7 +63,7 @@ class TurnQueue {
     its.waiting.push_back({std::move(job), std::move(turn), now});
   }
 
-  // Whether something waits that a worker may take.
+  // Whether a job waits that a worker may take.
   bool ready() const {
     for (const Class& its : classes_) {
       if (MayTake(its)) return true;
@@ -73,10 +73,11 @@ class TurnQueue {
 
   struct Batch {
     size_t work_class = 0;
-    std::vector<Job> jobs;  // of one class
+    std::vector<Job> jobs;  // all of one class
   };
 
-  // For one worker, which says Served once it is done with them. Empty: there is none for it.
+  // Takes jobs for one worker, which calls Served when it is done with them. Empty: there is no job
+  // that it may take.
   Batch Take(size_t most, Time now, std::vector<Dropped>* dropped) {
     for (size_t i = 0; i < classes_.size(); ++i) {
       const size_t work_class = (next_ + i) % classes_.size();
@@ -92,7 +93,7 @@ class TurnQueue {
   }
   void Served(size_t work_class) { --classes_[work_class].workers; }
 
-  // All that waits, taken out.
+  // Removes and returns all waiting jobs.
   std::vector<Job> Clear() {
     std::vector<Job> jobs;
     for (Class& its : classes_) {
@@ -111,11 +112,11 @@ class TurnQueue {
   struct Class {
     ClassLimits limits;
     std::deque<Waiting> waiting = {};  // in the order of arrival
-    size_t workers = 0;                // that serve it
-    // How often a job is taken while others wait, on average.
+    size_t workers = 0;                // now serving it
+    // The average time between two jobs taken while others wait.
     Duration pace{};
     Time taken{};
-    bool left_some = false;  // then
+    bool left_some = false;  // whether jobs were left waiting at `taken`
   };
 
   bool MayTake(const Class& its) const {
@@ -171,9 +172,9 @@ class TurnQueue {
   }
 
   Duration newest_first_after_;
-  size_t common_;  // workers that are reserved for no class
+  size_t common_;  // workers reserved for no class
   std::vector<Class> classes_;
-  size_t next_ = 0;  // the class that is asked first
+  size_t next_ = 0;  // the class to ask first
 };
 
 }  // namespace fanline::mysql

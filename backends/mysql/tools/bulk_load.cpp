@@ -15,7 +15,7 @@ namespace {
 
 using Reverse = std::tuple<UserId, uint16_t, UserId>;  // dst, bucket of src, src
 
-// A statement here writes 100,000 rows, or counts a whole table.
+// A statement here writes 100,000 rows or counts a whole table.
 constexpr std::chrono::seconds kStatementTimeout{600};
 
 NextRow ForwardRows(const std::vector<EdgeKey>& edges, const ShardMap& map, Shard shard) {
@@ -101,7 +101,7 @@ Status CheckShard(Shard shard, const ShardResult& result) {
   return Status::Done();
 }
 
-// Every shard by itself, then both directions against each other.
+// Checks every shard by itself, then both directions against each other.
 Status CheckAll(const std::vector<ShardResult>& results) {
   uint64_t forward = 0, reverse = 0;
   for (Shard shard = 0; shard < results.size(); ++shard) {

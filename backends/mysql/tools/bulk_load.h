@@ -1,10 +1,10 @@
-// Loads a graph at once: following, follower and both counters of all shards, by LOAD DATA LOCAL in
-// primary key order, all shards in parallel. For an installation without traffic: counters are set
-// to the number of rows, not added to. Needs local_infile=ON on the servers.
+// Loads a whole graph: following, follower and both counters of all shards, by LOAD DATA LOCAL in
+// primary key order, all shards in parallel. It is for an installation without traffic, since it
+// sets counters to the number of rows instead of adding to them. The servers need local_infile=ON.
 //
-// An edge that is already there is left as it is, live or not. LOAD DATA passes over duplicates
-// silently, so the numbers are compared afterwards: the rows the shards say they took, and the sums
-// of the counters of both directions.
+// An edge that already exists stays as it is, live or not. LOAD DATA skips duplicates silently, so
+// the numbers are compared afterwards: the rows that the shards report as taken, and the sums of
+// the counters of both directions.
 //
 // Keeps all edges in memory, 40 bytes each. Linux only: a file in memory hands the rows to the
 // client library.
@@ -28,12 +28,13 @@ class BulkLoader {
     uint64_t edges = 0;          // distinct edges given
     uint64_t repeated = 0;       // given more than once
     uint64_t already_there = 0;  // of `edges`
-    // Of all who follow somebody, loaded now or there before: who follows more users than may be,
-    // and how many edges these are beyond the limit. They are loaded like any other.
+    // Users who follow more than the limit, and the edges beyond it, among all users who follow
+    // somebody, whether loaded now or before. These edges are loaded like any other.
     uint64_t users_over_limit = 0;
     uint64_t edges_over_limit = 0;
   };
-  // Rows of both directions sent so far, of all. Called from the loading threads, one at a time.
+  // The rows of both directions sent so far, and how many there are in all. Called on the loading
+  // threads, one at a time.
   using Progress = std::function<void(uint64_t rows, uint64_t of)>;
 
   BulkLoader(const Config& config, const ShardMap& map, uint32_t most_followed = kMostFollowed)
@@ -41,8 +42,9 @@ class BulkLoader {
 
   void Add(UserId src, UserId dst) { edges_.push_back({src, dst}); }
 
-  // Loads what was added, once. `unix_us`: wall time in microseconds: the edges' version, and the
-  // time their sources became followers. Interrupted or failed: load the same again.
+  // Loads the added edges, each once. `unix_us`: wall time in microseconds, which becomes the
+  // edges' version and the time when their sources became followers. After an interruption or a
+  // failure, load the same again.
   Status Load(uint64_t unix_us, const Progress& progress, Result* result);
 
  private:

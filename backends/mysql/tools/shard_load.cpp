@@ -5,7 +5,8 @@
 namespace fanline::mysql {
 namespace {
 
-constexpr uint64_t kRowsPerStatement = 100'000;  // a transaction each: bounds undo, shows progress
+constexpr uint64_t kRowsPerStatement = 100'000;  // one transaction; bounds the undo log, shows
+                                                 // progress
 
 }  // namespace
 

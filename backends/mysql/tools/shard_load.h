@@ -1,5 +1,5 @@
-// One shard's part of a bulk load (bulk_load.h): two tables, two counter tables, and the numbers to
-// check them by.
+// One shard's part of a bulk load (bulk_load.h): two tables of edges, two of counters, and the
+// numbers that check them.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace fanline::mysql {
 
-// What one direction of one shard was given and what came of it.
+// The rows that one direction of one shard was given, and the result.
 struct LoadCount {
-  uint64_t rows_before = 0;  // also tombstones
+  uint64_t rows_before = 0;  // including tombstones
   uint64_t live_before = 0;
   uint64_t sent = 0;
   uint64_t taken = 0;
   uint64_t counted = 0;  // sum of the counters afterwards
 };
 
-// Writes the next row's text, "src\tdst\n" or "dst\tbucket\tsrc\n", in primary key order; false at
-// the end.
+// Writes the next row's text, "src\tdst\n" or "dst\tbucket\tsrc\n", in primary key order. Returns
+// false at the end.
 using NextRow = std::function<bool(std::string& text)>;
 using RowsSent = std::function<void(uint64_t rows)>;
 
@@ -31,7 +31,7 @@ class ShardLoad {
   ShardLoad(Connection& connection, uint64_t unix_us, RowsSent sent)
       : connection_(connection), unix_us_(unix_us), sent_(std::move(sent)) {}
 
-  // Each loads one direction and writes its counters. Throws MysqlError.
+  // Each loads one direction and sets its counters. Throws MysqlError.
   LoadCount LoadFollowing(const NextRow& next);
   LoadCount LoadFollower(const NextRow& next);
 
@@ -39,7 +39,7 @@ class ShardLoad {
   struct Direction {
     const char* table;
     const char* columns;
-    const char* owner;  // whom the counter counts for
+    const char* owner;  // the column of the user whom the counter counts for
     const char* counters;
     const char* counter;
   };
@@ -54,7 +54,7 @@ class ShardLoad {
   const RowsSent sent_;
 };
 
-// "" when the numbers of one direction agree with each other.
+// "" if the numbers of one direction agree.
 std::string DisagreementOf(const LoadCount& count);
 
 }  // namespace fanline::mysql

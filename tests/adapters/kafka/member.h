@@ -1,4 +1,5 @@
-// A consumer as a daemon's loop uses it: sleeps on the descriptor, polls, keeps what happened.
+// A consumer used like a daemon's loop does: it sleeps on the descriptor, polls, and keeps the
+// events.
 #pragma once
 
 #include <poll.h>
@@ -60,7 +61,7 @@ class Member {
     woken_ += Sleep(wait);
     consumer_->Poll(max_records, events);
   }
-  // True: woken before `wait` was over.
+  // Returns whether it was woken before `wait` was over.
   bool Sleep(std::chrono::milliseconds wait) {
     pollfd readable{.fd = fd_, .events = POLLIN, .revents = 0};
     if (poll(&readable, 1, static_cast<int>(wait.count())) <= 0) return false;
@@ -68,7 +69,7 @@ class Member {
     return read(fd_, &count, sizeof count) == sizeof count;
   }
 
-  // Turns until `condition` holds. False: it did not within the patience.
+  // Turns until `condition` holds. Returns false if it did not within the patience.
   template <typename Condition>
   bool Until(Condition condition, std::chrono::milliseconds patience = kPatience) {
     const auto until = std::chrono::steady_clock::now() + patience;
@@ -90,7 +91,7 @@ class Member {
     return Until([&] { return All<PartitionAssigned>().size() >= partitions; });
   }
 
-  // Offsets delivered of a partition, in order.
+  // The offsets delivered from a partition, in order.
   std::vector<int64_t> Offsets(int32_t partition) const {
     std::vector<int64_t> offsets;
     for (const ConsumerEvent& event : events)

@@ -1,5 +1,5 @@
-// For tests: one end of a connection that speaks TLS as a node does, and sends back what it is
-// sent. It proves itself by files of PEM.
+// For tests: one end of a connection that speaks TLS like a node, and echoes what it receives. Its
+// certificate and key are PEM files.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@ namespace fanline::redis {
 
 class TlsNode {
  public:
-  // Serves `fd` from a thread of its own, until the other end is closed.
+  // Serves `fd` on its own thread until the other end is closed.
   TlsNode(int fd, std::string certificate, std::string key);
-  ~TlsNode();  // waits for that
+  ~TlsNode();  // waits until then
   TlsNode(const TlsNode&) = delete;
   TlsNode& operator=(const TlsNode&) = delete;
 

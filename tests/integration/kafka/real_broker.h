@@ -1,4 +1,4 @@
-// The broker stack/with-stack started, and topics of a test's own on it.
+// The broker that stack/with-stack started, and topics of one test on it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ class RealBrokerTest : public ::testing::Test {
     const Status status = admin.CreateTopic({name, partitions, 1, std::move(configs)});
     ASSERT_TRUE(status.done()) << status.message;
   }
-  // `records` records with the values "0", "1", ...; returns when they are acknowledged.
+  // Publishes `records` records with the values "0", "1", ... Returns when they are acknowledged.
   void Publish(const std::string& to, int32_t partition, int records) {
     ProducerOptions options;
     options.client = RealBroker();
@@ -52,7 +52,7 @@ class RealBrokerTest : public ::testing::Test {
   }
 
   const std::string brokers = RealBroker().brokers;
-  // Another one each time, so that --gtest_repeat works.
+  // A new name each time, so that --gtest_repeat works.
   const std::string topic =
       std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + "." +
       std::to_string(std::chrono::system_clock::now().time_since_epoch().count());

@@ -1,5 +1,5 @@
-// Shards seen as relations: rows of both directions and their counters, read past the code under
-// test, and the invariants that hold between them.
+// Shards seen as relations: the rows of both directions and their counters, read without the code
+// under test, and the invariants between them.
 #pragma once
 
 #include <set>
@@ -19,12 +19,12 @@ class RelationShards : public Shards {
   int64_t FansCount(UserId user);
   int64_t PendingChanges() { return Total("SELECT COUNT(*) FROM log1 WHERE done = 0"); }
 
-  // All rows of one direction, tombstones too, as "src dst ver state pos".
+  // All rows of one direction, including tombstones, as "src dst ver state pos".
   std::set<std::string> Rows(const std::string& table);
 
-  // Every counter says how many live rows there are, and none is below zero.
+  // Every counter is the number of live rows, and none is below zero.
   void ExpectCountersMatchRows();
-  // Forward and reverse rows say the same, and counters match.
+  // Forward and reverse rows agree, and the counters match.
   void ExpectConsistent();
 
  private:

@@ -1,5 +1,5 @@
-// Follow and unfollow in both directions at once, for tests that need both rows: the forward row,
-// then what a relay would make of it. One object per thread.
+// Follow and unfollow in both directions at once, for tests that need both rows: writes the forward
+// row, then what a relay would bring about. One object per thread.
 #pragma once
 
 #include "backends/mysql/edges/forward_edges.h"
@@ -37,7 +37,7 @@ class Relations {
 
   ShardConnections connections_;
   const ShardMap map_;
-  ForwardEdges forward_{connections_, map_, 1'000'000};  // and as often as tests like
+  ForwardEdges forward_{connections_, map_, 1'000'000};  // without a limit of changes
   ReverseEdges reverse_{connections_, map_};
 };
 

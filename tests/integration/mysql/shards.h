@@ -1,4 +1,4 @@
-// The MariaDB shards that stack/with-stack started, with empty tables: what each test begins with.
+// The MariaDB shards that stack/with-stack started, with empty tables at the start of each test.
 #pragma once
 
 #include <string>
@@ -29,11 +29,11 @@ class Shards {
   Connection& on(Shard shard) { return *connections_[shard]; }
   Connection& of(UserId user) { return on(map_.ShardOf(user)); }
 
-  // The one number a statement answers; added up over all shards.
+  // The number that a statement returns; Total adds it up over all shards.
   int64_t Number(Shard shard, const std::string& sql);
   int64_t Total(const std::string& sql);
 
-  // Rows as they are, without the code under test.
+  // Writes rows directly, without the code under test.
   void PutFollower(UserId dst, UserId src, bool live = true);
   void PutFollowers(UserId dst, const std::vector<UserId>& sources);
   void PutPost(UserId author, PostId post, const PostState& state);

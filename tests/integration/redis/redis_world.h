@@ -1,4 +1,5 @@
-// A real Redis (FANLINE_REDIS), emptied, and the adapters on it, driven one request at a time.
+// A real Redis (FANLINE_REDIS) that was emptied, and the adapters on it, driven one request at a
+// time.
 #pragma once
 
 #include <condition_variable>
@@ -17,7 +18,7 @@ namespace fanline::redis::testing {
 
 Options OptionsFromEnvironment();
 
-// Commands as an operator would type them.
+// Runs commands as an operator would type them.
 class Console {
  public:
   explicit Console(const Options& options) : connection_(options.At(options.seeds.front())) {}
@@ -31,7 +32,7 @@ class Console {
   BlockingConnection connection_;
 };
 
-// Collects state changes of one adapter; waits for them with a deadline.
+// Collects the state changes of one adapter. Waits for them with a deadline.
 class Driver {
  public:
   explicit Driver(const Options& options);
@@ -43,7 +44,7 @@ class Driver {
   }
 
   void WaitUntilConnected(bool connected = true);
-  std::string WhyNotConnected();  // once it is told
+  std::string WhyNotConnected();  // once it was reported
   size_t left_migrating() const;
   std::string log() const;
   size_t times_connected() const;
@@ -64,7 +65,7 @@ class Driver {
   RedisLiveTimelines adapter_;  // last: it calls back
 };
 
-// A batch of whole writes, for readers that each stand in it once.
+// A batch of whole writes. Each of its readers has one write.
 class BatchOf {
  public:
   BatchOf(Range range, uint64_t epoch) {

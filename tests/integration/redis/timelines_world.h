@@ -1,5 +1,5 @@
-// One owner of a range and its timelines on a real Redis, for the tests by example of what the
-// timeline scripts do. The random counterpart is model_test.cpp.
+// One owner of a range and its timelines on a real Redis, for tests of the timeline scripts by
+// example. model_test.cpp tests them with random requests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -84,7 +84,15 @@ class RedisTimelines : public ::testing::Test {
     return console_.Run({"SISMEMBER", Name(keys_.Live(keys_.layout().RangeOf(reader))),
                          ToString(reader)}) == "1";
   }
-  // So that the scripts, not the index, meet timelines that are gone.
+  // Readers of Bob's range, other than he.
+  std::vector<UserId> OthersHere(size_t count, uint64_t from = 2000) const {
+    std::vector<UserId> readers;
+    for (; readers.size() < count; ++from) {
+      if (keys_.layout().RangeOf(UserId{from}) == range_) readers.push_back(UserId{from});
+    }
+    return readers;
+  }
+  // Without the index, the scripts themselves meet timelines that are gone.
   void ForgetIndex() { console_.Run({"SREM", Name(keys_.Live(range_)), "#complete"}); }
 
   const Options options_;

@@ -1,4 +1,4 @@
-// World of the API's tests: a handler on a fake store, asked in the words of HTTP.
+// The world of the API's tests: a handler on a fake store, which gets requests as HTTP text.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -69,6 +69,12 @@ inline Request RequestOf(const std::string& line, const std::string& body = {},
   return request;
 }
 
+inline std::vector<std::string> Ids(const nlohmann::json& page) {
+  std::vector<std::string> ids;
+  for (const nlohmann::json& item : page["items"]) ids.push_back(item["id"]);
+  return ids;
+}
+
 struct World {
   World() {
     auto store = std::make_unique<fakes::FakeRelationStore>();
@@ -98,7 +104,7 @@ struct World {
         std::make_unique<Handler>(*pool, *pages, publisher.get(), map, Limits(), metrics, clock);
   }
 
-  // As RequestOf takes it.
+  // `line`: as for RequestOf.
   Response Ask(const std::string& line, const std::string& body = {},
                const std::string& content_type = "application/json") {
     const Request request = RequestOf(line, body, content_type);
@@ -107,13 +113,13 @@ struct World {
     return answered.get_future().get();
   }
 
-  // The body of an answer that must have that status.
+  // The body of the answer, which must have that status.
   nlohmann::json Json(const std::string& line, int status = 200, const std::string& body = {}) {
     const Response response = Ask(line, body);
     EXPECT_EQ(response.status, status) << line << ": " << response.body;
     return nlohmann::json::parse(response.body);
   }
-  // Only its code.
+  // Only the answer's code.
   std::string Code(const std::string& line, int status, const std::string& body = {}) {
     return Json(line, status, body).value("code", "");
   }
@@ -122,7 +128,7 @@ struct World {
     posts.mysql.Do(
         ApplyEvents{1, 0, {{EventKind::kPublished, PostId{post}, UserId{author}, at, 0}}});
   }
-  // Gives up when they do not come: what the test expects next then says so.
+  // Gives up if they do not come; the test's next expectation then fails.
   void WaitUntilRebuilt(int times) const {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (metrics.rebuilt < times && std::chrono::steady_clock::now() < deadline) {
@@ -137,13 +143,13 @@ struct World {
     return ports;
   }
 
-  // Who has answered may not be free yet: with more than one the next page finds another.
+  // A slot may still be busy when its answer has come, so there are several for the next page.
   static constexpr size_t kPulls = 8;
 
-  std::atomic<int> clock_reads = 0;  // the first of a request is when it begins
+  std::atomic<int> clock_reads = 0;  // the first of a request is at its beginning
   UnixMs now = 1'700'000'000'000;
   std::atomic<Time> mono = Time{};
-  std::atomic<bool> away = false;  // the one shard is known to be
+  std::atomic<bool> away = false;  // whether the one shard is known to be away
   const ShardMap map = ShardMap::Even(1);
   CountingMetrics metrics;
   fakes::FakeRelationStore* relations = nullptr;

@@ -1,4 +1,4 @@
-// A dispatcher with its shards and its log in memory.
+// A dispatcher whose shards and log are in memory.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@ inline constexpr UserId kAnn{1001};
 inline constexpr PostId kPost{77};
 inline constexpr uint32_t kRanges = 4;
 
-// What the logs of all ranges hold of a post.
+// The contents of all ranges' logs about one post.
 struct Logged {
   PostId post{};
   std::vector<std::pair<Range, Hint>> hints;
   Headers headers;
 };
 
-// A dispatcher whose calls are answered when the test says so; two shards, or more.
+// A dispatcher whose calls are answered when the test says so, with two shards or more.
 struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, CountPulled, AppendHints,
                          AppendDeadLetter> {
   explicit World(Limits limits = Limits{}, uint32_t ranges = kRanges, uint32_t shards = 2,
@@ -65,7 +65,7 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
       letters.push_back(std::move(request.letter));
     }
   }
-  // The brokers acknowledge none of what is under way.
+  // The brokers acknowledge none of the appends under way.
   void Refuse(const Status& status) {
     for (const auto& request : std::exchange(appends, {})) {
       inbox.emplace_back(HintsAppended::Of(request.id, status, request.hints.size()));
@@ -80,7 +80,7 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
     found->hints.emplace_back(range, what);
     if (request.headers[hint]) found->headers = *request.headers[hint];
   }
-  // The ranges of the hints that are under way, in the order they were asked for.
+  // The ranges of the hints under way, in the order of the requests.
   std::vector<Range> Appending() const {
     std::vector<Range> ranges;
     for (const auto& request : appends) {
@@ -107,12 +107,22 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
     Step();
   }
   void Pass(Duration time) { now.mono += time; }
+  // Takes what came, and goes on once it is stored.
+  void TakeAndStore() {
+    Step();
+    Store();
+    Step();
+  }
   void Assign(int32_t partition = 0, int64_t start = 0, int64_t end = 1'000'000) {
     inbox.emplace_back(PartitionAssigned{partition, start, 0, end});
     Step();
   }
   void Give(const FeedEvent& event, Headers headers = {}) {
     GiveBytes(EncodeEventJson(event), std::move(headers));
+  }
+  void Dispatch(const FeedEvent& event, Headers headers = {}) {
+    Give(event, std::move(headers));
+    RunUntilIdle();
   }
   void GiveBytes(std::string bytes, Headers headers = {}) {
     Record record;
@@ -154,6 +164,13 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
   std::optional<Time> next_timer;
   Dispatcher dispatcher;
 };
+
+// So many events are under way at most.
+inline Limits Open(uint32_t events) {
+  Limits limits;
+  limits.events_open = events;
+  return limits;
+}
 
 inline FeedEvent Published(PostId post = kPost, UserId author = kAnn) {
   return {EventKind::kPublished, post, author, 1'700'000'000'000, 0};

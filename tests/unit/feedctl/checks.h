@@ -1,4 +1,4 @@
-// Facts for feedctl doctor, and looks into what it made of them.
+// Facts for feedctl doctor, and ways to look at its checks of them.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Facts about an installation of three ranges, for the tests of what feedctl doctor makes of them.
+// Facts about an installation of three ranges, for the tests of feedctl doctor's checks.
 #pragma once
 
 #include <optional>
@@ -27,14 +27,14 @@ inline mysql::Installation ThreeRanges(uint64_t generation) {
   return installation;
 }
 
-// So that a test names only what it is about.
+// A shorter call, so that a test names only its own facts.
 inline Checks Ranges(const RedisFacts& redis, uint64_t generation,
                      const std::optional<kafka::GroupOwners>& owners,
                      const std::vector<ShardFacts>& shards) {
   return JudgeRanges(ThreeRanges(generation), redis, {.owners = owners}, shards);
 }
 
-// Shards that do not tell what they keep.
+// Shards whose contents are unknown.
 inline const std::vector<ShardFacts> kSilent = {{.away = kGone},
                                                 {.wrong = {"another's"}},
                                                 {.installed = false},

@@ -1,4 +1,4 @@
-// A client that speaks bytes, so that it can be as impolite as a test needs.
+// A client that sends any bytes, so that it can misbehave as tests need.
 #pragma once
 
 #include <arpa/inet.h>
@@ -14,7 +14,8 @@ namespace fanline::http {
 
 class Client {
  public:
-  // `receive_buffer`: bytes the kernel keeps for a client that does not read; 0: as it likes.
+  // `receive_buffer`: bytes that the kernel keeps for a client that does not read; 0: the kernel's
+  // default.
   explicit Client(uint16_t port, int receive_buffer = 0)
       : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     if (receive_buffer > 0) {
@@ -32,7 +33,7 @@ class Client {
 
   bool connected() const { return connected_; }
 
-  // False: the server takes no more.
+  // Returns false if the server accepts no more.
   bool Send(const std::string& text) const {
     for (size_t at = 0; at < text.size();) {
       const ssize_t size =
@@ -44,7 +45,7 @@ class Client {
   }
   void SendNoMore() const { shutdown(fd_, SHUT_WR); }
 
-  // Everything until the server closes the connection.
+  // Returns everything until the server closes the connection.
   std::string ReceiveAll() const {
     std::string text;
     char buffer[4096];
@@ -54,7 +55,7 @@ class Client {
     }
     return text;
   }
-  // Until a text has arrived; what came after it is left for later.
+  // Reads until a text has arrived. Bytes after it are kept for the next call.
   std::string ReceiveUntil(const std::string& end) const {
     std::string text;
     char byte = 0;
@@ -64,7 +65,7 @@ class Client {
   }
 
  private:
-  // A signal interrupts a call: libFuzzer's alarm does.
+  // Repeats a call that a signal interrupts, such as libFuzzer's alarm.
   template <class Call>
   static ssize_t Again(Call call) {
     ssize_t size = 0;
@@ -74,7 +75,7 @@ class Client {
     return size;
   }
 
-  // A connect that was interrupted goes on by itself.
+  // A connect that was interrupted continues by itself.
   bool Completed() const {
     pollfd waiting{fd_, POLLOUT, 0};
     Again([&] { return poll(&waiting, 1, -1); });

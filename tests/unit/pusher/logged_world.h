@@ -1,12 +1,12 @@
-// World of the pusher's tests that read a log again from where they are sent.
+// The world of the pusher's tests in which it reads a log again from where it seeks.
 #pragma once
 
 #include "tests/unit/pusher/world.h"
 
 namespace fanline::pusher {
 
-// Range 0 beside a log that is read again from wherever the pusher seeks, and a Redis whose walks
-// over all keys take a while.
+// Range 0 with a log that is read from wherever the pusher seeks, and a Redis whose walks over all
+// keys take a while.
 struct LoggedWorld : World {
   using World::World;
   std::vector<std::string> log;
@@ -19,7 +19,7 @@ struct LoggedWorld : World {
 
   Duration turn = std::chrono::milliseconds(100);
 
-  // Delivers two records of the log a turn.
+  // Delivers two records of the log per turn.
   void Run(Duration time) {
     for (const Time end = now.mono + time; now.mono < end; Pass(turn)) {
       for (int i = 0; i < 2 && flowing && next < log.size(); ++i) {

@@ -1,5 +1,7 @@
-// A pusher with its stores in memory: two ranges, calls answered when the test says so.
+// A pusher with its stores in memory: two ranges. Its calls are answered when the test says so.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <functional>
 #include <limits>
@@ -22,7 +24,7 @@ inline constexpr PostId kPost{77};
 inline constexpr uint32_t kRanges = 2;
 inline constexpr WindowLimits kWindow{6, 26};
 
-// Some user of a range: the `nth` one.
+// The `nth` user of a range.
 inline UserId ReaderIn(Range range, int nth = 0) {
   const RangeLayout layout(kRanges);
   for (uint64_t id = 1;; ++id) {
@@ -173,6 +175,34 @@ struct World
     now.mono += time;
     now.unix_ms += std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
   }
+  void RunFor(Duration time) {
+    Pass(time);
+    RunUntilIdle();
+  }
+  // The one call of Redis that is under way: it gets no answer but the test's.
+  template <class R>
+  R TakeCall() {
+    EXPECT_EQ(timeline_calls.size(), 1u);
+    const R call = std::get<R>(timeline_calls.at(0));
+    timeline_calls.clear();
+    return call;
+  }
+  template <class R>
+  void FailCall(const Status& status) {
+    typename R::Reply reply;
+    reply.id = TakeCall<R>().id;
+    reply.status = status;
+    inbox.emplace_back(std::move(reply));
+  }
+  // The one page that is under way cannot be read.
+  void FailPage(const Status& status) {
+    EXPECT_EQ(truth_calls.size(), 1u);
+    PostPage failed;
+    failed.id = std::get<ReadPostPage>(truth_calls.at(0)).id;
+    failed.status = status;
+    truth_calls.clear();
+    inbox.emplace_back(std::move(failed));
+  }
   void Assign(Range range, int64_t start = 0, int64_t low = 0,
               int64_t end = std::numeric_limits<int64_t>::max()) {
     inbox.emplace_back(PartitionAssigned{range, start, low, end});
@@ -182,8 +212,16 @@ struct World
     Assign(0);
     Assign(1);
   }
+  void Revoke(Range range) {
+    inbox.emplace_back(PartitionRevoked{range});
+    RunUntilIdle();
+  }
   void Give(Range range, const Hint& hint, Headers headers = {}) {
     GiveBytes(range, EncodeHint(hint), std::move(headers));
+  }
+  void Push(Range range, const Hint& hint) {
+    Give(range, hint);
+    RunUntilIdle();
   }
   void GiveBytes(Range range, std::string bytes, Headers headers = {}) {
     Record record;
@@ -197,17 +235,24 @@ struct World
   }
 
   // ---- other pushers ---------------------------------------------------------------------------
-  // One takes the range, maybe tries a hint alone, and is heard of no more. Its token is the id.
+  // Another pusher takes the range, perhaps tries a hint alone, and crashes. Its token is the id.
   RangeOwned Crash(Range range, int64_t tried = -1) {
     const uint64_t token = ++stores->crashes;
     const RangeOwned owned = mysql.Do(AcquireRange{token, range, token});
     if (tried >= 0) mysql.Do(SaveStart{1, range, owned.epoch, tried, token});
     return owned;
   }
-  // What the next owner would find.
+  // The number that the next owner would find.
   uint32_t Crashes(Range range) { return mysql.Do(SettleRange{1, range}).crashes; }
   bool Suspected(Range range, int64_t hint) {
     return mysql.Do(SaveStart{1, range, 0, hint}).suspected;
+  }
+  // Range 0 had an owner, who left this position.
+  void Owned(AppliedPosition position,
+             ResetRange::Timelines timelines = ResetRange::Timelines::kLeave) {
+    redis.Do(ClaimRange{1, 0, 1});
+    redis.Do(ResetRange{2, 0, 1, timelines, std::move(position)});
+    mysql.Do(RaiseEpoch{1, 0, 1});
   }
 
   // ---- the world's facts -----------------------------------------------------------------------
@@ -259,7 +304,7 @@ struct BobsWorld : World {
     AssignAll();
     MakeLive(bob);
   }
-  void Post() {  // Ann's, and its hint
+  void Post() {  // Ann's post, with its hint
     Publish(kAnn, kPost, 1'000);
     Give(0, Hint::OfPost(kAnn, kPost));
   }

@@ -1,5 +1,5 @@
-// A random run of the pair world, as a list of actions: drawn from a seed, played, and shrunk when
-// it goes wrong. An action taken out leaves a run, so a long schedule that fails can be cut down to
+// A random run of the pair world, as a list of actions. It is drawn from a seed and played. A list
+// without some of its actions is still a run, so a long schedule that goes wrong can be shrunk to
 // the few actions that matter.
 #pragma once
 
@@ -38,13 +38,13 @@ struct Schedule {
   std::vector<Action> actions;
 };
 
-// Each schedule has a character of its own: some faults, some bounds, or none of them.
+// Each schedule has its own character: some faults, some limits, or neither.
 Schedule Draw(uint64_t seed);
 
-// Plays the actions, lets the world come to rest, and says what went wrong: empty = nothing.
+// Plays the actions, lets the world come to rest, and returns what went wrong, or empty.
 std::string Play(const Schedule& schedule, const Guards& guards, PairWorld::Counts* counts);
 
-// The same schedule with only the actions that it needs to go wrong.
+// The same schedule reduced to the actions that it needs to go wrong.
 Schedule Shrink(Schedule schedule, const Guards& guards);
 
 // A line per action.

@@ -1,11 +1,11 @@
-// Everything around the pair tracker, made up: the rows of both directions, the relay that writes
-// msg1, the mirror that applies and writes msg2, the log, two reconcilers that share its
-// partitions, the checks they order and the retries. Only the pair tracker, the mirror's Fold and
-// Judge are real.
+// A simulated environment of the pair tracker: the rows of both directions, the relay that writes
+// msg1, the mirror that applies changes and writes msg2, the log, two reconcilers that share its
+// partitions, the checks that they order, and the retries. Only the pair tracker, the mirror's Fold
+// and Judge are real.
 //
-// Each member function is one thing that may happen. Numbers are taken modulo what there is, and
-// without anything to act on it does nothing, so that any sequence of calls is a run. The world
-// checks on the way what must hold at all times: wrong() is empty, or says what does not hold.
+// Each member function is one possible event. Numbers are taken modulo what exists, and a function
+// without anything to act on does nothing, so any sequence of calls is a run. The world checks its
+// invariants all the time: wrong() is empty, or says which one is violated.
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@
 
 namespace fanline::reconciler {
 
-// The guards that make the whole right. When one is off, some run must go wrong.
+// The guards of the design. With any of them off, some run must go wrong.
 struct Guards {
   MutationSwitches logic;
   bool judge_versions = true;      // off: rows are equal when their states are
-  bool apply_by_version = true;    // off: whatever comes last is written
+  bool apply_by_version = true;    // off: the last change to come is written
   bool read_reverse_first = true;  // off: a check reads the forward row first
 };
 
@@ -36,7 +36,7 @@ struct Faults {
   bool fail_checks = false;   // a shard is away
   bool fail_retries = false;  // the retries are away
   bool restart = false;       // reconcilers die and partitions move
-  bool lag = false;           // the mirror is said to lag
+  bool lag = false;           // the mirror is reported to lag
   bool late = false;          // msg2s may come after the grace
 
   bool healthy() const {
@@ -50,7 +50,7 @@ class PairWorld {
   struct Counts {
     uint64_t writes = 0, lost_applies = 0, lost_hints = 0, lost_msg2s = 0, restarts = 0, moves = 0;
     uint64_t checks = 0, false_alarms = 0, repairs = 0, early = 0;
-    std::array<uint64_t, 3> retries{};  // by RetryCause
+    std::array<uint64_t, 2> retries{};  // by RetryCause
   };
 
   PairWorld(const Faults& faults, const Limits& limits, const Guards& guards);
@@ -69,7 +69,7 @@ class PairWorld {
   void Move(uint32_t partition);
   void Lag(uint32_t milliseconds);
 
-  // Lets everything come to rest without faults, and checks what must hold then.
+  // Lets everything come to rest without faults, and checks what must hold at rest.
   void Rest();
 
   const std::string& wrong() const { return wrong_; }
@@ -78,7 +78,7 @@ class PairWorld {
  private:
   static constexpr size_t kEdges = 4, kPartitions = 2, kReconcilers = 2;
 
-  struct Change {  // a forward row as it was committed
+  struct Change {  // a forward row when it was committed
     size_t edge = 0;
     EdgeState state;
     UnixMs written_at = 0;
@@ -104,7 +104,7 @@ class PairWorld {
     size_t reconciler = 0;
     Retry retry;
   };
-  struct StuckPair {  // in the log of retries
+  struct StuckPair {  // a record in the log of retries
     EdgeKey edge;
     EdgeClaim claim;
     uint32_t attempts = 0;
@@ -117,7 +117,7 @@ class PairWorld {
   };
 
   std::unique_ptr<PairTracker> MakeTracker() {
-    return std::make_unique<PairTracker>(limits_, metrics_, ShardMap::Even(1), guards_.logic);
+    return std::make_unique<PairTracker>(limits_, metrics_, EdgeShards{}, guards_.logic);
   }
   Now now() const { return {mono_, unix_ms_}; }
   size_t NumberOf(const EdgeKey& edge) const;
@@ -147,7 +147,8 @@ class PairWorld {
 
   std::array<EdgeState, kEdges> forward_, reverse_, last_op_;
   std::array<uint64_t, kEdges> hinted_{};    // the reverse row's version at the last hint
-  std::array<uint64_t, kEdges> answered_{};  // that a msg2, a check or a retry stands for
+  std::array<uint64_t, kEdges> answered_{};  // the version that a msg2, a check or a retry accounts
+                                             // for
   std::array<int64_t, kEdges + 2> fans_{};
   std::vector<Change> to_relay_, to_apply_;
   std::vector<Mirrored> to_answer_;

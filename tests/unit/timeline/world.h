@@ -1,4 +1,5 @@
-// World of the reading side's tests: Bob, whom he follows, and a Reader on the in-memory stores.
+// The world of the reading side's tests: Bob, the users he follows, and a Reader on in-memory
+// stores.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ inline constexpr WindowLimits kWindow{6, 26};
 inline constexpr UserId kBob{1};
 
 struct World : fakes::FakeReaderStores {
-  using Page = timeline::Page;  // not that of the port
+  using Page = timeline::Page;  // not the port's Page
 
   explicit World(bool own = false)
       : FakeReaderStores(RangeLayout(kRanges), kWindow), own_posts(own) {}
@@ -25,7 +26,7 @@ struct World : fakes::FakeReaderStores {
   void Publish(UserId author, uint64_t post, UnixMs at) {
     mysql.Do(ApplyEvents{1, 0, {{EventKind::kPublished, PostId{post}, author, at, 0}}});
   }
-  // One that is merged at read; the author is marked from then on.
+  // Publishes a post that is merged at read; the author is marked from then on.
   void PublishMerged(UserId author, uint64_t post, UnixMs at) {
     mysql.SetMode(author, true);
     Publish(author, post, at);
@@ -44,13 +45,13 @@ struct World : fakes::FakeReaderStores {
     return items;
   }
 
-  // A page that must be there.
+  // A page, which must exist.
   Page Home(const PageQuery& query) {
     Page page;
     EXPECT_TRUE(home.Home(kBob, query, &page).done());
     return page;
   }
-  // The same of one who comes back: a timeline that is missing is made live behind it.
+  // The same for a returning reader: a missing timeline is made live as well.
   Page Visit(uint32_t limit = 10) {
     Page page = Home({.limit = limit});
     if (!page.live()) Activate();
@@ -61,7 +62,7 @@ struct World : fakes::FakeReaderStores {
     EXPECT_TRUE(home.Activate(kBob, &result).done());
     return result;
   }
-  // All pages from the newest on, or behind and before these places.
+  // All pages of the query: from the newest on, or between its places.
   std::vector<Item> Walk(PageQuery query) {
     std::vector<Item> walked;
     for (int pages = 0; pages < 1'000; ++pages) {
@@ -78,6 +79,14 @@ struct World : fakes::FakeReaderStores {
   const bool own_posts;
   int tokens = 0;
   Reader home{*this, *this, kWindow, [this] { return std::to_string(++tokens); }, own_posts};
+};
+
+// Bob follows an author of one post.
+struct BobsWorld : World {
+  BobsWorld() {
+    Follow(UserId{100});
+    Publish(UserId{100}, 7, 1'000);
+  }
 };
 
 }  // namespace fanline::timeline

@@ -1,4 +1,4 @@
-// Events, and what the codec says of their bytes, for the tests of both forms.
+// Events, and the codec's results for their bytes, for the tests of both forms.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ inline constexpr FeedEvent kEdited{EventKind::kEdited, PostId{77}, UserId{5}, 0,
 
 inline constexpr FeedEvent kOneOfEach[] = {kPublished, kDeleted, kHidden, kUnhidden, kEdited};
 
-// The event, or a failure that names the reason it was refused for.
+// The event, or a failure that names the reason of the refusal.
 inline FeedEvent Accepted(std::string_view value, std::string_view content_type = {}) {
   const auto decoded = DecodeEvent(value, content_type);
   if (const auto* refused = std::get_if<Rejection>(&decoded)) {
@@ -41,7 +41,7 @@ inline std::string ReasonOf(std::string_view value, std::string_view content_typ
   return "accepted";
 }
 
-// A good published event in JSON, with the value of one field replaced; "" leaves the field out.
+// A good published event in JSON, with one field's value replaced; "" leaves the field out.
 inline std::string PublishedWith(const std::string& field, const std::string& json) {
   std::string text = "{";
   for (const auto& [name, value] : std::initializer_list<std::pair<std::string, std::string>>{

@@ -26,7 +26,7 @@ struct Edges {
   MysqlChangeStore log{config, HealthSink(), kNoLog};
   MysqlRepairStore repairs{config, map, 1};
   ShardConnections connections{config};
-  Friendships friendships{connections, map, 1'000'000};         // the fake has no limits of these
+  Friendships friendships{connections, map, 1'000'000};         // the fake has none of these limits
   std::vector<std::vector<LogRow>> seen{world.shards.count()};  // of log1, some of them gone
 
   std::string Draw() {
@@ -57,7 +57,7 @@ struct Edges {
     world.Compare(fake, forward, request);
     return "change of " + Text(EdgeOf(key, {}));
   }
-  // Of few different ones, in microseconds and in milliseconds.
+  // Draws one of few times. Some differ only in microseconds, others in milliseconds.
   uint64_t Microseconds() { return world.OneIn(2) ? world.Version() : 1'000 * world.Below(9) + 1; }
 
   EdgeState RowOf(const fakes::FakeRelations::Edges& rows, const EdgeKey& key) const {
@@ -65,8 +65,8 @@ struct Edges {
     return found == rows.end() ? EdgeState{} : found->second;
   }
 
-  // What the forward row says, or said by any version. Within a request equal versions of an edge
-  // say the same.
+  // Applies the forward row's state, or some state of any version. Within a request, equal versions
+  // of an edge have the same state.
   std::string Apply() {
     ApplyEdges request{0, world.AnyShard(), {}};
     std::map<std::pair<EdgeKey, uint64_t>, EdgeState> said;
@@ -90,7 +90,7 @@ struct Edges {
     return "reverse rows";
   }
 
-  // As a service makes it of single calls: read, announce to both edges, write.
+  // The fake gets the single calls that a service makes: read, announce to both edges, write.
   std::string Befriend() {
     const EdgeKey key = world.Edge();
     const auto [who, whom] = key;
@@ -125,7 +125,7 @@ struct Edges {
     return std::string(NameOf(action)) + " of " + Text(EdgeOf(key, {}));
   }
 
-  // One whose service died before it wrote the pair's row.
+  // An announcement whose service died before it wrote the pair's row.
   std::string Announce() {
     const EdgeKey key = world.Edge();
     const uint64_t version = world.Version();
@@ -182,7 +182,7 @@ struct Edges {
     return "rows by id";
   }
 
-  // Also those that are done, gone, or another's now.
+  // Includes rows that are done or lost, or whose id is another row's now.
   std::string Mark() {
     MarkDone request{0, world.AnyShard(), {}};
     if (seen[request.shard].empty()) return "nothing to mark";
@@ -218,16 +218,19 @@ struct Edges {
   std::string ReadBoth() {
     ReadEdges request;
     std::vector<RowsOfEdge> expected;
+    const EdgeKey first = world.Edge();
     for (uint64_t i = 1 + world.Below(6); i > 0; --i) {
-      request.edges.push_back(world.Edge());
-      const EdgeKey& key = request.edges.back();
+      const EdgeKey key = request.edges.empty() ? first : world.Edge();
+      if (map.ShardOf(key.src) != map.ShardOf(first.src)) continue;
+      if (map.ShardOf(key.dst) != map.ShardOf(first.dst)) continue;
+      request.edges.push_back(key);
       expected.push_back({{}, RowOf(fake.reverse(), key), RowOf(fake.forward(), key)});
     }
     EXPECT_EQ(Text(Ask(repairs, request).rows), Text(expected));
     return "rows of edges";
   }
 
-  // As a failover that loses its tail: ids are given out once more.
+  // Like a failover that loses the tail of log1: ids are given out again.
   std::string LoseRows() {
     const Shard shard = world.AnyShard();
     const auto most = static_cast<uint64_t>(world.shards.Number(shard, NextId()) - 1);

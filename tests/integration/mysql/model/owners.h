@@ -28,7 +28,7 @@ struct Owners {
     return Lose(range);
   }
 
-  // Fewer than are kept of a range.
+  // One of few tokens, fewer than the starts that are kept per range.
   uint64_t Start() { return world.OneIn(2) ? 1 + world.Below(4) : kHuge + world.Below(4); }
   int64_t Offset() { return static_cast<int64_t>(world.Below(5)) - 1; }
   uint64_t Epoch(Range range) {
@@ -48,7 +48,7 @@ struct Owners {
     return "owner of " + std::to_string(request.range);
   }
 
-  // By a restore.
+  // Like a restore.
   std::string Lose(Range range) {
     const Shard shard = world.shards.map().ShardOf(world.layout.First(range));
     for (const char* table : {"range_owner", "range_start"}) {

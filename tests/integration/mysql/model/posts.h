@@ -92,8 +92,7 @@ struct Posts {
     return "mode of " + ToString(author);
   }
 
-  // By a version that was read, perhaps some changes ago. Who switches is asked for the other mode
-  // than was read.
+  // Uses the present version or an older one, and asks for the opposite of the present mode.
   std::string SwitchMode() {
     const UserId author = world.User();
     const AuthorMode now = fake.ModeOf(author);

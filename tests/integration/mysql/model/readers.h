@@ -25,7 +25,7 @@ struct Readers {
     return LookUp();
   }
 
-  // As a rebuild asks: whom a reader follows, and when each of these posted last.
+  // Reads like a rebuild: the followees of a reader, and when each posted last.
   std::string Followees() {
     const UserId reader = world.User();
     std::vector<UserId> got, expected = fake.Followees(reader);
@@ -54,8 +54,8 @@ struct Readers {
     return span;
   }
 
-  // The port leaves the order of authors open: the fake takes them in that of the adapter, shard by
-  // shard and those that are pushed first.
+  // The port leaves the order of authors open. The fake gets them in the adapter's order: shard by
+  // shard, and pushed posts first.
   std::string Items() {
     std::vector<PostsOf> posts;
     for (const UserId author : world.users) {

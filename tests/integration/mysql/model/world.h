@@ -1,5 +1,5 @@
-// Two servers of the same requests: the fake that the simulation runs on, and MariaDB through its
-// adapters. Draws ids, versions and times from small spaces, so that requests meet each other's
+// Two servers of the same requests: the fake that the simulation uses, and MariaDB with its
+// adapters. Ids, versions and times are drawn from few values, so that requests meet each other's
 // rows.
 #pragma once
 
@@ -24,7 +24,7 @@ inline constexpr uint32_t kNoPageLimit = 1'000;
 
 struct World {
   World() {
-    // Ids of both signs on both shards, a few of each.
+    // A few ids on both shards, with and without the highest bit.
     for (Shard shard = 0; shard < 2; ++shard) {
       for (uint64_t n = 1; n <= 3; ++n) users.push_back(shards.UserOn(shard, n));
     }
@@ -65,7 +65,8 @@ struct World {
   uint64_t Version() { return OneIn(10) ? kHuge + Below(4) : 1 + Below(12); }
   UnixMs Time() { return OneIn(20) ? kMaxCreatedAt : static_cast<UnixMs>(1'000 + Below(12)); }
 
-  // Nothing is compared to the second: rows grow old here, and the clocks of both stay.
+  // Ages are not compared to the second. This makes rows older in both, and leaves the clocks
+  // alone.
   void PassAnHour() {
     fake.relations.now += std::chrono::milliseconds(std::chrono::hours(1)).count();
     for (Shard shard = 0; shard < shards.count(); ++shard) {
@@ -74,19 +75,19 @@ struct World {
         shards.on(shard).Execute(std::string("UPDATE author_mode SET ") + column + " = " + column +
                                  " - 3600000 WHERE " + column + " > 0");
       }
-      // How often a user may change an edge within an hour is not the fake's.
+      // The fake has no limit of changes in an hour.
       shards.on(shard).Execute("UPDATE user_rel SET changes_until = 0");
     }
     ++hours;
   }
 
-  // Gives a request to both, and compares what they say.
+  // Gives a request to both servers, and compares their replies.
   template <class Server, class Real, class R>
   void Compare(Server& server, Real& real, const R& request) {
     const auto expected = server.Do(request);
     EXPECT_EQ(Text(Ask(real, request)), Text(expected));
   }
-  // The same for requests that wait together.
+  // The same for requests that are queued together.
   template <class Server, class Real, class R>
   void CompareAll(Server& server, Real& real, std::vector<R> requests) {
     Replies<typename R::Reply> replies;

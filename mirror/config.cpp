@@ -17,7 +17,6 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
            "relation events under way before consuming them is paused")
       .Range(16, 1'000'000);
   options::AddGather(table, &config.gather);
-  options::AddFollowingLimit(table, &config.agreed.following_limit);
   table.Add("oldest-record", &limits.oldest_record,
             "events older than this are refused: tombstones may have been collected since");
 }

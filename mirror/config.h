@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "backends/options/agreed_settings.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "daemon/run/daemon_options.h"
@@ -17,7 +16,6 @@ struct Config {
   options::TopicSettings topics;
   std::string group = "fanline-mirror";  // <group>-events, on the relation events
   options::MysqlSettings mysql;
-  options::AgreedSettings agreed;
   Duration gather = std::chrono::milliseconds(100);  // how long a change waits for others
   Limits limits;
 };

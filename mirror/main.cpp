@@ -35,7 +35,7 @@ int Main(int argc, char** argv) {
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-mirror");
   wiring::Checks checks(process);
-  const auto installation = checks.AwaitInstallation(mysql_config, {.agreed = config.agreed});
+  const auto installation = checks.AwaitInstallation(mysql_config);
   checks.AwaitTopic(client, installation.tasks_topic, installation.partitions);
   const uint32_t partitions = checks.AwaitPartitions(client, config.topics.relation_events);
   checks.AwaitRelationLog(client);

@@ -241,12 +241,34 @@ void Steps::On(const EdgeChanged& changed, Now now) {
 
 // ---- appends --------------------------------------------------------------------------------
 
+Range Steps::RangeOf(const Ref& ref) const {
+  return setup_.layout.RangeOf(window_.Find(ref.job)->key.edge.src);
+}
+
 void Steps::SendAppend(Append append) {
   const bool msg1s = append.what == What::kMsg1;
   std::erase_if(append.refs, [&](const Ref& ref) {
     return msg1s ? window_.Find(ref.job, ref.row) == nullptr : window_.Find(ref.job) == nullptr;
   });
-  if (append.refs.empty()) return;
+  if (append.what == What::kHints) SendSlow(append);
+  if (!append.refs.empty()) Submit(std::move(append));
+}
+
+void Steps::SendSlow(Append& hints) {
+  std::map<Range, Append> apart;
+  std::erase_if(hints.refs, [&](const Ref& ref) {
+    const Range range = RangeOf(ref);
+    if (!slow_.contains(range)) return false;
+    Append& of_range = apart[range];
+    of_range.what = What::kHints;
+    of_range.attempts = hints.attempts;
+    of_range.refs.push_back(ref);
+    return true;
+  });
+  for (auto& [range, of_range] : apart) Submit(std::move(of_range));
+}
+
+void Steps::Submit(Append append) {
   const uint64_t id = ++ids_;
   AppendHints hints{id, {}, {}};
   AppendRelations relations{id, {}, {}};
@@ -254,7 +276,7 @@ void Steps::SendAppend(Append append) {
     const Job& job = *window_.Find(ref.job);
     const EdgeKey& edge = job.key.edge;
     if (append.what == What::kHints) {
-      hints.hints.emplace_back(setup_.layout.RangeOf(edge.src), Hint::OfSync(edge.src, edge.dst));
+      hints.hints.emplace_back(RangeOf(ref), Hint::OfSync(edge.src, edge.dst));
     } else if (append.what == What::kMsg2) {
       relations.messages.emplace_back(EdgeMirrored{edge, job.mirrored});
     } else {
@@ -267,15 +289,46 @@ void Steps::SendAppend(Append append) {
   is_hints ? ports_.hints.Submit(std::move(hints)) : ports_.relations.Submit(std::move(relations));
 }
 
+void Steps::Retry(Append append, const Status& status, Now now) {
+  ports_.metrics.Parked(status.resource);
+  const uint32_t attempt = ++append.attempts;
+  append_retries_.Add(std::move(append), attempt, now.mono, random_());
+}
+
+// Edges whose hints are acknowledged go on; the hints of the others alone are appended again.
+void Steps::On(const HintsAppended& appended, Now now) {
+  const Append hints = TakeAnswered(appends_, appended.id);
+  std::vector<Ref> hinted;
+  Append again{What::kHints, {}, hints.attempts};
+  Status why;  // these are appended again
+  const bool some = appended.failed.size() < hints.refs.size();
+  auto failed = appended.failed.begin();
+  for (size_t hint = 0; hint < hints.refs.size(); ++hint) {
+    const Ref& ref = hints.refs[hint];
+    const bool known = window_.Find(ref.job) != nullptr;
+    if (failed == appended.failed.end() || failed->hint != hint) {
+      hinted.push_back(ref);
+      if (known) slow_.erase(RangeOf(ref));
+      continue;
+    }
+    const Status& status = (failed++)->status;
+    if (status.never()) {
+      SetAside(ref.job, status.message);
+      continue;
+    }
+    again.refs.push_back(ref);
+    why = status;
+    if (some && known) slow_.insert(RangeOf(ref));
+  }
+  if (!again.refs.empty()) Retry(std::move(again), why, now);
+  if (!hinted.empty()) SendMsg2s(std::move(hinted), now);
+}
+
+// Of msg1s or msg2s.
 void Steps::Appended(uint64_t id, const Status& status, Now now) {
   Append append = TakeAnswered(appends_, id);
   if (status.never()) return AppendNever(append, status.message);
-  if (status.later()) {
-    ports_.metrics.Parked(status.resource);
-    const uint32_t attempt = ++append.attempts;
-    return append_retries_.Add(std::move(append), attempt, now.mono, random_());
-  }
-  if (append.what == What::kHints) return SendMsg2s(std::move(append.refs), now);
+  if (status.later()) return Retry(std::move(append), status, now);
   for (const Ref& ref : append.refs) {
     if (append.what == What::kMsg2) {
       End(ref.job);

@@ -29,6 +29,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -83,7 +84,7 @@ class Steps {
   void On(const RelationsAppended& appended, Now now) {
     Appended(appended.id, appended.status, now);
   }
-  void On(const HintsAppended& appended, Now now) { Appended(appended.id, appended.status, now); }
+  void On(const HintsAppended& appended, Now now);
   void On(const EdgesApplied& applied, Now now);
   void On(const EdgeChanged& changed, Now now);
   void On(const DeadLetterAppended& appended, Now now);
@@ -143,6 +144,12 @@ class Steps {
   void SendFriendships(WriteQueue& queue, Now now);
   bool HasOld(const Job& job, Time now) const;
   void SendAppend(Append append);
+  // Sends the hints to slow ranges, those to each range apart, and leaves the others.
+  void SendSlow(Append& hints);
+  // Of the reader whose timeline a hint is about. The job is in the window.
+  [[nodiscard]] Range RangeOf(const Ref& ref) const;
+  void Submit(Append append);
+  void Retry(Append append, const Status& status, Now now);
   void SendMsg2s(std::vector<Ref> refs, Now now);
   void Appended(uint64_t id, const Status& status, Now now);
   void AppendNever(const Append& append, const std::string& reason);
@@ -170,6 +177,9 @@ class Steps {
   std::unordered_map<uint64_t, Letter> letters_;  // by request
   RetryQueue<Append> append_retries_;
   RetryQueue<Letter> letter_retries_;
+  // Ranges that acknowledged no hint of a request while others did. Hints to them travel apart
+  // until one is acknowledged: a reply waits for the slowest of its hints.
+  std::set<Range> slow_;
   std::vector<uint64_t> markable_, old_;
   std::vector<uint64_t> doubts_;  // by forward shard
 };

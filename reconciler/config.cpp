@@ -18,8 +18,9 @@ std::string Problem(const Config& config) {
   const bool any = !config.forward_shards.empty() || !config.reverse_shards.empty() ||
                    !config.forward_table.empty() || !config.reverse_table.empty();
   if (!any) {
-    return config.mirror_group ? "--mirror-group: only of an application with tables of its own"
-                               : "";
+    return !config.mirror_group.empty()
+               ? "--mirror-group: only of an application with tables of its own"
+               : "";
   }
   std::string why;
   if (mysql::ParseShards(config.forward_shards, &why).empty()) return "--forward-shards: " + why;
@@ -62,10 +63,10 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table.Add("reverse-table", &config.reverse_table, "the table of rows by destination");
   table.Add("edge-columns", &config.edge_columns,
             "their columns: source, destination, version, state (1 follows), position (ms)");
-  table.Add(
-      "mirror-group", &config.mirror_group,
-      "the group on relation-log that writes the rows by destination: while it lags no pair is "
-      "checked; - for none");
+  table.Add("mirror-group", &config.mirror_group,
+            "the group on relation-log that writes the rows by destination, if there is one: while "
+            "it lags "
+            "no pair is checked");
   table.Check([&config] { return Problem(config); });
   table.Add("store-threads", &config.store_threads, "threads of each shard that read and repair")
       .Range(1, 64);

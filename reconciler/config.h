@@ -26,7 +26,7 @@ struct Config {
   std::string forward_shards, reverse_shards;
   std::string forward_table, reverse_table;
   std::vector<std::string> edge_columns = {"src", "dst", "ver", "state", "pos"};
-  std::optional<std::string> mirror_group;  // of the application's; none: no mirror that could lag
+  std::string mirror_group;  // of the application's; empty: no mirror that could lag
   uint32_t store_threads = 2;               // of each shard
   Limits limits;
   RetryLimits retries;

@@ -37,7 +37,7 @@ namespace {
 // What all programs must agree on: shards, ranges, topics.
 mysql::Installation AwaitAll(const reconciler::Config& config, const kafka::ClientOptions& client,
                              const std::optional<mysql::AppTables>& app, wiring::Checks& agreed) {
-  auto installation = agreed.AwaitInstallation(options::ToConfig(config.mysql), {});
+  auto installation = agreed.AwaitInstallation(options::ToConfig(config.mysql));
   agreed.AwaitTopic(client, installation.tasks_topic, installation.partitions);
   agreed.AwaitRelationLog(client);
   agreed.AwaitTopicAndLetters(client, kRelationRetryTopic, 0);
@@ -126,9 +126,10 @@ int Main(int argc, char** argv) {
                                          {map});
   const AppWatch app_watch(app, process);
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, log);
+  const bool lags = !config.mirror_group.empty();
   kafka::KafkaLogPositions positions({.client = client,
                                       .topic = kRelationLogTopic,
-                                      .group = config.mirror_group.value_or(config.group)},
+                                      .group = lags ? config.mirror_group : config.group},
                                      log);
   const auto consumer = [&](const std::string& group, const char* topic) {
     return kafka::ConsumerOptions{
@@ -141,17 +142,18 @@ int Main(int argc, char** argv) {
   config.gate.second_check_after = config.limits.grace;
   const auto checks = ChecksOf(installation, app);
   reconciler::RepairGate gate(config.gate, static_cast<Shard>(checks.shards.reverse.shards()));
-  const auto ports = [&](auto to) { return PortsOf(changes, store, producer, *metrics, to); };
-  PairReconciler pairs({.checker = ports(AsPart<CheckerReply>(inbox)),
-                        .mode = {store, inbox},
-                        .retries = {producer, inbox},
-                        .positions = {positions, inbox},
-                        .metrics = *metrics},
-                       {.checker = checks,
-                        .mirror_group = config.mirror_group.has_value(),
-                        .patience = config.retries.patience},
-                       config.limits, gate);
-  RetryReconciler retries({.checker = ports(AsPart<CheckerReply>(retry_inbox)),
+  const auto checker_ports = [&](const auto& to) {
+    return PortsOf(changes, store, producer, *metrics, to);
+  };
+  PairReconciler pairs(
+      {.checker = checker_ports(AsPart<CheckerReply>(inbox)),
+       .mode = {store, inbox},
+       .retries = {producer, inbox},
+       .positions = {positions, inbox},
+       .metrics = *metrics},
+      {.checker = checks, .mirror_group = lags, .patience = config.retries.patience}, config.limits,
+      gate);
+  RetryReconciler retries({.checker = checker_ports(AsPart<CheckerReply>(retry_inbox)),
                            .retries = {producer, retry_inbox},
                            .dead_letters = {producer, retry_inbox},
                            .metrics = *metrics},

@@ -38,7 +38,7 @@ struct RetryLimits {
   uint32_t held = 50'000;  // all partitions together
   Duration make_room_every = std::chrono::seconds(5);
   Duration commit_every = std::chrono::seconds(1);
-  // An edge that no repair can set right is checked this often in a row, for two hours or more,
+  // An edge that no repair can set right is checked this often in a row, for more than an hour,
   // before its entry goes to the dead letters. Waits for a shard do not count.
   uint32_t hopeless_attempts = 20;
   // To the next check of an entry; the upper half is random.

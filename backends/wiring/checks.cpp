@@ -4,7 +4,6 @@
 #include <memory>
 #include <random>
 
-#include "backends/options/kafka_settings.h"
 #include "backends/redis/cluster/masters.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/installation_mark.h"
@@ -90,18 +89,11 @@ kafka::Admin& Checks::AdminOf(const kafka::ClientOptions& client) {
   return *admin_;
 }
 
-mysql::Installation Checks::AwaitInstallation(const mysql::Config& config, const Told& told) {
+mysql::Installation Checks::AwaitInstallation(const mysql::Config& config) {
   mysql::Installation installation;
   const bool known =
       Await("installation", [&] { return mysql::ReadInstallation(config, &installation); });
   if (!known) return installation;
-  options::TopicSettings topics;
-  topics.feed = told.feed_topic.value_or(installation.feed_topic);
-  topics.tasks = told.tasks_topic.value_or(installation.tasks_topic);
-  for (const std::string& wrong : {options::TopicMismatch(topics, installation),
-                                   options::Mismatch(told.agreed, installation)}) {
-    if (!wrong.empty()) Refuse(process_.log, wrong);
-  }
   auto connections = std::make_shared<mysql::ShardConnections>(config);
   standing_.Add("installation", [connections, installation] {
     return mysql::CheckUnchanged(*connections, installation);

@@ -14,13 +14,12 @@ BASE = 5_000_000  # users beyond the graph
 
 
 class RelationFaults(Provoked):
+    silent_at_first = True
     pushers = 1
     reconciler_args = ("--grace", "1s", "--counter-sweep-every", "1s")
 
     @sees_fire("FanlineCountersDrift", "FanlineRelationLettersDead")
     def test_1_counters_are_changed_by_hand_and_strangers_write_to_the_log(self):
-        self.assertFalse(self.fires("FanlineRelationLettersDead"))
-        self.assertFalse(self.fires("FanlineCountersDrift"))
         users = self.users_of_rows()
         self.feedctl.run("relations", "reconciler", "dry_run")
         for server in self.stack.mysql:
@@ -69,7 +68,6 @@ class RelationFaults(Provoked):
 
     @sees_fire("FanlineRepairsWithheld")
     def test_3_a_dry_run_is_forgotten(self):
-        self.assertFalse(self.fires("FanlineRepairsWithheld"))
         self.feedctl.run("relations", "reconciler", "dry_run")
         edges = [(BASE + 10_000 + n, BASE + 11_000 + n, version(), True) for n in range(3)]
         self.lose(*edges)

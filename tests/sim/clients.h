@@ -135,7 +135,6 @@ struct Clients {
     author_of[post] = author;
     world.Trace(ToString(author) + " publishes " + ToString(post));
     Emit({EventKind::kPublished, post, author, created, 0});
-    ++world.counts.published;
     return post;
   }
 
@@ -154,7 +153,6 @@ struct Clients {
         return;
       default:
         Emit({EventKind::kEdited, post, author, 0, ++versions[post]});
-        ++world.counts.edited;
     }
   }
 
@@ -198,7 +196,7 @@ struct Clients {
     const auto changed =
         world.mysql.relations.Do(ChangeEdge{0, {reader, author, live, unix_us}}).forward;
     if (!changed.changed) return;
-    ++(live ? world.counts.follows : world.counts.unfollows);
+    world.counts.unfollows += !live;
     world.Trace(ToString(reader) + (live ? " follows " : " unfollows ") + ToString(author));
     if (!world.character.inline_too) return;
     world.Later("reverse row inline", [this, edge = changed.edge] {

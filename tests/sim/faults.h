@@ -18,7 +18,6 @@ struct Faults {
     const size_t index = world.Pick(world.network.size());
     Call& call = world.network.at(index);
     if (call.orphan || !call.fail) return;
-    ++world.counts.timeouts;
     world.Trace("timeout of " + call.name);
     call.fail();
     call.orphan = true;

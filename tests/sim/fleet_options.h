@@ -130,9 +130,8 @@ struct FleetOptions {
 
 // Counts of a schedule, so that a test can see that it does all of it.
 struct FleetCounts {
-  uint64_t published = 0, deleted = 0, hidden = 0, edited = 0, follows = 0, unfollows = 0;
-  uint64_t crashes = 0, timeouts = 0, late_writes = 0, zombies = 0, rollbacks = 0, flushes = 0;
-  uint64_t expiries = 0, rebuilds = 0, checked_timelines = 0, checked_items = 0;
+  uint64_t deleted = 0, hidden = 0, unfollows = 0, crashes = 0, late_writes = 0, zombies = 0;
+  uint64_t rollbacks = 0, flushes = 0, expiries = 0, checked_timelines = 0, checked_items = 0;
   uint64_t trimmed = 0, quarantined = 0;
   uint64_t pages = 0, walked = 0;  // of walks: pages read, and shown items that had not changed
   std::array<uint64_t, kLetters> letters{};

@@ -251,6 +251,41 @@ TEST(Mirror, AShardThatIsAwayHoldsUpItsOwnChangesOnlyAndIsTriedWithBackOff) {
   EXPECT_THAT(w.Pending(), IsEmpty());
 }
 
+// A partition of fanout-tasks without a leader.
+TEST(Mirror, ARangeThatTakesNothingHoldsUpItsOwnEdgesOnly) {
+  MirrorWorld w;
+  const Range silent = w.layout.RangeOf(w.ann);
+  w.takes_nothing = {silent};
+  size_t silents = 0;
+  const auto follow = [&](uint64_t from, uint64_t to) {
+    for (uint64_t nth = from; nth < to; ++nth) {
+      const UserId src = w.UserOn(0, nth);
+      silents += w.layout.RangeOf(src) == silent;
+      w.store.Change(src, w.bob, true);
+    }
+    w.Read();
+    w.Go<AppendRelations>();
+    w.Go<ApplyEdges>();
+  };
+  const auto done = [](const AppendHints&) { return Fate::kDone; };
+  follow(1, 41);
+  EXPECT_THAT(w.Of<AppendHints>(), SizeIs(1));
+  w.RunWith<AppendHints>(milliseconds(50), done);
+  ASSERT_GT(silents, 0u);
+  EXPECT_THAT(w.Pending(), SizeIs(silents));
+
+  follow(41, 81);
+  EXPECT_THAT(w.Of<AppendHints>(), SizeIs(2)) << "they wait for each other no more";
+  w.RunWith<AppendHints>(seconds(10), done);
+  EXPECT_THAT(w.Pending(), SizeIs(silents));
+  EXPECT_THAT(w.hints, SizeIs(80 - silents)) << "each once";
+
+  w.takes_nothing.clear();
+  w.RunWith<AppendHints>(seconds(30), done);
+  EXPECT_THAT(w.Pending(), IsEmpty());
+  EXPECT_THAT(w.hints, SizeIs(80)) << "each once";
+}
+
 TEST(Mirror, AShardThatHangsLeavesTheOthersTheirRoom) {
   Limits limits;
   limits.rows_per_pair = 16;
@@ -262,7 +297,8 @@ TEST(Mirror, AShardThatHangsLeavesTheOthersTheirRoom) {
   for (uint64_t nth = 101; nth <= 200; ++nth) w.store.Change(w.ann, w.UserOn(1, nth), true);
   // Calls to shard 1 are never answered.
   for (int turn = 0; turn < 200; ++turn) {
-    if (turn % 4 == 0 && turn < 180) w.store.Change(w.ann, w.UserOn(0, 5 + static_cast<uint64_t>(turn)), true);
+    if (turn % 4 == 0 && turn < 180)
+      w.store.Change(w.ann, w.UserOn(0, 5 + static_cast<uint64_t>(turn)), true);
     w.Pass(w.limits.poll_every);
     w.Step();
     for (size_t at = 0; at < w.requests.size();) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -115,6 +116,7 @@ struct World {
   std::vector<Record> events;
   std::vector<Hint> hints;  // in the order appended
   std::vector<DeadLetter> letters;
+  std::set<Range> takes_nothing;  // logs of ranges
   std::function<void(const Hint&)> on_hint = [](const Hint&) {};
 
   int64_t event_position = 0, event_committed = 0;

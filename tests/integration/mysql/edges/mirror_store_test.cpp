@@ -11,16 +11,10 @@
 namespace fanline::mysql {
 namespace {
 
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 class MirrorStoreTest : public ::testing::Test {
  protected:
-  std::vector<LoggedChange> Pending(Shard shard) {
-    const auto reply = Ask(changes_, ReadPending{0, shard, 0, 100});
-    EXPECT_TRUE(reply.status.done()) << reply.status.message;
-    return reply.changes;
-  }
   EdgeChanged Change(UserId src, UserId dst, bool live, uint64_t version) {
     return Ask(forward_, ChangeEdge{0, {src, dst, live, 1'000, Origin::kApplication, version}});
   }
@@ -33,31 +27,34 @@ class MirrorStoreTest : public ::testing::Test {
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
 };
 
-TEST_F(MirrorStoreTest, AnEdgeGoesFromItsEventToItsReverseRow) {
-  const EdgeChanged changed = Change(ann_, bob_, true, 7);
-  ASSERT_TRUE(changed.status.done()) << changed.status.message;
-  EXPECT_TRUE(changed.forward.changed);
-  const auto pending = Pending(0);
-  ASSERT_THAT(pending, SizeIs(1));
-  EXPECT_EQ(pending[0].edge, changed.forward.edge);
-
-  const EdgesApplied applied = Ask(reverse_, ApplyEdges{0, 1, {pending[0].edge}});
-  ASSERT_TRUE(applied.status.done()) << applied.status.message;
-  EXPECT_EQ(applied.applied.at(0).ver, pending[0].edge.ver);
-  EXPECT_TRUE(applied.applied.at(0).written);
-  shards_.ExpectConsistent();
-
-  EXPECT_TRUE(Ask(changes_, MarkDone{0, 0, {pending[0].row()}}).status.done());
-  EXPECT_THAT(Pending(0), IsEmpty());
+TEST_F(MirrorStoreTest, AReadFromTheStartTellsTheHighestId) {
+  EXPECT_EQ(Ask(changes_, ReadPending{0, 0, 0, 1}).newest, 0u);
+  for (uint64_t nth = 1; nth <= 3; ++nth) Change(ann_, shards_.UserOn(1, nth), true, 1);
+  EXPECT_EQ(Ask(changes_, ReadPending{0, 0, 0, 1}).newest, 3u);
+  const LogRow last = Ask(changes_, ReadPending{0, 0, 2, 1}).changes.at(0).row();
+  EXPECT_TRUE(Ask(changes_, MarkDone{0, 0, {last}}).status.done());
+  const PendingRead read = Ask(changes_, ReadPending{0, 0, 0, 9});
+  EXPECT_EQ(read.newest, 3u) << "done rows, too";
+  EXPECT_THAT(read.changes, SizeIs(2));
+  const PendingAsked asked = Ask(changes_, AskPending{0, 0, {1, 3, 9}});
+  ASSERT_THAT(asked.pending, SizeIs(1));
+  EXPECT_EQ(asked.pending[0].row(), read.changes[0].row());
 }
 
-TEST_F(MirrorStoreTest, AnEventSeenTwiceChangesNothing) {
-  Change(ann_, bob_, true, 7);
-  Change(ann_, bob_, false, 9);
-  EXPECT_FALSE(Change(ann_, bob_, true, 7).forward.changed);
-  EXPECT_FALSE(Change(ann_, bob_, true, 8).forward.changed);
-  EXPECT_THAT(Pending(0), SizeIs(2));
-  EXPECT_EQ(shards_.FollowingCount(ann_), 0);
+// A person's transaction holds the counter of an author.
+TEST_F(MirrorStoreTest, ALockedRowIsSaidToBeOne) {
+  const Edge edge = Change(ann_, bob_, true, 7).forward.edge;
+  ASSERT_TRUE(Ask(reverse_, ApplyEdges{0, 1, {edge}}).status.done());
+  Connection person(shards_.config(), 1);
+  person.Open();
+  person.Execute("START TRANSACTION");
+  person.Execute("UPDATE user_fan SET fans_cnt = fans_cnt WHERE user_id = " + ToString(bob_));
+  const Edge ended{ann_, bob_, edge.ver + 1, false, edge.pos};
+  const Status status = Ask(reverse_, ApplyEdges{0, 1, {ended}}).status;
+  EXPECT_TRUE(status.later());
+  EXPECT_EQ(status.cause, Cause::kLocked);
+  person.Execute("ROLLBACK");
+  EXPECT_TRUE(Ask(reverse_, ApplyEdges{0, 1, {ended}}).status.done());
 }
 
 TEST_F(MirrorStoreTest, RequestsQueuedTogetherAreAnsweredEachForItself) {
@@ -77,18 +74,6 @@ TEST_F(MirrorStoreTest, RequestsQueuedTogetherAreAnsweredEachForItself) {
   EXPECT_EQ(written, 1u) << "one message makes the row, all others are repetitions";
   EXPECT_EQ(shards_.Reverse(ann_, bob_), "200 1 1");
   shards_.ExpectCountersMatchRows();
-}
-
-TEST_F(MirrorStoreTest, DoneRowsArePurgedByAge) {
-  Change(ann_, bob_, true, 7);
-  const LogRow row = Pending(0).at(0).row();
-  EXPECT_TRUE(Ask(changes_, MarkDone{0, 0, {row}}).status.done());
-  const auto purge = [&](std::chrono::seconds keep) {
-    return Ask(changes_, PurgeDone{0, 0, keep, 10}).deleted;
-  };
-  EXPECT_EQ(purge(std::chrono::hours(1)), 0u);
-  shards_.on(0).Execute("UPDATE log1 SET ts = ts - INTERVAL 2 HOUR");
-  EXPECT_EQ(purge(std::chrono::hours(1)), 1u);
 }
 
 TEST_F(MirrorStoreTest, TheModeIsAsyncUntilItIsSet) {

@@ -8,7 +8,7 @@
 #include "fanline/base/check.h"
 #include "fanline/base/endpoint.h"
 
-namespace fanline::redis {
+namespace fanline {
 
 class HangingHost {
  public:
@@ -27,10 +27,11 @@ class HangingHost {
   HangingHost& operator=(const HangingHost&) = delete;
 
   Endpoint address() const { return {"127.0.0.1", port_}; }
+  int listener() const { return listener_; }
 
  private:
   const int listener_;
   uint16_t port_ = 0;
 };
 
-}  // namespace fanline::redis
+}  // namespace fanline

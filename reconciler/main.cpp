@@ -140,18 +140,16 @@ int Main(int argc, char** argv) {
   config.gate.second_check_after = config.limits.grace;
   const auto checks = ChecksOf(installation, app);
   reconciler::RepairGate gate(config.gate, static_cast<Shard>(checks.shards.reverse.shards()));
-  const auto checker_ports = [&](const auto& to) {
-    return PortsOf(changes, store, producer, *metrics, to);
-  };
+  const auto ports = [&](auto to) { return PortsOf(changes, store, producer, *metrics, to); };
   PairReconciler pairs(
-      {.checker = checker_ports(AsPart<CheckerReply>(inbox)),
+      {.checker = ports(AsPart<CheckerReply>(inbox)),
        .mode = {store, inbox},
        .retries = {producer, inbox},
        .positions = {positions, inbox},
        .metrics = *metrics},
       {.checker = checks, .mirror_group = lags, .patience = config.retries.patience}, config.limits,
       gate);
-  RetryReconciler retries({.checker = checker_ports(AsPart<CheckerReply>(retry_inbox)),
+  RetryReconciler retries({.checker = ports(AsPart<CheckerReply>(retry_inbox)),
                            .retries = {producer, retry_inbox},
                            .dead_letters = {producer, retry_inbox},
                            .metrics = *metrics},

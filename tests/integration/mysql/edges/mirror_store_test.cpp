@@ -27,6 +27,36 @@ class MirrorStoreTest : public ::testing::Test {
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
 };
 
+TEST_F(MirrorStoreTest, AReadFromTheStartTellsTheHighestId) {
+  EXPECT_EQ(Ask(changes_, ReadPending{0, 0, 0, 1}).newest, 0u);
+  for (uint64_t nth = 1; nth <= 3; ++nth) Change(ann_, shards_.UserOn(1, nth), true, 1);
+  EXPECT_EQ(Ask(changes_, ReadPending{0, 0, 0, 1}).newest, 3u);
+  const LogRow last = Ask(changes_, ReadPending{0, 0, 2, 1}).changes.at(0).row();
+  EXPECT_TRUE(Ask(changes_, MarkDone{0, 0, {last}}).status.done());
+  const PendingRead read = Ask(changes_, ReadPending{0, 0, 0, 9});
+  EXPECT_EQ(read.newest, 3u) << "done rows, too";
+  EXPECT_THAT(read.changes, SizeIs(2));
+  const PendingAsked asked = Ask(changes_, AskPending{0, 0, {1, 3, 9}});
+  ASSERT_THAT(asked.pending, SizeIs(1));
+  EXPECT_EQ(asked.pending[0].row(), read.changes[0].row());
+}
+
+// A person's transaction holds the counter of an author.
+TEST_F(MirrorStoreTest, ALockedRowIsSaidToBeOne) {
+  const Edge edge = Change(ann_, bob_, true, 7).forward.edge;
+  ASSERT_TRUE(Ask(reverse_, ApplyEdges{0, 1, {edge}}).status.done());
+  Connection person(shards_.config(), 1);
+  person.Open();
+  person.Execute("START TRANSACTION");
+  person.Execute("UPDATE user_fan SET fans_cnt = fans_cnt WHERE user_id = " + ToString(bob_));
+  const Edge ended{ann_, bob_, edge.ver + 1, false, edge.pos};
+  const Status status = Ask(reverse_, ApplyEdges{0, 1, {ended}}).status;
+  EXPECT_TRUE(status.later());
+  EXPECT_EQ(status.cause, Cause::kLocked);
+  person.Execute("ROLLBACK");
+  EXPECT_TRUE(Ask(reverse_, ApplyEdges{0, 1, {ended}}).status.done());
+}
+
 TEST_F(MirrorStoreTest, RequestsQueuedTogetherAreAnsweredEachForItself) {
   Replies<EdgesApplied> replies;
   for (uint64_t ver = 1; ver <= 200; ++ver) {

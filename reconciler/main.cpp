@@ -129,9 +129,9 @@ int Main(int argc, char** argv) {
   const bool lags = !config.mirror_group.empty();
   const std::string& group = lags ? config.mirror_group : config.group;
   kafka::KafkaLogPositions positions({client, kRelationLogTopic, group}, log);
-  const auto consumer = [&](const std::string& group, const char* topic) {
+  const auto consumer = [&](const std::string& named, const char* topic) {
     return kafka::ConsumerOptions{
-        .client = client, .group = group, .topic = topic, .wake_fd = process.wakeup.fd()};
+        .client = client, .group = named, .topic = topic, .wake_fd = process.wakeup.fd()};
   };
   kafka::Consumer relation_log(consumer(config.group, kRelationLogTopic), log);
   kafka::Consumer retry_log(consumer(config.group + "-retry", kRelationRetryTopic), log);

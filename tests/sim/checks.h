@@ -126,11 +126,32 @@ struct Checks {
     void operator()(const timeline::NothingNeeded&) const {}
   };
 
+  template <class Edges>
+  static std::optional<EdgeKey> Disagreeing(const Edges& forward, const Edges& reverse) {
+    for (const auto& [rows, others] :
+         {std::pair(&forward, &reverse), std::pair(&reverse, &forward)}) {
+      for (const auto& [key, row] : *rows) {
+        const auto other = others->find(key);
+        if (other == others->end() || !(other->second == row)) return key;
+      }
+    }
+    return std::nullopt;
+  }
+
   // Both directions agree (I1), the rows have what the clients said last (I3), and the counters
   // agree with the rows (I2).
   std::string CheckEdges() {
     const auto& relations = world.mysql.relations;
-    if (relations.forward() != relations.reverse()) return "forward and reverse disagree";
+    if (const auto edge = Disagreeing(relations.forward(), relations.reverse())) {
+      const auto text = [&](const auto& rows) {
+        const auto row = rows.find(*edge);
+        if (row == rows.end()) return std::string("no row");
+        return std::to_string(row->second.ver) + (row->second.live ? " live" : " ended");
+      };
+      return "forward and reverse disagree about " + ToString(edge->src) + " and " +
+             ToString(edge->dst) + ": " + text(relations.forward()) + ", " +
+             text(relations.reverse());
+    }
     std::map<UserId, int64_t> fans;
     for (const auto& [key, edge] : relations.forward()) {
       if (!world.said.MayBe(key, edge.live)) {

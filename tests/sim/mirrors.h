@@ -77,7 +77,10 @@ struct MirrorProcess
     std::vector<Edge> now_forgotten;
     for (const Edge& edge : request.edges) {
       if (!world.Strikes(world.character.unmirrored)) continue;
+      // A scan alone would find it.
+      if (world.left_to_mirrors.contains({edge.key(), edge.ver})) continue;
       now_forgotten.push_back(edge);
+      world.unmirrored.emplace(edge.key(), edge.ver);
       forgotten.emplace(edge.key(), edge.ver);
     }
     const int patience = world.Chance(50) ? world.character.mirror_lag : 0;

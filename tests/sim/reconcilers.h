@@ -64,8 +64,19 @@ struct ReconcilerCalls
                 reply.status = AwayStatus();
               } else {
                 reply = world.mysql.relations.Do(request);
+                LeaveToMirrors(reply);
               }
             });
+  }
+
+  // A change that a mirror has dropped is marked soon: here it is so already.
+  void LeaveToMirrors(PendingAsked& asked) {
+    std::erase_if(asked.pending, [this](const LoggedChange& change) {
+      return world.unmirrored.contains({change.edge.key(), change.edge.ver});
+    });
+    for (const LoggedChange& change : asked.pending) {
+      world.left_to_mirrors.emplace(change.edge.key(), change.edge.ver);
+    }
   }
 
   // Both rows of each edge, one direction after the other: anything may happen in between.

@@ -101,9 +101,12 @@ struct World : Chances {
   std::vector<Assignment> retry_group{1}, event_group{kEventPartitions};
   std::vector<Assignment*> assignments;  // of all groups
   Network network;
-  size_t carried_out = 0;                      // calls of any kind, so far
-  Said said;                                   // of each edge
-  Announced announced;                         // in relation-log
+  size_t carried_out = 0;  // calls of any kind, so far
+  Said said;               // of each edge
+  Announced announced;     // in relation-log
+  // Changes that a mirror drops between msg1 and the reverse row; those that a reconciler found
+  // pending, and leaves to the mirrors.
+  std::set<std::pair<EdgeKey, uint64_t>> unmirrored, left_to_mirrors;
   std::array<UnixMs, kShards> locked_until{};  // a user of each shard, by somebody else
   std::array<UserId, kShards> locked_user{};
   std::array<uint64_t, kShards> failovers{};  // of shards of relations

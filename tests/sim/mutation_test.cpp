@@ -104,7 +104,7 @@ bool Healthy(const Character& of) { return of.healthy && of.follow > 0; }
 
 const Mutation kMutations[] = {
     // clang-format off
-    {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {1, 5, 6}, 150},
+    {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {7, 16, 25}, 150},
     {"versions", [](Guards& guards) { guards.mysql.versions = false; }, {11, 13, 20}, 250},
     {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {22, 23, 36}, 250, DispatchersCrash},
     {"last_at_grows", [](Guards& guards) { guards.mysql.last_at_grows = false; }, {15, 17, 18}, 1200},
@@ -121,12 +121,12 @@ const Mutation kMutations[] = {
     {"truth_after_hint", [](Guards& guards) { guards.truth_after_hint = false; }, {3, 4, 5}, 50},
     {"lanes_in_order", [](Guards& guards) { guards.logic.lanes_in_order = false; }, {17, 292, 958}, 700, WithReaders},
     {"hints_before_commit", [](Guards& guards) { guards.hints_before_commit = false; }, {5, 24, 30}, 250},
-    {"failed_pages_again", [](Guards& guards) { guards.logic.failed_pages_again = false; }, {36, 101, 226}, 800},
+    {"failed_pages_again", [](Guards& guards) { guards.logic.failed_pages_again = false; }, {77, 230, 292}, 800},
     {"pages_acknowledged", [](Guards& guards) { guards.logic.pages_acknowledged = false; }, {425, 1019, 4003}, 1000, LongRuns},
     {"begun_as_saved", [](Guards& guards) { guards.logic.begun_as_saved = false; }, {9264}, 3000, LongRunsRolledBack},
     {"claim_after_reconnect", [](Guards& guards) { guards.claim_after_reconnect = false; }, {385, 1923, 2513}, 2500, WithLostConnections},
     {"hint_after_truth", [](Guards& guards) { guards.hint_after_truth = false; }, {91, 184, 283}, 1400, HintsOfMirrors},
-    {"hint_before_msg2", [](Guards& guards) { guards.hint_before_msg2 = false; }, {27, 31, 43}, 600},
+    {"hint_before_msg2", [](Guards& guards) { guards.hint_before_msg2 = false; }, {66, 71, 75}, 600},
     {"mark_last", [](Guards& guards) { guards.logic.mark_last = false; }, {1, 8, 11}, 150},
     {"msg1_first", [](Guards& guards) { guards.logic.msg1_first = false; }, {1, 2, 3}, 150},
     {"reread_old", [](Guards& guards) { guards.logic.reread_old = false; }, {1, 2, 3}, 300, MirrorsHang},
@@ -146,8 +146,8 @@ const Mutation kMutations[] = {
     {"application_versions", [](Guards& guards) { guards.application_versions = false; }, {9, 12, 22}, 100, HasEvents},
     {"event_rows_before_commit", [](Guards& guards) { guards.event_rows_before_commit = false; }, {8, 9, 14}, 100, HasEvents},
     // Empty ranges.
-    {"followers_after_commit", [](Guards& guards) { guards.followers_after_commit = false; }, {11158657668345242842u}, 3000, ReadsLate},
-    {"followers_as_they_are", [](Guards& guards) { guards.followers_as_they_are = false; }, {12859493441025847094u}, 3000, ReadsLate},
+    {"followers_after_commit", [](Guards& guards) { guards.followers_after_commit = false; }, {14250555260570286354u, 12454547270914137111u, 15815609862495172665u}, 3000, ReadsLate},
+    {"followers_as_they_are", [](Guards& guards) { guards.followers_as_they_are = false; }, {7213}, 3000, ReadsLate},
     {"counters_only_choose", [](Guards& guards) { guards.mysql.counters_only_choose = false; }, {6, 31, 141}, 400, CountsWrong},
     {"met_limit_is_all", [](Guards& guards) { guards.mysql.met_limit_is_all = false; }, {1507, 1799, 2287}, 400, CountsFew},
     {"unread_is_all", [](Guards& guards) { guards.logic.unread_is_all = false; }, {3679, 8589, 11627}, 700, LosesReads},
@@ -159,7 +159,7 @@ const Mutation kMutations[] = {
     {"posts_mark", [](Guards& guards) { guards.logic.posts_mark = false; }, {22, 28, 84}, 300, Switches},
     {"rebuilds_mark", [](Guards& guards) { guards.logic.rebuilds_mark = false; }, {17, 24, 31}, 300, Switches},
     {"announced_is_told", [](Guards& guards) { guards.announced_is_told = false; }, {267, 385, 1198}, 3000, SwitchesAndCrashes},
-    {"keep_marks", [](Guards& guards) { guards.redis.keep_marks = false; }, {8205795166506430512}, 10'000, SwitchesWhileBuilding},
+    {"keep_marks", [](Guards& guards) { guards.redis.keep_marks = false; }, {8326601268288998827, 15801137480069822359u, 11389856436109864346u}, 10'000, SwitchesWhileBuilding},
     {"count_more_marks", [](Guards& guards) { guards.redis.count_more_marks = false; }, {23, 133, 190}, 300, ManyMarks},
     {"marks_synced", [](Guards& guards) { guards.mysql.marks_synced = false; }, {28, 69, 116}, 300, Switches},
     {"marked_for_good", [](Guards& guards) { guards.mysql.marked_for_good = false; }, {22, 24, 28}, 500, Switches},

@@ -235,8 +235,6 @@ TEST(Settings, WhatIsWrongIsRefusedAndNoSecretShown) {
   const std::string long_prefix(redis::kMostOfPrefix + 1, 'b');
   const std::pair<std::vector<const char*>, std::string> table[] = {
       {{"--mysql-shards", "m0"}, "tcp://host:port/database"},
-      {{"--window", "500", "--timeline-max-entries", "501"},
-       "--window: 500 does not fit --timeline-max-entries 501"},
       {{"--kafka-brokers", ""}, "--kafka-brokers: is empty"},
       {{"--kafka-properties", "s3cret"}, "name=value"},
       {{"--kafka-properties-file", lines.path()},

@@ -117,7 +117,7 @@ TEST_F(ForwardEdgesTest, AConnectionKilledAfterTheCommitIsLookedUp) {
                                 {bob_, ann_, false, kNow + 5, Origin::kApplication, 7}};
   ForwardChanged changed;
   ASSERT_TRUE(forward_.Change({bob_, ann_, false, kNow}, &changed).done());  // now it is connected
-  HoldBackAnswers(std::string(sql_schema::kFollowEdgeSql), "follow_edge", 4);
+  HoldBackAnswers(std::string(sql_schema::kFollowEdgeSql), "follow_edge", 6);
   for (const EdgeChange& change : changes) {
     std::thread killer([&] {
       while (!KillOne(shards_.on(1), "DO SLEEP%held%")) {

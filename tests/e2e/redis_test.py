@@ -60,12 +60,18 @@ class RedisComesBack(Installation):
         self.assertEqual(len(self.redis.command("KEYS", "installation:*")), 1)
 
     def wait_replayed(self, before):
-        """Waits until the pusher has redone all that it was asked to do since `before`."""
+        """Waits until each range has noticed what it lost since `before`, and redone it."""
         def replayed():
             since = self.fleet.counters() - before
             again = since.total("fanline_hints_replayed_total")
             return 0 < again <= since.total("fanline_hints_done_total")
 
+        def noticed():
+            since = self.fleet.counters() - before
+            return since.total("fanline_redis_losses_total", cause="behind") == RANGES
+
+        self.wait_for(noticed, "each range to notice what it lost")
+        self.wait_served()
         self.wait_for(replayed, "the replay of what was lost")
         self.settle()
 

@@ -37,13 +37,13 @@ TEST_P(GuardTakenAway, ShrinksToAScheduleThatCanSpareNoAction) {
 
 const Mutation kMutations[] = {
     // clang-format off
-    {"commit_lowest_pending", [](Guards& guards) { guards.logic.commit_lowest_pending = false; }, {1, 4, 5}, 100},
-    {"fire_caught_up", [](Guards& guards) { guards.logic.fire_caught_up = false; }, {6, 12, 27}, 1000},
-    {"remember_early", [](Guards& guards) { guards.logic.remember_early = false; }, {6, 15, 28}, 500},
-    {"release_acknowledged", [](Guards& guards) { guards.logic.release_acknowledged = false; }, {7, 30, 32}, 1000},
-    {"judge_versions", [](Guards& guards) { guards.judge_versions = false; }, {86, 197, 219}, 3000},
-    {"apply_by_version", [](Guards& guards) { guards.apply_by_version = false; }, {8, 15, 19}, 500},
-    {"read_reverse_first", [](Guards& guards) { guards.read_reverse_first = false; }, {17, 105, 227}, 10000},
+    {"commit_lowest_pending", [](Guards& guards) { guards.logic.commit_lowest_pending = false; }, {1, 4, 5}},
+    {"fire_caught_up", [](Guards& guards) { guards.logic.fire_caught_up = false; }, {6, 12, 27}},
+    {"remember_early", [](Guards& guards) { guards.logic.remember_early = false; }, {6, 15, 28}},
+    {"release_acknowledged", [](Guards& guards) { guards.logic.release_acknowledged = false; }, {7, 30, 32}},
+    {"judge_versions", [](Guards& guards) { guards.judge_versions = false; }, {86, 197, 219}},
+    {"apply_by_version", [](Guards& guards) { guards.apply_by_version = false; }, {8, 15, 19}},
+    {"read_reverse_first", [](Guards& guards) { guards.read_reverse_first = false; }, {17, 105, 227}},
     // clang-format on
 };
 

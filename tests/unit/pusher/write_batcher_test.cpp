@@ -1,4 +1,4 @@
-#include "pusher/write_batcher.h"
+#include "pusher/units/write_batcher.h"
 
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "pusher/unit.h"
+#include "pusher/units/unit.h"
 
 namespace fanline::pusher {
 

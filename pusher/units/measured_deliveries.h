@@ -17,8 +17,8 @@
 #include "fanline/ports/author_weights.h"
 #include "fanline/ports/live_timelines.h"
 #include "fanline/ports/port.h"
-#include "pusher/metrics.h"
-#include "pusher/unit.h"
+#include "pusher/base/metrics.h"
+#include "pusher/units/unit.h"
 
 namespace fanline::pusher {
 

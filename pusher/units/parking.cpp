@@ -1,4 +1,4 @@
-#include "pusher/parking.h"
+#include "pusher/units/parking.h"
 
 #include <algorithm>
 

@@ -16,8 +16,8 @@
 #include "fanline/ports/live_timelines.h"
 #include "fanline/ports/port.h"
 #include "fanline/ports/truth.h"
-#include "pusher/metrics.h"
-#include "pusher/places.h"
+#include "pusher/base/metrics.h"
+#include "pusher/units/places.h"
 
 namespace fanline::pusher {
 

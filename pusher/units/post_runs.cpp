@@ -1,4 +1,4 @@
-#include "pusher/post_runs.h"
+#include "pusher/units/post_runs.h"
 
 #include <algorithm>
 #include <utility>

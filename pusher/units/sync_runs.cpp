@@ -1,4 +1,4 @@
-#include "pusher/sync_runs.h"
+#include "pusher/units/sync_runs.h"
 
 #include <algorithm>
 #include <utility>

@@ -27,8 +27,8 @@
 #include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/shard_shares.h"
 #include "fanline/ports/live_timelines.h"
-#include "pusher/limits.h"
-#include "pusher/unit.h"
+#include "pusher/base/limits.h"
+#include "pusher/units/unit.h"
 
 namespace fanline::pusher {
 

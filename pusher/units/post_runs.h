@@ -24,10 +24,10 @@
 #include <vector>
 
 #include "fanline/base/mutation_switches.h"
-#include "pusher/limits.h"
-#include "pusher/measured_deliveries.h"
-#include "pusher/unit.h"
-#include "pusher/write_batcher.h"
+#include "pusher/base/limits.h"
+#include "pusher/units/measured_deliveries.h"
+#include "pusher/units/unit.h"
+#include "pusher/units/write_batcher.h"
 
 namespace fanline::pusher {
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "fanline/ports/live_timelines.h"
-#include "pusher/limits.h"
+#include "pusher/base/limits.h"
 
 namespace fanline::pusher {
 

@@ -1,0 +1,182 @@
+// The work on the hints of the open ranges. Hints wait in lanes (lanes.h). The heads of lanes
+// become units under way, each in one of a bounded number of places (places.h): runs of posts,
+// which go page by page (post_runs.h), or runs of syncs (sync_runs.h). Truth is read after the hint
+// was taken from the log. A unit that waits for a resource that is away is parked (parking.h): it
+// holds up its lane, but takes no place from other units.
+//
+// Units are independent of each other. Each knows its stage. Every reply moves exactly one unit,
+// except a batch's reply, which moves all units that share the batch.
+//
+// A hint that can never be carried out is quarantined. First its readers' timelines are made not
+// live, so their readers rebuild them and miss nothing. Then the hint goes to the dead letters.
+//
+// Passive, not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <unordered_map>
+#include <vector>
+
+#include "fanline/ports/author_weights.h"
+#include "fanline/ports/hint_log.h"
+#include "fanline/ports/live_timelines.h"
+#include "fanline/ports/port.h"
+#include "fanline/ports/range_owners.h"
+#include "fanline/ports/truth.h"
+#include "pusher/base/limits.h"
+#include "pusher/base/metrics.h"
+#include "pusher/base/setup.h"
+#include "pusher/units/lanes.h"
+#include "pusher/units/parking.h"
+#include "pusher/units/places.h"
+#include "pusher/units/post_runs.h"
+#include "pusher/units/quarantine_walk.h"
+#include "pusher/units/sync_runs.h"
+#include "pusher/units/unit.h"
+
+namespace fanline::pusher {
+
+// What the units tell the keeper of their ranges.
+class RangeKeeper {
+ public:
+  virtual ~RangeKeeper() = default;
+
+  // The hint is done.
+  virtual void HintFinished(Range range, int64_t offset) = 0;
+  // This pusher is no longer taken for the range's owner. The keeper drops the range's work.
+  virtual void TakeOverAgain(Range range, TakeoverCause cause, Now now) = 0;
+};
+
+class Units {
+ public:
+  struct Ports {
+    Port<ReadPostPage, ReadSync> truth;
+    Port<ResetRange, TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart> timelines;
+    Port<SaveStart> owners;
+    Port<AppendDeadLetter> dead_letters;
+    Port<WeighAuthor> weights;
+    Metrics& metrics;
+  };
+  struct Opened {  // a range that was taken over
+    uint32_t node = 0;
+    uint64_t epoch = 0;
+    uint64_t start = 0;    // the token of ours
+    uint32_t crashes = 0;  // starts of others that are not settled
+    Time since{};
+  };
+
+  // All that is referred to outlives this object.
+  Units(const Ports& ports, const Setup& setup, const Limits& limits, RangeKeeper& keeper,
+        uint64_t& ids, std::mt19937_64& random);
+
+  // Ranges. Nothing is done for a range unless it is open.
+  // The range was taken over with this begun work.
+  void Open(Range range, const Opened& opened, const std::vector<BegunHints>& begun);
+  // Forgets all work on the range. Writes under way may still arrive in Redis, which refuses them
+  // by their epoch.
+  void Drop(Range range);
+  void Add(Range range, ReceivedHint hint) { open_.at(range).lanes.Add(std::move(hint)); }
+  void Learn(Range range, uint32_t crashes);  // Opened::crashes, as MariaDB answered since
+
+  // Replies.
+  void On(const RangeOwned& reply, Now now);
+  void On(const DeadLetterAppended& reply, Now now);
+  void On(PostPage& page, Now now) { Advance(posts_.On(page, now), now); }
+  void On(SyncTruth& truth, Now now) { Advance(syncs_.On(truth), now); }
+  void On(const RangeReset& reset, Now now);
+  void On(const BatchWritten& written, Now now);
+  void On(TimelineRead& read, Now now) { Advance(syncs_.On(read), now); }
+  void On(const SyncApplied& applied, Now now) { Advance(syncs_.On(applied), now); }
+  void On(TimelineDropped& dropped, Now now);
+  void On(const PartMarked& marked, Now now) { posts_.On(marked, now); }
+  void On(const AuthorWeighed& weighed, Now) { posts_.On(weighed); }
+
+  // Tries parked units that are due. They go first. Otherwise lanes that have not begun would take
+  // every place that becomes free.
+  void TryParked(Now now);
+  // Starts what there is room for, and sends what waits.
+  void Start(Now now);
+  // When there is something to try or to start, if ever.
+  std::optional<Time> timer() const;
+
+  // Begins a drain: no further unit is started or tried again, and no further page of an author's
+  // followers is read.
+  void StopTaking() { taking_ = false; }
+
+  // Of a range: the hints held, if it is open; units under way that are not parked; and begun work
+  // by the offset of its first hint.
+  const ShardShares* hints(Range range) const;
+  size_t working(Range range) const;
+  const std::map<int64_t, BegunHints>& begun(Range range) const { return posts_.begun(range); }
+  // Of all ranges.
+  size_t hints_held() const;
+  bool idle() const { return units_.size() == parking_.size(); }
+  void Show(Metrics::Held& held) const;
+
+ private:
+  struct Work {  // of an open range
+    Work(const Opened& as, const Limits& limits, const Setup& setup)
+        : opened(as), lanes(limits, setup.shards, setup.guards) {}
+    // Whether hints start one at a time, each after its offset was saved. They do after the second
+    // crash.
+    bool isolating() const { return opened.crashes >= kSuspicious; }
+
+    Opened opened;
+    Lanes lanes;
+    QuarantineWalk walk;
+    Shard last_started = 0;  // round robin over shards
+    uint64_t started = 0;    // units, in its own turns and beside other ranges (TakeTurn)
+  };
+
+  // Starting.
+  void StartUnits(Now now);
+  bool TakeTurn(Range range, Work& work, Now now);
+  bool StartOne(Range range, Work& work, Now now);
+  bool StartBeside(Range range, Work& work, UserId author, Now now);
+  void StartUnit(Range range, Work& work, UserId author, Now now);
+  std::optional<Shard> NextShard(const Work& work) const;
+  // Whether one more unit may be under way.
+  bool HasRoom(const Way& way) const;
+  bool HasRoom(uint64_t unit) const { return HasRoom(units_.at(unit).way); }
+  bool Gives(const Way& way) const { return places_.gives(way) && HasRoom(way); }
+  bool OneIsTried() const;
+  void CountWays();
+  // A unit's stages.
+  void Begin(Unit& unit);
+  void Enter(Unit& unit, Unit::Stage stage);
+  void Mark(Unit& unit, bool tried);
+  void OnMarked(Unit& unit, const RangeOwned& reply, Now now);
+  uint32_t PageOf(Unit& unit);
+  void StartWalks(Now now);
+  // A unit's ends.
+  void Advance(const std::optional<RunStep>& step, Now now);
+  void Finish(Unit& unit, Now now);
+  void Later(Unit& unit, const Status& status, Now now);
+  void Park(Unit& unit, const std::string& queue, Now now);
+  void Never(Unit& unit, const std::string& reason);
+  void Quarantine(Unit& unit);
+  void Lost(Range range, const Status& status, Now now);
+  Unit* Find(uint64_t id);
+
+  const Ports ports_;
+  const Setup& setup_;
+  const Limits& limits_;
+  RangeKeeper& keeper_;
+  uint64_t& ids_;
+  std::mt19937_64& random_;
+  bool taking_ = true;
+
+  std::map<Range, Work> open_;
+  Range last_started_ = -1;                   // round robin over ranges
+  uint64_t most_started_ = 0;                 // Work::started of the range with most
+  Places places_;                             // outlives the units
+  std::unordered_map<uint64_t, Unit> units_;  // by id; a unit's requests carry its id
+  Parking parking_;
+  PostRuns posts_;
+  SyncRuns syncs_;
+};
+
+}  // namespace fanline::pusher

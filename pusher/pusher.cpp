@@ -24,23 +24,12 @@ void Give(Value& input, Ranges& ranges, Units& units, Now now) {
 
 }  // namespace
 
-Pusher::Pusher(const Ports& ports, const Setup& setup, const Limits& limits)
-    : metrics_(ports.metrics),
-      setup_(setup),
-      limits_(limits),
-      random_(setup.seed),
-      ranges_({ports.timelines, ports.owners, ports.metrics}, setup_, limits_, units_, ids_,
-              random_),
-      units_({ports.truth, ports.timelines, ports.owners, ports.dead_letters, ports.weights,
-              ports.metrics},
-             setup_, limits_, ranges_, ids_, random_) {}
-
 Progress Pusher::Step(std::span<Input> inputs, Now now) {
   for (Input& input : inputs) {
     std::visit(
         [&](auto& value) {
           // Counted before the owner of the input is looked up: the range may be gone by now.
-          if (Fenced(value)) metrics_.WriteFenced();
+          if (Fenced(value)) common_.ports.metrics.WriteFenced();
           Give(value, ranges_, units_, now);
         },
         input);
@@ -53,7 +42,7 @@ Progress Pusher::Step(std::span<Input> inputs, Now now) {
   Metrics::Held held;
   ranges_.Show(held);
   units_.Show(held);
-  metrics_.Holding(held);
+  common_.ports.metrics.Holding(held);
   progress.next_timer = Earlier(ranges_.timer(), units_.timer());
   return progress;
 }

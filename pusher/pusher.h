@@ -9,21 +9,12 @@
 #pragma once
 
 #include <cstdint>
-#include <random>
 #include <span>
 #include <variant>
 
 #include "fanline/consuming/consumer.h"
 #include "fanline/model/record.h"
-#include "fanline/ports/author_weights.h"
-#include "fanline/ports/hint_log.h"
-#include "fanline/ports/live_timelines.h"
-#include "fanline/ports/port.h"
-#include "fanline/ports/range_owners.h"
-#include "fanline/ports/truth.h"
-#include "pusher/base/limits.h"
-#include "pusher/base/metrics.h"
-#include "pusher/base/setup.h"
+#include "pusher/base/common.h"
 #include "pusher/ranges/ranges.h"
 #include "pusher/units/units.h"
 
@@ -36,19 +27,8 @@ using Input =
 
 class Pusher {
  public:
-  struct Ports {
-    Port<ReadPostPage, ReadSync> truth;
-    Port<ClaimRange, ResetRange, SavePosition, TimelineBatch, ReadTimeline, ApplySync, DropTimeline,
-         MarkPart>
-        timelines;
-    Port<AcquireRange, RaiseEpoch, SaveStart, SettleRange> owners;
-    Port<AppendDeadLetter> dead_letters;
-    Port<WeighAuthor> weights;
-    Metrics& metrics;
-  };
-  using Setup = pusher::Setup;
-
-  Pusher(const Ports& ports, const Setup& setup, const Limits& limits);
+  Pusher(const Ports& ports, const Setup& setup, const Limits& limits)
+      : common_{ports, setup, limits}, ranges_(common_, units_), units_(common_, ranges_) {}
   Pusher(const Pusher&) = delete;  // its halves refer to each other
 
   // Takes new hints and the completions of earlier requests, advances every lane as far as it can,
@@ -66,11 +46,7 @@ class Pusher {
   bool drained() const { return units_.idle() && ranges_.drained(); }
 
  private:
-  Metrics& metrics_;
-  const Setup setup_;
-  const Limits limits_;
-  uint64_t ids_ = 0;  // of requests
-  std::mt19937_64 random_;
+  Common common_;
   Ranges ranges_;
   Units units_;
 };

@@ -9,34 +9,24 @@
 
 namespace fanline::pusher {
 
-Ranges::Ranges(const Ports& ports, const Setup& setup, const Limits& limits, Units& units,
-               uint64_t& ids, std::mt19937_64& random)
-    : ports_(ports),
-      setup_(setup),
-      limits_(limits),
-      units_(units),
-      ids_(ids),
-      random_(random),
-      settlements_(ports.owners, limits.takeover, ids) {}
-
 // ---- inputs ---------------------------------------------------------------------------------
 
 bool Ranges::On(const PartitionAssigned& assigned, Now now) {
   // A partition that was added at run time is not a range, because it has no buckets. Hints in it
   // mean that another program divides the buckets differently.
   if (assigned.partition < 0 ||
-      static_cast<uint32_t>(assigned.partition) >= setup_.layout.partitions()) {
+      static_cast<uint32_t>(assigned.partition) >= common_.setup.layout.partitions()) {
     throw Misconfigured(
         "partition " + std::to_string(assigned.partition) +
         " of the tasks topic was assigned, but the installation says " +
-        std::to_string(setup_.layout.partitions()) +
+        std::to_string(common_.setup.layout.partitions()) +
         " ranges: its partitions must not be added to. Kafka takes none away again: stop all "
         "programs, delete the topic, run feedctl topics create and start them again. Live "
         "timelines are rebuilt");
   }
   On(PartitionRevoked{assigned.partition}, now);
   auto& owned = ranges_[assigned.partition];
-  owned = std::make_unique<Owned>(assigned.partition, ports_, setup_, limits_, ids_);
+  owned = std::make_unique<Owned>(assigned.partition, common_);
   owned->assigned = assigned;
   return true;
 }
@@ -76,14 +66,14 @@ bool Ranges::On(Record& record, Now now) {
   const int64_t offset = record.offset;
   auto decoded = DecodeHint(record.value);
   auto* refused = std::get_if<Rejection>(&decoded);
-  if (refused && refused->newer && setup_.guards.newer_awaited) {
-    owned->inflow.StandBefore(offset, std::move(refused->reason), now, random_());
+  if (refused && refused->newer && common_.setup.guards.newer_awaited) {
+    owned->inflow.StandBefore(offset, std::move(refused->reason), now, common_.random());
     return true;
   }
   if (!owned->ledger.Received(offset)) return true;  // seen before
   owned->inflow.Took();
   const Hint* hint = std::get_if<Hint>(&decoded);
-  ports_.metrics.HintReceived(hint && std::holds_alternative<Hint::Sync>(hint->what));
+  common_.ports.metrics.HintReceived(hint && std::holds_alternative<Hint::Sync>(hint->what));
   // Keeps only headers that travel on: the hint's writer may have added more, and ranges hold many
   // hints.
   if (!record.headers.empty()) record.headers = TravellingHeaders(record.headers);
@@ -95,7 +85,7 @@ template <typename Reply>
 bool Ranges::OfTakeover(const Reply& reply, Now now) {
   for (auto& [range, owned] : ranges_) {
     const bool was_ready = owned->takeover.ready();
-    if (!owned->takeover.On(reply, now, random_())) continue;
+    if (!owned->takeover.On(reply, now, common_.random())) continue;
     if (was_ready && !owned->takeover.ready()) Drop(*owned, range);
     return true;
   }
@@ -104,7 +94,7 @@ bool Ranges::OfTakeover(const Reply& reply, Now now) {
 
 bool Ranges::On(const RangeOwned& reply, Now now) {
   if (OfTakeover(reply, now)) return true;
-  const auto settled = settlements_.On(reply, now, random_());
+  const auto settled = settlements_.On(reply, now, common_.random());
   if (!settled) return false;
   // Learned here because no mark may follow: hints are tried one by one, and the first may be
   // parked.
@@ -128,7 +118,7 @@ void Ranges::HintFinished(Range range, int64_t offset) {
 void Ranges::TakeOverAgain(Range range, TakeoverCause cause, Now now) {
   const auto found = ranges_.find(range);
   if (found == ranges_.end()) return;
-  found->second->takeover.Again(cause, now, random_());
+  found->second->takeover.Again(cause, now, common_.random());
   Drop(*found->second, range);
 }
 
@@ -140,7 +130,7 @@ void Ranges::Tend(Now now, ConsumerOrders& orders) {
   const Inflow::Process all = All();
   for (auto& [range, owned] : ranges_) {
     if (owned->assigned && !settlements_.open(range)) {
-      owned->takeover.Start(*std::exchange(owned->assigned, std::nullopt), random_(), now);
+      owned->takeover.Start(*std::exchange(owned->assigned, std::nullopt), common_.random(), now);
     }
     owned->takeover.OnTimer(now);
     if (const auto seek = owned->takeover.TakeSeek()) Open(*owned, range, *seek, now, orders);

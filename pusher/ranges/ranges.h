@@ -11,18 +11,12 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <vector>
 
 #include "fanline/consuming/consumer.h"
 #include "fanline/consuming/offset_ledger.h"
 #include "fanline/model/record.h"
-#include "fanline/ports/live_timelines.h"
-#include "fanline/ports/port.h"
-#include "fanline/ports/range_owners.h"
-#include "pusher/base/limits.h"
-#include "pusher/base/metrics.h"
-#include "pusher/base/setup.h"
+#include "pusher/base/common.h"
 #include "pusher/ranges/inflow.h"
 #include "pusher/ranges/range_takeover.h"
 #include "pusher/ranges/settlements.h"
@@ -32,14 +26,12 @@ namespace fanline::pusher {
 
 class Ranges final : public RangeKeeper {
  public:
-  struct Ports {
-    Port<ClaimRange, ResetRange, SavePosition> timelines;
-    Port<AcquireRange, RaiseEpoch, SettleRange> owners;
-    Metrics& metrics;
-  };
-  // All that is referred to outlives this object.
-  Ranges(const Ports& ports, const Setup& setup, const Limits& limits, Units& units, uint64_t& ids,
-         std::mt19937_64& random);
+  // Both outlive this object.
+  Ranges(Common& common, Units& units)
+      : common_(common),
+        limits_(common.limits),
+        units_(units),
+        settlements_(common.ports.owners, limits_.takeover, common.ids) {}
 
   // Takes an input; returns whether it was for the ranges. Throws Misconfigured for a partition
   // that the layout does not have.
@@ -70,10 +62,10 @@ class Ranges final : public RangeKeeper {
 
  private:
   struct Owned {  // a range of ours
-    Owned(Range range, const Ports& ports, const Setup& setup, const Limits& limits, uint64_t& ids)
-        : takeover({ports.owners, ports.timelines, ports.metrics}, limits, setup.topic_generation,
-                   ids, setup.guards),
-          inflow(range, limits) {}
+    Owned(Range range, Common& common)
+        : takeover({common.ports.owners, common.ports.timelines, common.ports.metrics},
+                   common.limits, common.setup.topic_generation, common.ids, common.setup.guards),
+          inflow(range, common.limits) {}
     RangeTakeover takeover;
     std::optional<PartitionAssigned> assigned;  // waits until our last start is settled
     OffsetLedger ledger;
@@ -107,12 +99,9 @@ class Ranges final : public RangeKeeper {
   void Save(Owned& owned, Range range);
   void SavePosition(Owned& owned, Range range, Now now);
 
-  const Ports ports_;
-  const Setup& setup_;
+  Common& common_;
   const Limits& limits_;
   Units& units_;
-  uint64_t& ids_;
-  std::mt19937_64& random_;
   bool taking_ = true;
   std::map<Range, std::unique_ptr<Owned>> ranges_;
   Settlements settlements_;

@@ -53,7 +53,7 @@ class Lanes {
   // The author whose turn it is among the shard's runnable lanes.
   UserId next(Shard shard) const { return runnable_[shard].front(); }
   // Takes the head of the author's runnable lane, even out of turn. The caller fills in id, range,
-  // epoch, node and place. If `singly`, the unit has one hint. A unit of syncs has at most `syncs`
+  // epoch, node and credit. If `singly`, the unit has one hint. A unit of syncs has at most `syncs`
   // of them, but at least one. Hints that `begun` names by their first offset form the same unit
   // again, without any others.
   Unit Take(UserId author, bool singly, size_t syncs, const std::map<int64_t, BegunHints>& begun);

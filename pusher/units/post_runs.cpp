@@ -71,22 +71,17 @@ std::optional<RunStep> PostRuns::On(PostPage& page, Now now) {
   if (!guards_.pages_acknowledged && run.next_page) Pass(run);
   if (run.writes_open == 0) return PageDone(run, now);
   const Unit& unit = *run.unit;
-  Writes& writes = writes_.try_emplace(unit.range, limits_).first->second;
-  writes.epoch = unit.epoch;
-  writes.node = unit.way.node;
-  size_t& waiting = nodes_[writes.node].waiting_readers;
-  waiting -= writes.batcher.waiting_readers();
+  size_t& waiting = admission_.waiting_readers(unit.way.node);
+  Writes& writes = writes_.try_emplace(unit.range, limits_, waiting, unit).first->second;
   writes.batcher.Add({unit.id, std::move(page.followers), run.adds, run.removes, unit.alone,
                       run.mark, unit.paging && !unit.alone});
-  waiting += writes.batcher.waiting_readers();
   return std::nullopt;
 }
 
 void PostRuns::AddAuthor(const Run& run, std::vector<UserId>& readers) const {
   const UserId author = run.unit->author;
-  if (!own_posts_ || !guards_.own_pushed) return;
-  if (own_posts_->RangeOf(author) != run.unit->range) return;
-  readers.insert(readers.begin(), author);
+  if (!setup_.own_posts || !guards_.own_pushed) return;
+  if (setup_.layout.RangeOf(author) == run.unit->range) readers.insert(readers.begin(), author);
 }
 
 void PostRuns::TakeStates(Run& run, const std::vector<PostState>& states) {
@@ -155,7 +150,7 @@ void PostRuns::SendBatches() {
     auto& [range, writes] = *at++;
     ++looked;
     if (writes.batcher.empty()) continue;
-    if (nodes_[writes.node].batches >= limits_.batches_in_flight) continue;
+    if (!admission_.may_send(writes.node)) continue;
     Send(range, writes);
     last_sent_ = range;
     looked = 0;
@@ -165,14 +160,11 @@ void PostRuns::SendBatches() {
 void PostRuns::Send(Range range, Writes& writes) {
   Sent& sent = batches_[++ports_.ids];
   sent.node = writes.node;
-  AtNode& node = nodes_[writes.node];
-  ++node.batches;
-  node.waiting_readers -= writes.batcher.waiting_readers();
+  admission_.Sent(writes.node);
   TimelineBatch batch = writes.batcher.Cut(&sent.shares);
   for (const Share& share : sent.shares) {
     sent.first_readers.push_back(batch.writes.at(share.writes.front()).reader);
   }
-  node.waiting_readers += writes.batcher.waiting_readers();
   batch.id = ports_.ids;
   batch.range = range;
   batch.epoch = writes.epoch;
@@ -182,8 +174,7 @@ void PostRuns::Send(Range range, Writes& writes) {
 
 std::vector<RunStep> PostRuns::On(const BatchWritten& written, Now now) {
   const auto [node, shares, first_readers] = TakeAnswered(batches_, written.id);
-  --nodes_.at(node).batches;
-  DropIfUnused(node);
+  admission_.Answered(node);
   if (written.status.done() && !written.needs_claim) ports_.metrics.Written(written);
   std::vector<RunStep> steps;
   auto first_reader = first_readers.begin();
@@ -246,23 +237,7 @@ void PostRuns::MarkParts(const Run& run) {
 void PostRuns::Forget(Range range) {
   std::erase_if(runs_, [range](const auto& entry) { return entry.second.unit->range == range; });
   if (guards_.begun_as_saved) begun_.erase(range);
-  const auto writes = writes_.find(range);
-  if (writes == writes_.end()) return;
-  const uint32_t node = writes->second.node;
-  nodes_[node].waiting_readers -= writes->second.batcher.waiting_readers();
-  writes_.erase(writes);
-  DropIfUnused(node);
-}
-
-size_t PostRuns::waiting_readers(uint32_t node) const {
-  const auto found = nodes_.find(node);
-  return found == nodes_.end() ? 0 : found->second.waiting_readers;
-}
-
-// A failover brings new nodes, so those without work are forgotten.
-void PostRuns::DropIfUnused(uint32_t node) {
-  const AtNode& at = nodes_.at(node);
-  if (at.batches == 0 && at.waiting_readers == 0) nodes_.erase(node);
+  writes_.erase(range);
 }
 
 }  // namespace fanline::pusher

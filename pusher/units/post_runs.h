@@ -23,8 +23,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fanline/base/mutation_switches.h"
-#include "pusher/base/limits.h"
+#include "pusher/base/common.h"
+#include "pusher/units/admission.h"
 #include "pusher/units/measured_deliveries.h"
 #include "pusher/units/unit.h"
 #include "pusher/units/write_batcher.h"
@@ -33,15 +33,15 @@ namespace fanline::pusher {
 
 class PostRuns {
  public:
-  // `own_posts`: tells an author's own range, if home timelines hold the reader's own posts; else
-  // none.
-  PostRuns(const RunPorts& ports, const Limits& limits, AuthorWeights::Setup weighed,
-           const MutationSwitches& guards, std::optional<RangeLayout> own_posts)
+  // All that is referred to outlives this object.
+  PostRuns(const RunPorts& ports, const Limits& limits, Admission& admission, const Setup& setup)
       : ports_(ports),
         limits_(limits),
-        guards_(guards),
-        own_posts_(own_posts),
-        weights_(ports.weights, ports.metrics, std::move(weighed), ports.ids) {}
+        admission_(admission),
+        setup_(setup),
+        guards_(setup.guards),
+        weights_(ports.weights, ports.metrics, {setup.layout.partitions(), setup.shards},
+                 ports.ids) {}
 
   // Reads the first page, the next one, or the one that failed, with at most this many `followers`.
   // `unit` must stay where it is until its run has ended: finished, answered `never`, or forgotten.
@@ -63,9 +63,6 @@ class PostRuns {
   // The range was taken over with this begun work.
   void TakeOver(Range range, const std::vector<BegunHints>& begun);
 
-  // Followers of first pages whose writes to the node are in no batch yet.
-  size_t waiting_readers(uint32_t node) const;
-
  private:
   struct Run {
     const Unit* unit = nullptr;
@@ -86,19 +83,16 @@ class PostRuns {
     Status trouble;           // the first failure among this page's batches
   };
   struct Writes {  // to one range
-    explicit Writes(const Limits& limits) : batcher(limits) {}
+    Writes(const Limits& limits, size_t& waiting_readers, const Unit& unit)
+        : batcher(limits, waiting_readers), epoch(unit.epoch), node(unit.way.node) {}
     WriteBatcher batcher;
-    uint64_t epoch = 0;
-    uint32_t node = 0;
+    const uint64_t epoch;
+    const uint32_t node;
   };
   struct Sent {  // a batch under way
     uint32_t node = 0;
     std::vector<Share> shares;
     std::vector<UserId> first_readers;  // of each share
-  };
-  struct AtNode {
-    uint32_t batches = 0;        // under way
-    size_t waiting_readers = 0;  // of first pages; their writes are in no batch yet
   };
 
   void ReadPage(const Run& run);
@@ -111,12 +105,12 @@ class PostRuns {
   RunStep PageDone(Run& run, Now now);
   RunStep Failed(const Run& run, const Status& status);
   void MarkParts(const Run& run);
-  void DropIfUnused(uint32_t node);
 
   const RunPorts ports_;
   const Limits& limits_;
-  const MutationSwitches guards_;
-  const std::optional<RangeLayout> own_posts_;
+  Admission& admission_;
+  const Setup& setup_;
+  const MutationSwitches& guards_;
   DeliveryMarks marks_{ports_.timelines, ports_.metrics, ports_.ids};
   AuthorWeights weights_;
   std::unordered_map<uint64_t, Run> runs_;  // by unit
@@ -124,7 +118,6 @@ class PostRuns {
   std::map<Range, Writes> writes_;
   Range last_sent_ = -1;                        // round robin over ranges
   std::unordered_map<uint64_t, Sent> batches_;  // under way, by request
-  std::map<uint32_t, AtNode> nodes_;
 };
 
 }  // namespace fanline::pusher

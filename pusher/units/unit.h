@@ -17,7 +17,7 @@
 #include "fanline/ports/port.h"
 #include "fanline/ports/truth.h"
 #include "pusher/base/metrics.h"
-#include "pusher/units/places.h"
+#include "pusher/units/admission.h"
 
 namespace fanline::pusher {
 
@@ -42,9 +42,9 @@ struct Unit {
 
   uint64_t id = 0;  // its requests carry it
   Range range = 0;
-  uint64_t epoch = 0;   // of the range; a unit does not outlive it
-  Way way;              // of its reads and writes
-  Places::Place place;  // none while it is parked
+  uint64_t epoch = 0;        // of the range; a unit does not outlive it
+  Way way;                   // of its reads and writes
+  Admission::Credit credit;  // none while it is parked
   UserId author{};
   std::vector<ReceivedHint> hints;  // of one kind: posts, syncs or undecodable
   bool alone = false;               // one hint, in a batch of its own: a culprit is looked for

@@ -10,43 +10,25 @@ namespace fanline::pusher {
 
 using Stage = Unit::Stage;
 
-namespace {
-
-// The queue in which the unit waits. Units of one way wait together, so that the first of them
-// waits for nothing that the others do not need. In Redis a single range may be away, because its
-// node is away or its slot is moving to another node. So each range has a queue of its own.
-std::string QueueOf(const Status& status, const Unit& unit) {
-  std::string queue = status.resource;
-  if (queue == "redis") queue += ", range " + std::to_string(unit.range);
-  return queue + ", from shard " + std::to_string(unit.way.shard) + " to node " +
-         std::to_string(unit.way.node);
-}
-
-}  // namespace
-
-Units::Units(const Ports& ports, const Setup& setup, const Limits& limits, RangeKeeper& keeper,
-             uint64_t& ids, std::mt19937_64& random)
-    : ports_(ports),
-      setup_(setup),
-      limits_(limits),
+Units::Units(Common& common, RangeKeeper& keeper)
+    : common_(common),
+      ports_(common.ports),
+      limits_(common.limits),
       keeper_(keeper),
-      ids_(ids),
-      random_(random),
-      places_({limits.units_in_flight, limits.large_pages_in_flight, limits.whole_ways},
-              limits.refill_within),
-      parking_(limits.probe, std::max(1u, limits.units_in_flight / 4)),
-      posts_({ports.truth, ports.timelines, ports.weights, ports.metrics, ids}, limits_,
-             {setup.layout.partitions(), setup.shards}, setup.guards,
-             setup.own_posts ? std::optional(setup.layout) : std::nullopt),
-      syncs_({ports.truth, ports.timelines, ports.weights, ports.metrics, ids},
-             limits.window.window) {}
+      admission_(limits_),
+      posts_({ports_.truth, ports_.timelines, ports_.weights, ports_.metrics, common.ids}, limits_,
+             admission_, common.setup),
+      syncs_({ports_.truth, ports_.timelines, ports_.weights, ports_.metrics, common.ids},
+             limits_.window.window) {}
 
 // ---- ranges ---------------------------------------------------------------------------------
 
 void Units::Open(Range range, const Opened& opened, const std::vector<BegunHints>& begun) {
-  open_.try_emplace(range, opened, limits_, setup_);
+  open_.try_emplace(range, opened, common_);
   posts_.TakeOver(range, begun);
-  CountWays();
+  std::set<uint32_t> nodes;
+  for (const auto& [each, work] : open_) nodes.insert(work.opened.node);
+  admission_.SetWays(common_.setup.shards.shards(), nodes);
 }
 
 void Units::Drop(Range range) {
@@ -54,19 +36,12 @@ void Units::Drop(Range range) {
   posts_.Forget(range);
   syncs_.Forget(range);
   std::erase_if(units_, [range](const auto& entry) { return entry.second.range == range; });
-  parking_.Forget([this](uint64_t unit) { return !units_.contains(unit); });
+  admission_.Forget([this](uint64_t unit) { return !units_.contains(unit); });
 }
 
 void Units::Learn(Range range, uint32_t crashes) {
   const auto found = open_.find(range);
   if (found != open_.end()) found->second.opened.crashes = crashes;
-}
-
-// Ways lead from every shard to every node that holds an open range.
-void Units::CountWays() {
-  std::set<uint32_t> nodes;
-  for (const auto& [range, work] : open_) nodes.insert(work.opened.node);
-  places_.SetWays(setup_.shards.shards() * nodes.size());
 }
 
 // ---- starting -------------------------------------------------------------------------------
@@ -79,7 +54,7 @@ void Units::Start(Now now) {
 
 void Units::StartUnits(Now now) {
   if (open_.empty()) return;
-  places_.Refill(now.mono);
+  admission_.Refill(now.mono);
   size_t idle = 0;
   auto at = open_.upper_bound(last_started_);
   while (idle < open_.size()) {
@@ -90,34 +65,29 @@ void Units::StartUnits(Now now) {
   }
 }
 
-bool Units::HasRoom(const Way& way) const {
-  return places_.has_room(way) && posts_.waiting_readers(way.node) < limits_.waiting_readers;
-}
-
-// The next shard with a runnable lane and a place for it.
+// The next shard with a runnable lane and a credit for it.
 std::optional<Shard> Units::NextShard(const Work& work) const {
   const uint32_t node = work.opened.node;
-  const uint32_t shards = setup_.shards.shards();
+  const uint32_t shards = common_.setup.shards.shards();
   for (uint32_t step = 1; step <= shards; ++step) {
     const Shard shard = (work.last_started + step) % shards;
     if (!work.lanes.runnable(shard)) continue;
-    if (Gives({shard, node})) return shard;
+    if (admission_.admits({shard, node})) return shard;
   }
   return std::nullopt;
 }
 
-// Starts units of the range until it has had as many as the range with most. A range that lags
-// shares few authors with the ranges beside it, so it is rarely started beside them and catches up
-// here. Its credit is at most units_in_flight, even if it could not start for long.
+// Starts one unit of the range, and more until it has had as many as the range with most. A range
+// that lags shares few authors with the ranges beside it, so it is rarely started beside them and
+// catches up here. A range with nothing to start is owed nothing. One that could not start for long
+// is owed no more than units_in_flight.
 bool Units::TakeTurn(Range range, Work& work, Now now) {
-  const uint64_t owed = work.lanes.runnable() ? limits_.units_in_flight : 0;
-  work.started = std::max(work.started + owed, most_started_) - owed;
-  bool started = false;
-  while (StartOne(range, work, now)) {
-    started = true;
-    if (work.started >= most_started_) break;
-  }
-  return started;
+  const uint64_t most_owed = work.lanes.runnable() ? limits_.units_in_flight : 0;
+  const uint64_t owed = std::min(most_started_ - work.started, most_owed);
+  work.started = most_started_ - owed;
+  if (!StartOne(range, work, now)) return false;
+  while (work.started < most_started_ && StartOne(range, work, now)) continue;
+  return true;
 }
 
 // Starts the head of the range's next runnable lane, and the lanes of the same author in the ranges
@@ -143,7 +113,7 @@ bool Units::StartOne(Range range, Work& work, Now now) {
 // A range that isolates takes its own turns (OneIsTried).
 bool Units::StartBeside(Range range, Work& work, UserId author, Now now) {
   if (work.isolating() || !work.lanes.runnable(author)) return false;
-  if (!Gives({setup_.shards.ShardOf(author), work.opened.node})) return false;
+  if (!admission_.admits({common_.setup.shards.ShardOf(author), work.opened.node})) return false;
   StartUnit(range, work, author, now);
   return true;
 }
@@ -154,11 +124,11 @@ void Units::StartUnit(Range range, Work& work, UserId author, Now now) {
   const size_t syncs = std::max<size_t>(limits_.syncs_in_flight, syncs_.calls()) - syncs_.calls();
   most_started_ = std::max(most_started_, ++work.started);
   Unit taken = work.lanes.Take(author, one_by_one, syncs, posts_.begun(range));
-  taken.id = ++ids_;
+  taken.id = ++common_.ids;
   taken.range = range;
   taken.epoch = work.opened.epoch;
   taken.way.node = work.opened.node;
-  taken.place = places_.Take(taken.way, now.mono);
+  taken.credit = admission_.Admit(taken.way, now.mono);
   Unit& unit = units_.emplace(taken.id, std::move(taken)).first->second;
   one_by_one ? Enter(unit, Stage::kMarkingStart) : Begin(unit);
 }
@@ -188,7 +158,7 @@ void Units::Mark(Unit& unit, bool tried) {
 void Units::OnMarked(Unit& unit, const RangeOwned& reply, Now now) {
   if (!reply.suspected || reply.crashes < 3) return Begin(unit);
   if (now.mono - open_.at(unit.range).opened.since < limits_.last_words) {
-    return Park(unit, "the last words of an owner", now);
+    return Park(unit, {unit.way, "the last words of an owner"}, now);
   }
   unit.reason = "the worker crashed on this hint again and again";
   Quarantine(unit);
@@ -211,7 +181,8 @@ void Units::Enter(Unit& unit, Stage stage) {
     case Stage::kMarkingStart:
       return Mark(unit, stage == Stage::kMarkingStart);
     case Stage::kRunning:
-      return unit.is_sync() ? syncs_.Begin(unit) : posts_.Begin(unit, PageOf(unit));
+      if (unit.is_sync()) return syncs_.Begin(unit);
+      return posts_.Begin(unit, admission_.PageFor(unit.credit, unit.paging));
     case Stage::kDropping:
       // The author's followers may be what cannot be read, so all timelines of the range are
       // dropped.
@@ -224,13 +195,6 @@ void Units::Enter(Unit& unit, Stage stage) {
       ports_.dead_letters.Submit({unit.id, {hint.record, "pusher", unit.ReasonOf(hint)}});
       return;
   }
-}
-
-// A unit is known to need a large page only once it is behind its first one.
-uint32_t Units::PageOf(Unit& unit) {
-  const bool large = unit.paging && places_.Widen(unit.place);
-  return large ? limits_.followers_per_page
-               : std::min(limits_.followers_on_first_page, limits_.followers_per_page);
 }
 
 // ---- replies --------------------------------------------------------------------------------
@@ -248,7 +212,7 @@ void Units::On(const RangeReset& reset, Now now) {
   if (reset.needs_claim) return Lost(found->first, reset.status, now);
   if (!reset.status.done()) ports_.metrics.Parked(reset.status.resource);
   QuarantineWalk& walk = found->second.walk;
-  for (const uint64_t id : walk.Ended(reset.status, limits_.backoff, now, random_())) {
+  for (const uint64_t id : walk.Ended(reset.status, limits_.backoff, now, common_.random())) {
     Enter(units_.at(id), Stage::kDeadLettering);
   }
 }
@@ -275,16 +239,16 @@ void Units::On(const RangeOwned& reply, Now now) {
   if (reply.refused) return keeper_.TakeOverAgain(unit->range, TakeoverCause::kFenced, now);
   Learn(unit->range, reply.crashes);
   if (unit->stage == Stage::kMarkingStart) return OnMarked(*unit, reply, now);
-  parking_.GotThrough(unit->id);
+  admission_.GotThrough(unit->credit);
   Finish(*unit, now);
 }
 
 void Units::On(const DeadLetterAppended& reply, Now now) {
   Unit* unit = Find(reply.id);
   if (unit == nullptr) return;
-  const bool taken = reply.status.done() || !setup_.guards.letters_before_commit;
+  const bool taken = reply.status.done() || !common_.setup.guards.letters_before_commit;
   if (!taken) return Later(*unit, reply.status, now);
-  parking_.GotThrough(unit->id);
+  admission_.GotThrough(unit->credit);
   if (++unit->dead_lettered < unit->hints.size()) {
     Enter(*unit, Stage::kDeadLettering);
   } else {
@@ -306,11 +270,11 @@ void Units::Advance(const std::optional<RunStep>& step, Now now) {
   if (step->needs_claim) return Lost(unit->range, step->status, now);
   if (step->status.never()) return Never(*unit, step->status.message);
   if (step->status.later()) return Later(*unit, step->status, now);
-  parking_.GotThrough(unit->id);
+  admission_.GotThrough(unit->credit);
   if (step->finished) return Finish(*unit, now);
   unit->paging = true;
   // A drain leaves the rest to the next owner.
-  taking_ ? Enter(*unit, Stage::kRunning) : Park(*unit, "the next owner", now);
+  taking_ ? Enter(*unit, Stage::kRunning) : Park(*unit, {unit->way, "the next owner"}, now);
 }
 
 void Units::Finish(Unit& unit, Now now) {
@@ -326,30 +290,31 @@ void Units::Finish(Unit& unit, Now now) {
   units_.erase(unit.id);
 }
 
+// In Redis a single range may be away, because its node is away or its slot is moving to another
+// node. So each range has a queue of its own.
 void Units::Later(Unit& unit, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
-  Park(unit, QueueOf(status, unit), now);
+  const bool of_range = status.resource == "redis";
+  Park(unit, {unit.way, status.resource, of_range ? unit.range : -1}, now);
 }
 
-void Units::Park(Unit& unit, const std::string& queue, Now now) {
-  parking_.Park(queue, unit.id, now.mono, random_());
-  unit.place = {};
+void Units::Park(Unit& unit, const Admission::QueueName& queue, Now now) {
+  admission_.Park(unit.id, std::move(unit.credit), queue, now.mono, common_.random());
   open_.at(unit.range).lanes.SetParked(unit, true);
 }
 
 void Units::TryParked(Now now) {
   if (!taking_) return;
-  const auto room = [this](uint64_t unit) { return HasRoom(unit); };
-  while (const auto id = parking_.Take(now.mono, room)) {
-    Unit& unit = units_.at(*id);
-    unit.place = places_.Take(unit.way, now.mono);
+  while (auto tried = admission_.TryNext(now.mono)) {
+    Unit& unit = units_.at(tried->unit);
+    unit.credit = std::move(tried->credit);
     open_.at(unit.range).lanes.SetParked(unit, false);
     Enter(unit, unit.stage);
   }
 }
 
 void Units::Never(Unit& unit, const std::string& reason) {
-  parking_.GotThrough(unit.id);
+  admission_.GotThrough(unit.credit);
   if (unit.hints.size() == 1 && (unit.alone || unit.is_sync())) {
     unit.reason = reason;
     Quarantine(unit);
@@ -361,13 +326,13 @@ void Units::Never(Unit& unit, const std::string& reason) {
 
 void Units::Quarantine(Unit& unit) {
   for (const ReceivedHint& hint : unit.hints) ports_.metrics.HintQuarantined(unit.ReasonOf(hint));
-  Enter(unit, setup_.guards.quarantine_drops ? Stage::kDropping : Stage::kDeadLettering);
+  Enter(unit, common_.setup.guards.quarantine_drops ? Stage::kDropping : Stage::kDeadLettering);
 }
 
 void Units::StartWalks(Now now) {
   for (auto& [range, work] : open_) {
     if (!work.walk.due(now)) continue;
-    ports_.timelines.Submit(work.walk.Begin(++ids_, range, work.opened.epoch));
+    ports_.timelines.Submit(work.walk.Begin(++common_.ids, range, work.opened.epoch));
   }
 }
 
@@ -391,7 +356,7 @@ size_t Units::hints_held() const {
 
 void Units::Show(Metrics::Held& held) const {
   held.units = units_.size();
-  held.units_parked = parking_.size();
+  held.units_parked = admission_.parked();
   for (const auto& [range, work] : open_) held.hints_parked += work.lanes.hints().parked();
 }
 
@@ -399,10 +364,10 @@ std::optional<Time> Units::timer() const {
   std::optional<Time> next;
   for (const auto& [range, work] : open_) next = Earlier(next, work.walk.timer());
   if (!taking_) return next;
-  next = Earlier(next, parking_.timer([this](uint64_t unit) { return HasRoom(unit); }));
+  next = Earlier(next, admission_.retry_timer());
   const bool lanes_wait = std::any_of(
       open_.begin(), open_.end(), [](const auto& entry) { return entry.second.lanes.runnable(); });
-  return lanes_wait ? Earlier(next, places_.timer()) : next;
+  return lanes_wait ? Earlier(next, admission_.refill_timer()) : next;
 }
 
 }  // namespace fanline::pusher

@@ -1,8 +1,8 @@
 // The work on the hints of the open ranges. Hints wait in lanes (lanes.h). The heads of lanes
-// become units under way, each in one of a bounded number of places (places.h): runs of posts,
+// become units under way, each on a credit that bounds what it holds (admission.h): runs of posts,
 // which go page by page (post_runs.h), or runs of syncs (sync_runs.h). Truth is read after the hint
-// was taken from the log. A unit that waits for a resource that is away is parked (parking.h): it
-// holds up its lane, but takes no place from other units.
+// was taken from the log. A unit that waits for a resource that is away is parked: it holds up its
+// lane, but takes no credit from other units.
 //
 // Units are independent of each other. Each knows its stage. Every reply moves exactly one unit,
 // except a batch's reply, which moves all units that share the batch.
@@ -16,22 +16,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <random>
 #include <unordered_map>
 #include <vector>
 
-#include "fanline/ports/author_weights.h"
-#include "fanline/ports/hint_log.h"
-#include "fanline/ports/live_timelines.h"
-#include "fanline/ports/port.h"
-#include "fanline/ports/range_owners.h"
-#include "fanline/ports/truth.h"
-#include "pusher/base/limits.h"
-#include "pusher/base/metrics.h"
-#include "pusher/base/setup.h"
+#include "pusher/base/common.h"
+#include "pusher/units/admission.h"
 #include "pusher/units/lanes.h"
-#include "pusher/units/parking.h"
-#include "pusher/units/places.h"
 #include "pusher/units/post_runs.h"
 #include "pusher/units/quarantine_walk.h"
 #include "pusher/units/sync_runs.h"
@@ -52,14 +42,6 @@ class RangeKeeper {
 
 class Units {
  public:
-  struct Ports {
-    Port<ReadPostPage, ReadSync> truth;
-    Port<ResetRange, TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart> timelines;
-    Port<SaveStart> owners;
-    Port<AppendDeadLetter> dead_letters;
-    Port<WeighAuthor> weights;
-    Metrics& metrics;
-  };
   struct Opened {  // a range that was taken over
     uint32_t node = 0;
     uint64_t epoch = 0;
@@ -68,9 +50,8 @@ class Units {
     Time since{};
   };
 
-  // All that is referred to outlives this object.
-  Units(const Ports& ports, const Setup& setup, const Limits& limits, RangeKeeper& keeper,
-        uint64_t& ids, std::mt19937_64& random);
+  // Both outlive this object.
+  Units(Common& common, RangeKeeper& keeper);
 
   // Ranges. Nothing is done for a range unless it is open.
   // The range was taken over with this begun work.
@@ -95,7 +76,7 @@ class Units {
   void On(const AuthorWeighed& weighed, Now) { posts_.On(weighed); }
 
   // Tries parked units that are due. They go first. Otherwise lanes that have not begun would take
-  // every place that becomes free.
+  // every credit that becomes free.
   void TryParked(Now now);
   // Starts what there is room for, and sends what waits.
   void Start(Now now);
@@ -113,13 +94,13 @@ class Units {
   const std::map<int64_t, BegunHints>& begun(Range range) const { return posts_.begun(range); }
   // Of all ranges.
   size_t hints_held() const;
-  bool idle() const { return units_.size() == parking_.size(); }
+  bool idle() const { return units_.size() == admission_.parked(); }
   void Show(Metrics::Held& held) const;
 
  private:
   struct Work {  // of an open range
-    Work(const Opened& as, const Limits& limits, const Setup& setup)
-        : opened(as), lanes(limits, setup.shards, setup.guards) {}
+    Work(const Opened& as, const Common& common)
+        : opened(as), lanes(common.limits, common.setup.shards, common.setup.guards) {}
     // Whether hints start one at a time, each after its offset was saved. They do after the second
     // crash.
     bool isolating() const { return opened.crashes >= kSuspicious; }
@@ -128,7 +109,7 @@ class Units {
     Lanes lanes;
     QuarantineWalk walk;
     Shard last_started = 0;  // round robin over shards
-    uint64_t started = 0;    // units, in its own turns and beside other ranges (TakeTurn)
+    uint64_t started = 0;    // units, in its own turns and beside other ranges
   };
 
   // Starting.
@@ -138,43 +119,34 @@ class Units {
   bool StartBeside(Range range, Work& work, UserId author, Now now);
   void StartUnit(Range range, Work& work, UserId author, Now now);
   std::optional<Shard> NextShard(const Work& work) const;
-  // Whether one more unit may be under way.
-  bool HasRoom(const Way& way) const;
-  bool HasRoom(uint64_t unit) const { return HasRoom(units_.at(unit).way); }
-  bool Gives(const Way& way) const { return places_.gives(way) && HasRoom(way); }
   bool OneIsTried() const;
-  void CountWays();
   // A unit's stages.
   void Begin(Unit& unit);
   void Enter(Unit& unit, Unit::Stage stage);
   void Mark(Unit& unit, bool tried);
   void OnMarked(Unit& unit, const RangeOwned& reply, Now now);
-  uint32_t PageOf(Unit& unit);
   void StartWalks(Now now);
   // A unit's ends.
   void Advance(const std::optional<RunStep>& step, Now now);
   void Finish(Unit& unit, Now now);
   void Later(Unit& unit, const Status& status, Now now);
-  void Park(Unit& unit, const std::string& queue, Now now);
+  void Park(Unit& unit, const Admission::QueueName& queue, Now now);
   void Never(Unit& unit, const std::string& reason);
   void Quarantine(Unit& unit);
   void Lost(Range range, const Status& status, Now now);
   Unit* Find(uint64_t id);
 
-  const Ports ports_;
-  const Setup& setup_;
+  Common& common_;
+  const Ports& ports_;
   const Limits& limits_;
   RangeKeeper& keeper_;
-  uint64_t& ids_;
-  std::mt19937_64& random_;
   bool taking_ = true;
 
   std::map<Range, Work> open_;
   Range last_started_ = -1;                   // round robin over ranges
   uint64_t most_started_ = 0;                 // Work::started of the range with most
-  Places places_;                             // outlives the units
+  Admission admission_;                       // outlives the units and the runs
   std::unordered_map<uint64_t, Unit> units_;  // by id; a unit's requests carry its id
-  Parking parking_;
   PostRuns posts_;
   SyncRuns syncs_;
 };

@@ -414,13 +414,13 @@ struct PusherProcess
       limits.last_words = std::chrono::milliseconds(20);
     }
     logic = std::make_unique<pusher::Pusher>(
-        pusher::Pusher::Ports{{*this, inbox},
+        pusher::Ports{{*this, inbox},
                               {*this, inbox},
                               {*this, inbox},
                               {*this, inbox},
                               {*this, inbox},
                               metrics},
-        pusher::Pusher::Setup{RangeLayout(kRanges), 1, world.random(), world.options.guards.logic,
+        pusher::Setup{RangeLayout(kRanges), 1, world.random(), world.options.guards.logic,
                               world.shards, world.character.own_posts},
         limits);
   }

@@ -20,10 +20,10 @@
 
 namespace fanline::pusher {
 
-using Input =
-    std::variant<PartitionAssigned, PartitionRevoked, LogEndSeen, Record, PostPage, SyncTruth,
-                 RangeClaimed, RangeReset, PositionSaved, BatchWritten, TimelineRead, SyncApplied,
-                 TimelineDropped, PartMarked, RangeOwned, DeadLetterAppended, AuthorWeighed>;
+using Input = std::variant<PartitionAssigned, PartitionRevoked, LogEndSeen, Record, PostStates,
+                           FollowerPage, SyncTruth, RangeClaimed, RangeReset, PositionSaved,
+                           BatchWritten, TimelineRead, SyncApplied, TimelineDropped, PartMarked,
+                           RangeOwned, DeadLetterAppended, AuthorWeighed>;
 
 class Pusher {
  public:

@@ -18,7 +18,7 @@
 namespace fanline::pusher {
 
 struct Ports {
-  Port<ReadPostPage, ReadSync> truth;
+  Port<ReadPostStates, ReadFollowerPage, ReadSync> truth;
   Port<ClaimRange, ResetRange, SavePosition, TimelineBatch, ReadTimeline, ApplySync, DropTimeline,
        MarkPart>
       timelines;

@@ -39,42 +39,73 @@ void PostRuns::Begin(const Unit& unit, uint32_t followers) {
     }
   }
   run.page_limit = followers;
+  run.trouble = Status::Done();
+  if (!run.states_read) ReadStates(run);
   ReadPage(run);
 }
 
-void PostRuns::ReadPage(const Run& run) {
-  const Unit& unit = *run.unit;
-  ReadPostPage request{unit.id, unit.range, unit.author, {}, run.page_from, run.page_limit};
-  if (!run.states_read) request.posts = run.posts;
-  ports_.truth.Submit(std::move(request));
+void PostRuns::ReadStates(Run& run) {
+  ++run.reads_open;
+  ports_.truth.Submit(ReadPostStates{run.unit->id, run.unit->author, run.posts});
 }
 
-std::optional<RunStep> PostRuns::On(PostPage& page, Now now) {
-  const auto found = runs_.find(page.id);
-  if (found == runs_.end()) return std::nullopt;
-  Run& run = found->second;
-  if (!page.status.done()) return Failed(run, page.status);
-  ports_.metrics.PageRead(page.followers.size());
-  if (!std::exchange(run.states_read, true)) {
-    TakeStates(run, page.posts);
-    if (run.page_from && !GoesOn(run)) {
-      ReadPage(run);
-      return std::nullopt;
-    }
-    run.whole = !run.page_from;
+void PostRuns::ReadPage(Run& run) {
+  const Unit& unit = *run.unit;
+  ++run.reads_open;
+  run.read_from = run.page_from;
+  ports_.truth.Submit(
+      ReadFollowerPage{unit.id, unit.range, unit.author, run.read_from, run.page_limit});
+}
+
+PostRuns::Run* PostRuns::Find(uint64_t unit) {
+  const auto found = runs_.find(unit);
+  return found == runs_.end() ? nullptr : &found->second;
+}
+
+std::optional<RunStep> PostRuns::On(const PostStates& states, Now now) {
+  Run* run = Find(states.id);
+  if (run == nullptr) return std::nullopt;
+  if (states.status.done()) {
+    run->states_read = true;
+    TakeStates(*run, states.posts);
+    run->whole = !run->page_from || !GoesOn(*run);
   }
-  if (!run.page_from) AddAuthor(run, page.followers);
-  run.next_page = page.next;
-  run.trouble = Status::Done();
-  run.writes_open = page.followers.size();
+  return Answered(*run, states.status, now);
+}
+
+std::optional<RunStep> PostRuns::On(FollowerPage& page, Now now) {
+  Run* run = Find(page.id);
+  if (run == nullptr) return std::nullopt;
+  if (page.status.done()) {
+    ports_.metrics.PageRead(page.followers.size());
+    run->page = std::move(page);
+  }
+  return Answered(*run, page.status, now);
+}
+
+// The run goes on, or fails, once all its reads are answered: an answer that came after a failure
+// would be taken for one to the next attempt. A `never` prevails.
+std::optional<RunStep> PostRuns::Answered(Run& run, const Status& status, Now now) {
+  if (!status.done() && !run.trouble.never()) run.trouble = status;
+  if (--run.reads_open > 0) return std::nullopt;
+  if (!run.trouble.done()) return Failed(run, run.trouble);
+  if (run.read_from == run.page_from) return Write(run, now);
+  ReadPage(run);  // the states say that it begins at another page
+  return std::nullopt;
+}
+
+std::optional<RunStep> PostRuns::Write(Run& run, Now now) {
+  std::vector<UserId> readers = std::move(run.page.followers);
+  if (!run.page_from) AddAuthor(run, readers);
+  run.writes_open = readers.size();
   run.page_live = 0;
-  if (!guards_.pages_acknowledged && run.next_page) Pass(run);
+  if (!guards_.pages_acknowledged && run.page.next) Pass(run);
   if (run.writes_open == 0) return PageDone(run, now);
   const Unit& unit = *run.unit;
   size_t& waiting = admission_.waiting_readers(unit.way.node);
   Writes& writes = writes_.try_emplace(unit.range, limits_, waiting, unit).first->second;
-  writes.batcher.Add({unit.id, std::move(page.followers), run.adds, run.removes, unit.alone,
-                      run.mark, unit.paging && !unit.alone});
+  writes.batcher.Add({unit.id, std::move(readers), run.adds, run.removes, unit.alone, run.mark,
+                      unit.paging && !unit.alone});
   return std::nullopt;
 }
 
@@ -123,7 +154,7 @@ void PostRuns::Pass(const Run& run) {
   const Unit& unit = *run.unit;
   const int64_t offset = unit.hints.front().record.offset;
   begun_[unit.range][offset] = {offset, static_cast<uint32_t>(unit.hints.size()), run.content,
-                                run.next_page->reader, run.delivered};
+                                run.page.next->reader, run.delivered};
 }
 
 void PostRuns::End(const Run& run) {
@@ -204,9 +235,9 @@ RunStep PostRuns::PageDone(Run& run, Now now) {
   if (!run.trouble.done() && guards_.failed_pages_again) return Failed(run, run.trouble);
   const uint64_t unit = run.unit->id;
   run.live += run.page_live;
-  if (run.next_page) {
+  if (run.page.next) {
     Pass(run);
-    run.page_from = run.next_page;
+    run.page_from = run.page.next;
     return {.unit = unit, .finished = false};
   }
   MarkParts(run);
@@ -215,9 +246,11 @@ RunStep PostRuns::PageDone(Run& run, Now now) {
   return {.unit = unit};
 }
 
-// A run that can never succeed ends here; its hints may come back in another unit.
-RunStep PostRuns::Failed(const Run& run, const Status& status) {
+// A run that can never succeed ends here; its hints may come back in another unit. Any other run
+// waits without a page.
+RunStep PostRuns::Failed(Run& run, const Status& status) {
   RunStep failed{run.unit->id, status};
+  run.page = {};
   if (status.never()) End(run);
   return failed;
 }

@@ -1,9 +1,9 @@
-// Runs of the units of post hints that are under way. A run reads the states of its posts together
-// with the first page of the author's followers. It then writes page after page to the followers'
-// live timelines. A post that is visible and pushed is added; any other is removed. A post that is
-// merged at read is removed and marks its author in the timelines. If home timelines hold the
-// reader's own posts, the author is the first reader of the first page, in the range of the
-// author's own bucket (docs/decisions/0028-ones-own-posts.md).
+// Runs of the units of post hints that are under way. A run asks for the states of its posts and
+// for the first page of the author's followers at the same time. It then writes page after page to
+// the followers' live timelines. A post that is visible and pushed is added; any other is removed.
+// A post that is merged at read is removed and marks its author in the timelines. If home timelines
+// hold the reader's own posts, the author is the first reader of the first page, in the range of
+// the author's own bucket (docs/decisions/0028-ones-own-posts.md).
 //
 // A page is done when Redis has acknowledged all its writes. After a failure the same page is read
 // and written again. The states are not read again: a state that changed since has a hint behind
@@ -47,7 +47,8 @@ class PostRuns {
   // `unit` must stay where it is until its run has ended: finished, answered `never`, or forgotten.
   void Begin(const Unit& unit, uint32_t followers);
   // Takes an answer; returns the steps that follow from it.
-  std::optional<RunStep> On(PostPage& page, Now now);
+  std::optional<RunStep> On(const PostStates& states, Now now);
+  std::optional<RunStep> On(FollowerPage& page, Now now);
   std::vector<RunStep> On(const BatchWritten& written, Now now);
   void On(const PartMarked& marked, Now now) { marks_.On(marked, now); }
   void On(const AuthorWeighed& weighed) { weights_.On(weighed); }
@@ -72,15 +73,17 @@ class PostRuns {
     std::optional<UserId> mark;
     bool states_read = false;
     uint64_t content = 0;                     // BegunHints::content, once the states are read
-    std::optional<FollowerCursor> page_from;  // where the current page began
-    std::optional<FollowerCursor> next_page;
-    uint32_t page_limit = 0;  // most followers on it
-    size_t writes_open = 0;   // timelines of this page not yet acknowledged
-    bool delivered = false;   // to at least one live timeline
-    uint64_t live = 0;        // followers' live timelines that its finished pages met
-    uint64_t page_live = 0;   // those that this page has met so far
-    bool whole = true;        // it began at its first page
-    Status trouble;           // the first failure among this page's batches
+    std::optional<FollowerCursor> page_from;  // where the current page begins
+    std::optional<FollowerCursor> read_from;  // where the page begins that was asked for last
+    FollowerPage page;                        // the one that was read last
+    uint32_t page_limit = 0;                  // most followers on it
+    size_t reads_open = 0;                    // reads not yet answered
+    size_t writes_open = 0;                   // timelines of this page not yet acknowledged
+    bool delivered = false;                   // to at least one live timeline
+    uint64_t live = 0;       // followers' live timelines that its finished pages met
+    uint64_t page_live = 0;  // those that this page has met so far
+    bool whole = true;       // it began at its first page
+    Status trouble;          // a failure among this page's reads or batches
   };
   struct Writes {  // to one range
     Writes(const Limits& limits, size_t& waiting_readers, const Unit& unit)
@@ -95,7 +98,11 @@ class PostRuns {
     std::vector<UserId> first_readers;  // of each share
   };
 
-  void ReadPage(const Run& run);
+  Run* Find(uint64_t unit);
+  void ReadStates(Run& run);
+  void ReadPage(Run& run);
+  std::optional<RunStep> Answered(Run& run, const Status& status, Now now);
+  std::optional<RunStep> Write(Run& run, Now now);
   void AddAuthor(const Run& run, std::vector<UserId>& readers) const;
   void TakeStates(Run& run, const std::vector<PostState>& states);
   bool GoesOn(Run& run);
@@ -103,7 +110,7 @@ class PostRuns {
   void End(const Run& run);
   void Send(Range range, Writes& writes);
   RunStep PageDone(Run& run, Now now);
-  RunStep Failed(const Run& run, const Status& status);
+  RunStep Failed(Run& run, const Status& status);
   void MarkParts(const Run& run);
 
   const RunPorts ports_;

@@ -65,7 +65,7 @@ struct Unit {
 };
 
 struct RunPorts {
-  Port<ReadPostPage, ReadSync> truth;
+  Port<ReadPostStates, ReadFollowerPage, ReadSync> truth;
   Port<TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart> timelines;
   Port<WeighAuthor> weights;
   Metrics& metrics;

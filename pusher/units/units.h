@@ -65,7 +65,8 @@ class Units {
   // Replies.
   void On(const RangeOwned& reply, Now now);
   void On(const DeadLetterAppended& reply, Now now);
-  void On(PostPage& page, Now now) { Advance(posts_.On(page, now), now); }
+  void On(const PostStates& states, Now now) { Advance(posts_.On(states, now), now); }
+  void On(FollowerPage& page, Now now) { Advance(posts_.On(page, now), now); }
   void On(SyncTruth& truth, Now now) { Advance(syncs_.On(truth), now); }
   void On(const RangeReset& reset, Now now);
   void On(const BatchWritten& written, Now now);

@@ -258,8 +258,8 @@ TEST(HandOver, ADrainDoesNotWaitForWhatIsParked) {
   w.MakeAnnPopular();
   w.Post();
   w.Step();
-  PostPage failed;
-  failed.id = std::get<ReadPostPage>(w.truth_calls.at(0)).id;
+  FollowerPage failed;
+  failed.id = std::get<ReadFollowerPage>(w.truth_calls.at(0)).id;
   failed.status = Status::Later("mysql_0", "away");
   w.truth_calls.clear();
   w.inbox.emplace_back(failed);

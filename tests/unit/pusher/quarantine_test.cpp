@@ -128,8 +128,8 @@ TEST(Pusher, OneWalkOfARangeIsUnderWayAtATime) {
   w.Step();
   for (int times = 0; times < 2; ++times) {  // the second time alone
     ASSERT_EQ(w.truth_calls.size(), 1u);
-    PostPage failed;
-    failed.id = std::get<ReadPostPage>(w.truth_calls.front()).id;
+    FollowerPage failed;
+    failed.id = std::get<ReadFollowerPage>(w.truth_calls.front()).id;
     failed.status = Status::Never("the column is gone");
     w.truth_calls.clear();
     w.inbox.emplace_back(failed);

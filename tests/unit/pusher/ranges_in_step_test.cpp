@@ -17,7 +17,7 @@ constexpr UserId kCid{1003};
 Asked AskedNow(const World& w) {
   Asked asked;
   for (const TruthRequest& call : w.truth_calls) {
-    const auto& page = std::get<ReadPostPage>(call);
+    const auto& page = std::get<ReadFollowerPage>(call);
     asked.emplace_back(page.range, page.author);
   }
   return asked;

@@ -49,7 +49,8 @@ std::string Text(const AuthorMode& mode);
 std::string Text(const EventsApplied::Applied& applied);
 std::string Text(const EventsApplied& reply);
 std::string Text(const PulledCounted& reply);
-std::string Text(const PostPage& page);
+std::string Text(const PostStates& states);
+std::string Text(const FollowerPage& page);
 std::string Text(const SyncTruth& truth);
 std::string Text(const ItemsRead& read);
 std::string Text(const EdgesApplied::Applied& applied);
@@ -100,8 +101,9 @@ inline std::string Text(const EventsApplied& reply) {
 inline std::string Text(const PulledCounted& reply) {
   return Words(reply.status, reply.shard, reply.by_hand, reply.by_itself);
 }
-inline std::string Text(const PostPage& page) {
-  return Words(page.status, page.posts, page.followers, "next", page.next);
+inline std::string Text(const PostStates& states) { return Words(states.status, states.posts); }
+inline std::string Text(const FollowerPage& page) {
+  return Words(page.status, page.followers, "next", page.next);
 }
 inline std::string Text(const SyncTruth& truth) {
   return Words(truth.status, truth.following, truth.marked, truth.remove, truth.visible, "unread",

@@ -1,4 +1,4 @@
-// MysqlTruth on real shards: what the two kinds of requests answer.
+// MysqlTruth on real shards: what the kinds of requests answer.
 #include "backends/mysql/posts/truth.h"
 
 #include <gmock/gmock.h>
@@ -21,8 +21,10 @@ constexpr int64_t kFewOfSyncs = 60;
 
 class TruthTest : public ::testing::Test {
  protected:
-  PostPage Ask(ReadPostPage request) { return fanline::Ask(truth_, std::move(request)); }
-  SyncTruth Ask(ReadSync request) { return fanline::Ask(truth_, std::move(request)); }
+  template <class R>
+  typename R::Reply Ask(R request) {
+    return fanline::Ask(truth_, std::move(request));
+  }
 
   // SELECTs that this server has answered.
   int64_t Selects(Shard shard) {
@@ -33,7 +35,8 @@ class TruthTest : public ::testing::Test {
 
   Shards shards_;
   const RangeLayout layout_{16};
-  Replies<PostPage> pages_;
+  Replies<PostStates> states_;
+  Replies<FollowerPage> pages_;
   Replies<SyncTruth> syncs_;
   MysqlTruth truth_{shards_.config(), {}, kNoLog, {shards_.map(), layout_}};
   uint64_t last_id_ = 0;
@@ -48,8 +51,7 @@ PostState Published(UnixMs created_at) {
 TEST_F(TruthTest, APostWithoutARowReadsAsNotVisible) {
   const UserId author = shards_.UserOn(0, 1);
   shards_.PutPost(author, PostId{7}, Published(1000));
-  const auto page = Ask(
-      ReadPostPage{.author = author, .posts = {PostId{9}, PostId{7}}, .after = {}, .limit = 10});
+  const auto page = Ask(ReadPostStates{.author = author, .posts = {PostId{9}, PostId{7}}});
   ASSERT_TRUE(page.status.done());
   ASSERT_EQ(page.posts.size(), 2u);
   EXPECT_FALSE(page.posts[0].visible());
@@ -66,8 +68,7 @@ TEST_F(TruthTest, EveryColumnOfAPostArrives) {
                         .visibility_version = UINT64_MAX - 1,
                         .edit_version = 5};
   shards_.PutPost(author, PostId{UINT64_MAX - 1}, state);
-  const auto page = Ask(
-      ReadPostPage{.author = author, .posts = {PostId{UINT64_MAX - 1}}, .after = {}, .limit = 1});
+  const auto page = Ask(ReadPostStates{.author = author, .posts = {PostId{UINT64_MAX - 1}}});
   ASSERT_EQ(page.posts.size(), 1u);
   EXPECT_EQ(page.posts[0].created_at, 123);
   EXPECT_TRUE(page.posts[0].deleted);
@@ -85,8 +86,8 @@ TEST_F(TruthTest, FollowersComeFromTheAuthorsShardAndOnlyFromTheRangeAsked) {
     shards_.PutFollowers(author, readers);
     size_t met = 0;
     for (Range range = 0; range < 16; ++range) {
-      const auto page = Ask(
-          ReadPostPage{.range = range, .author = author, .posts = {}, .after = {}, .limit = 500});
+      const auto page =
+          Ask(ReadFollowerPage{.range = range, .author = author, .after = {}, .limit = 500});
       for (const UserId reader : page.followers) EXPECT_EQ(layout_.RangeOf(reader), range);
       met += page.followers.size();
     }
@@ -104,7 +105,7 @@ TEST_F(TruthTest, EachOfManyRequestsAtOnceIsAnsweredOnceAndAsIfAlone) {
     shards_.PutFollowers(UserId{n}, readers);
     shards_.PutPost(UserId{n}, PostId{n}, Published(static_cast<UnixMs>(n)));
   }
-  std::vector<ReadPostPage> pages;
+  std::vector<ReadFollowerPage> pages;
   std::vector<ReadSync> syncs;
   for (int i = 0; i < 2000; ++i) {
     const UserId author = authors[seeded.Below(authors.size())];
@@ -113,14 +114,17 @@ TEST_F(TruthTest, EachOfManyRequestsAtOnceIsAnsweredOnceAndAsIfAlone) {
       truth_.Submit(syncs.back(), syncs_);
     } else {
       const auto range = static_cast<Range>(seeded.Below(16));
-      pages.push_back({++last_id_, range, author, {PostId{Raw(author)}}, std::nullopt, 50});
+      pages.push_back({++last_id_, range, author, std::nullopt, 50});
+      truth_.Submit(ReadPostStates{last_id_, author, {PostId{Raw(author)}}}, states_);
       truth_.Submit(pages.back(), pages_);
     }
   }
-  for (const ReadPostPage& request : pages) {
+  for (const ReadFollowerPage& request : pages) {
+    const auto states = states_.Await(request.id);
+    ASSERT_TRUE(states.status.done()) << states.status.message;
+    EXPECT_EQ(states.posts.at(0).created_at, static_cast<UnixMs>(Raw(request.author)));
     const auto page = pages_.Await(request.id);
     ASSERT_TRUE(page.status.done()) << page.status.message;
-    EXPECT_EQ(page.posts.at(0).created_at, static_cast<UnixMs>(Raw(request.author)));
     size_t expected = 0;
     for (uint64_t raw = 0; raw < Raw(request.author) * 10; ++raw) {
       expected += layout_.RangeOf(UserId{1000 + raw}) == request.range;

@@ -267,8 +267,7 @@ void PostRuns::MarkParts(const Run& run) {
   }
 }
 
-void PostRuns::Forget(Range range) {
-  std::erase_if(runs_, [range](const auto& entry) { return entry.second.unit->range == range; });
+void PostRuns::ForgetRange(Range range) {
   if (guards_.begun_as_saved) begun_.erase(range);
   writes_.erase(range);
 }

@@ -54,9 +54,10 @@ class PostRuns {
   void On(const AuthorWeighed& weighed) { weights_.On(weighed); }
   // Sends the writes that wait, as far as each node of Redis may have batches under way.
   void SendBatches();
-  // Forgets all units of a range that was lost. Their writes may still arrive in Redis, which
-  // refuses them by their epoch.
-  void Forget(Range range);
+  // Forget what a range that was lost has begun, and its units. Their writes may still arrive in
+  // Redis, which refuses them by their epoch.
+  void ForgetRange(Range range);
+  void ForgetUnit(uint64_t unit) { runs_.erase(unit); }
 
   // The work that is begun in the range, by the offset of its first hint: of units under way, and
   // of earlier owners as far as it is not taken up yet.

@@ -84,8 +84,4 @@ std::optional<RunStep> SyncRuns::On(const TimelineDropped& dropped) {
   return Answered(dropped.id, dropped.status, dropped.needs_claim, last);
 }
 
-void SyncRuns::Forget(Range range) {
-  std::erase_if(runs_, [range](const auto& entry) { return entry.second.range == range; });
-}
-
 }  // namespace fanline::pusher

@@ -30,8 +30,8 @@ class SyncRuns {
   std::optional<RunStep> On(SyncTruth& truth);
   std::optional<RunStep> On(const SyncApplied& applied);
   std::optional<RunStep> On(const TimelineDropped& dropped);
-  // Forgets all units of a range that was lost. Their calls are still answered.
-  void Forget(Range range);
+  // Forgets a unit of a range that was lost. Its calls are still answered.
+  void ForgetUnit(uint64_t unit) { runs_.erase(unit); }
 
   size_t calls() const { return calls_.size(); }  // under way, one for each reader
 

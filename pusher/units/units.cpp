@@ -32,10 +32,21 @@ void Units::Open(Range range, const Opened& opened, const std::vector<BegunHints
 }
 
 void Units::Drop(Range range) {
-  if (open_.erase(range) == 0) return;
-  posts_.Forget(range);
-  syncs_.Forget(range);
-  std::erase_if(units_, [range](const auto& entry) { return entry.second.range == range; });
+  const auto found = open_.find(range);
+  if (found == open_.end()) return;
+  for (const uint64_t unit : found->second.units) {
+    posts_.ForgetUnit(unit);
+    syncs_.ForgetUnit(unit);
+    units_.erase(unit);
+  }
+  posts_.ForgetRange(range);
+  open_.erase(found);
+  dropped_ = true;
+}
+
+// A rebalance drops many ranges at once, so this is done once for all of them.
+void Units::ForgetParked() {
+  if (!std::exchange(dropped_, false)) return;
   admission_.Forget([this](uint64_t unit) { return !units_.contains(unit); });
 }
 
@@ -47,6 +58,7 @@ void Units::Learn(Range range, uint32_t crashes) {
 // ---- starting -------------------------------------------------------------------------------
 
 void Units::Start(Now now) {
+  ForgetParked();
   if (taking_) StartUnits(now);
   StartWalks(now);
   posts_.SendBatches();
@@ -130,6 +142,7 @@ void Units::StartUnit(Range range, Work& work, UserId author, Now now) {
   taken.way.node = work.opened.node;
   taken.credit = admission_.Admit(taken.way, now.mono);
   Unit& unit = units_.emplace(taken.id, std::move(taken)).first->second;
+  work.units.insert(unit.id);
   one_by_one ? Enter(unit, Stage::kMarkingStart) : Begin(unit);
 }
 
@@ -287,6 +300,7 @@ void Units::Finish(Unit& unit, Now now) {
     ports_.metrics.HintDone(unit.is_sync(), since);
   }
   work.lanes.Finished(unit);
+  work.units.erase(unit.id);
   units_.erase(unit.id);
 }
 
@@ -304,6 +318,7 @@ void Units::Park(Unit& unit, const Admission::QueueName& queue, Now now) {
 }
 
 void Units::TryParked(Now now) {
+  ForgetParked();
   if (!taking_) return;
   while (auto tried = admission_.TryNext(now.mono)) {
     Unit& unit = units_.at(tried->unit);
@@ -320,8 +335,10 @@ void Units::Never(Unit& unit, const std::string& reason) {
     Quarantine(unit);
     return;
   }
+  Work& work = open_.at(unit.range);
+  work.units.erase(unit.id);
   const auto left = units_.extract(unit.id);
-  open_.at(unit.range).lanes.TakeApart(std::move(unit));
+  work.lanes.TakeApart(std::move(unit));
 }
 
 void Units::Quarantine(Unit& unit) {

@@ -17,6 +17,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "pusher/base/common.h"
@@ -109,8 +110,9 @@ class Units {
     Opened opened;
     Lanes lanes;
     QuarantineWalk walk;
-    Shard last_started = 0;  // round robin over shards
-    uint64_t started = 0;    // units, in its own turns and beside other ranges
+    std::unordered_set<uint64_t> units;  // by id
+    Shard last_started = 0;              // round robin over shards
+    uint64_t started = 0;                // units, in its own turns and beside other ranges
   };
 
   // Starting.
@@ -135,6 +137,7 @@ class Units {
   void Never(Unit& unit, const std::string& reason);
   void Quarantine(Unit& unit);
   void Lost(Range range, const Status& status, Now now);
+  void ForgetParked();
   Unit* Find(uint64_t id);
 
   Common& common_;
@@ -147,6 +150,7 @@ class Units {
   Range last_started_ = -1;                   // round robin over ranges
   uint64_t most_started_ = 0;                 // Work::started of the range with most
   Admission admission_;                       // outlives the units and the runs
+  bool dropped_ = false;                      // it may still name units that are no more
   std::unordered_map<uint64_t, Unit> units_;  // by id; a unit's requests carry its id
   PostRuns posts_;
   SyncRuns syncs_;

@@ -26,7 +26,7 @@ from bench.measure import interleaved  # noqa: E402
 
 # Units of which less is better.
 COSTS = ("bytes", "MB", "us/", "CPU")
-LEAST_ROUNDS = 7
+LEAST_ROUNDS = 15
 SLOW = ("backlog_drain", "fairness_p99_ratio", "handover_gap", "recovery")  # minutes a round: only when named
 
 

@@ -150,7 +150,9 @@ std::optional<RedisLoss> RangeTakeover::LossIn(const RangeClaimed& claimed) cons
 
 int64_t RangeTakeover::StartAfterDrop() const {
   const bool known = end_ && *end_ != std::numeric_limits<int64_t>::max();
-  return std::max(known ? *end_ : expected_, assigned_.low);
+  // In a contest the other owner may have begun to drop for a lost tail, which we did not see.
+  const int64_t read = contests_ > 0 ? assigned_.low : expected_;
+  return std::max(known ? *end_ : read, assigned_.low);
 }
 
 void RangeTakeover::Decide(const RangeClaimed& claimed) {

@@ -18,7 +18,7 @@
 // log -> the timelines are dropped, readers rebuild them, and reading goes on at the end that the
 // log had before the drop; else -> replay from it. Every hint below that end has its truth
 // committed, and a timeline that is made after the drop reads it. If the end is not known, reading
-// goes on at the commit. Whatever became
+// goes on at the commit; in a contest, at the log's first offset. Whatever became
 // of Redis comes down to this, and nobody has to do anything about it. RedisLoss (metrics.h) names
 // the causes. Nothing is lost by a range that never had a pos: (a first start), nor told of while
 // another owner may have moved pos: back (a contest).

@@ -319,6 +319,28 @@ TEST(Takeover, ALostTailIsRememberedThoughItsFinderDoesNotFinishTheWalk) {
   EXPECT_EQ(next.sought.back().offset, 60);
 }
 
+// The former owner comes back during that walk, and has not heard that the log was cut to 45.
+TEST(Takeover, ALostTailIsRememberedThoughAFormerOwnerDropsInBetween) {
+  World w;
+  w.redis.Do(ClaimRange{1, 0, 1});
+  w.redis.Do(ResetRange{2, 0, 1, ResetRange::Timelines::kIndex, AppliedPosition{7, 50}});
+  w.mysql.Do(RaiseEpoch{1, 0, 1});
+  w.Assign(0, 50, 20, 50);
+  ASSERT_EQ(w.sought.back().offset, 50);
+  w.redis.Do(ClaimRange{1, 0, 90});
+  w.redis.ResetBegin({2, 0, 90, ResetRange::Timelines::kDrop, AppliedPosition{7, 45}});
+  w.Pass(std::chrono::seconds(6));
+  w.RunUntilIdle();
+  w.Pass(std::chrono::seconds(30));
+  w.RunUntilIdle();
+  ASSERT_EQ(w.sought.size(), 2u);
+  EXPECT_EQ(w.sought.back().offset, 20) << "nobody has read what stands before 50 now";
+
+  World next(Limits{}, w.stores);
+  next.Assign(0, 50, 20, 60);
+  EXPECT_EQ(next.sought.back().offset, 20);
+}
+
 // Its owner deleted pos: itself, for the loss of a tail.
 TEST(Takeover, APositionThatADropDeletedIsNoLossOfRedis) {
   World w;

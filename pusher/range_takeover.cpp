@@ -162,7 +162,7 @@ void RangeTakeover::Decide(const RangeClaimed& claimed) {
   if (found && found->generation != generation_) found.reset();
   if (found && !guards_.positions) found->offset = std::max(expected_, assigned_.low);
   const int64_t furthest = Furthest(found);
-  const bool tail_lost = end_ && furthest > *end_ && guards_.tail_drops_range;
+  const bool tail_lost = end_ && (tail_told_ || furthest > *end_) && guards_.tail_drops_range;
   if (tail_lost && !std::exchange(tail_told_, true)) {
     ports_.metrics.TailLost(assigned_.partition, furthest, *end_);
   }

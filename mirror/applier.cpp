@@ -236,13 +236,8 @@ void Applier::Advance(Batch batch) {
     appends_.emplace(id, std::move(batch));
     ports_.relations.Submit(std::move(request));
   } else if (!batch.hinted) {
-    AppendHints request{id, {}, {}};
-    for (uint64_t each : batch.jobs) {
-      const Edge& edge = jobs_.at(each).written.edge;
-      request.hints.emplace_back(setup_.layout.RangeOf(edge.src), Hint::OfSync(edge.src, edge.dst));
-    }
-    appends_.emplace(id, std::move(batch));
-    ports_.hints.Submit(std::move(request));
+    batch = SendSlow(std::move(batch));
+    if (!batch.jobs.empty()) SendHints(std::move(batch));
   } else {
     AppendRelations request{id, {}, {}};
     for (uint64_t each : batch.jobs) {
@@ -254,13 +249,62 @@ void Applier::Advance(Batch batch) {
   }
 }
 
+Range Applier::RangeOf(uint64_t id) const {
+  return setup_.layout.RangeOf(jobs_.at(id).written.edge.src);
+}
+
+// Sends the hints to slow ranges, each range's apart, and returns the rest of the batch.
+Applier::Batch Applier::SendSlow(Batch batch) {
+  std::map<Range, Batch> apart;
+  std::erase_if(batch.jobs, [&](uint64_t id) {
+    const Range range = RangeOf(id);
+    if (!slow_.contains(range)) return false;
+    Batch& of_range = apart[range];
+    of_range.attempts = batch.attempts;
+    of_range.jobs.push_back(id);
+    return true;
+  });
+  for (auto& [range, of_range] : apart) SendHints(std::move(of_range));
+  return batch;
+}
+
+void Applier::SendHints(Batch batch) {
+  AppendHints request{++ids_, {}, {}};
+  for (uint64_t each : batch.jobs) {
+    const Edge& edge = jobs_.at(each).written.edge;
+    request.hints.emplace_back(setup_.layout.RangeOf(edge.src), Hint::OfSync(edge.src, edge.dst));
+  }
+  appends_.emplace(request.id, std::move(batch));
+  ports_.hints.Submit(std::move(request));
+}
+
+// Edges whose hints are acknowledged go on; the hints of the others alone are appended again.
 void Applier::On(const HintsAppended& appended, Now now) {
-  Batch batch = TakeAnswered(appends_, appended.id);
-  if (appended.status.never()) return SendAllToDeadLetters(batch.jobs, appended.status.message);
-  if (appended.status.later()) return RetryLater(std::move(batch), appended.status, now);
-  batch.hinted = true;
-  batch.attempts = 0;
-  Advance(std::move(batch));
+  const Batch batch = TakeAnswered(appends_, appended.id);
+  Batch hinted, again;
+  hinted.hinted = true;
+  again.attempts = batch.attempts;
+  Status why;  // these are appended again
+  const bool some = appended.failed.size() < batch.jobs.size();
+  auto failed = appended.failed.begin();
+  for (size_t hint = 0; hint < batch.jobs.size(); ++hint) {
+    const uint64_t id = batch.jobs[hint];
+    if (failed == appended.failed.end() || failed->hint != hint) {
+      hinted.jobs.push_back(id);
+      continue;
+    }
+    const Status& status = (failed++)->status;
+    if (status.never()) {
+      SendToDeadLetters(id, status.message);
+      continue;
+    }
+    again.jobs.push_back(id);
+    why = status;
+    if (some) slow_.insert(RangeOf(id));
+  }
+  for (const uint64_t id : hinted.jobs) slow_.erase(RangeOf(id));
+  if (!again.jobs.empty()) RetryLater(std::move(again), why, now);
+  if (!hinted.jobs.empty()) Advance(std::move(hinted));
 }
 
 void Applier::On(const RelationsAppended& appended, Now now) {

@@ -30,6 +30,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -123,6 +124,9 @@ class Applier {
   void SendTransactions(Shard shard, Now now);
   void SendMarks(Shard shard, Now now);
   void Advance(Batch batch);
+  Range RangeOf(uint64_t id) const;
+  Batch SendSlow(Batch batch);
+  void SendHints(Batch batch);
   void RetryLater(Batch batch, const Status& status, Now now);
   void Wait(ShardQueue& queue, Jobs jobs, const Status& status, Now now);
   // Forgets the job if its partition was revoked; whether it did.
@@ -156,6 +160,9 @@ class Applier {
   std::unordered_map<uint64_t, Jobs> mark_requests_;  // request -> jobs
   RetryQueue<Batch> batch_retries_;
   RetryQueue<uint64_t> letter_retries_;  // jobs
+  // Ranges that acknowledged no hint of a request while others did. Hints to them travel apart
+  // until one is acknowledged: a reply waits for the slowest of its hints.
+  std::set<Range> slow_;
 };
 
 }  // namespace fanline::mirror

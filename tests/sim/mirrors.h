@@ -103,6 +103,7 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
   void Serve(AppendHints request, ReplyTo<HintsAppended> to) {
     const Guards& guards = world.options.guards;
     const HintsAppended done{request.id, {}};
+    const auto failed = HintsAppended::Of(request.id, AwayStatus(), request.hints.size());
     if (!guards.hint_after_truth) request.hints.clear();  // the hints were sent already
     if (!guards.stale_applies_hint) {
       std::erase_if(request.hints, [this](const auto& each) {
@@ -114,7 +115,7 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
       world.AppendAll(request);
       return done;
     };
-    if (guards.hint_before_msg2) return Ask(to, "sync hints", done, append);
+    if (guards.hint_before_msg2) return Ask(to, "sync hints", failed, append);
     to(done);
     if (!world.Strikes(30)) world.Later("sync hints", append);  // otherwise lost with a crash
   }

@@ -120,6 +120,49 @@ TEST(Applier, HintsThatMayBeMissingAreAppendedAgainBeforeMsg2) {
   }
 }
 
+// A partition of fanout-tasks without a leader.
+TEST(Applier, ARangeThatTakesNothingHoldsUpItsOwnEdgesOnly) {
+  ApplierWorld w;
+  const Range silent = w.layout.RangeOf(w.ann);
+  w.takes_nothing = {silent};
+  size_t others = 0, all = 0;
+  const auto follow = [&](uint64_t from, uint64_t to) {
+    for (uint64_t src = from; src < to; ++src) {
+      if (UserId{src} == w.bob) continue;
+      others += w.layout.RangeOf(UserId{src}) != silent;
+      ++all;
+      w.Give(UserId{src}, w.bob, src);
+    }
+    w.Step();
+    w.Answer<ApplyEdges>();
+    w.Step();
+  };
+  follow(1, 41);
+  ASSERT_EQ(w.Answer<AppendHints>(), 1u);
+  w.Step();
+  w.Answer<AppendRelations>();
+  ASSERT_LT(others, all);
+  EXPECT_THAT(w.Mirrored(), SizeIs(others));
+
+  follow(41, 81);
+  EXPECT_THAT(w.Of<AppendHints>(), SizeIs(2)) << "they wait for each other no more";
+  w.Answer<AppendHints>();
+  w.Pass(std::chrono::seconds(10));
+  w.Step();
+  w.Answer<AppendRelations>();
+  EXPECT_THAT(w.Mirrored(), SizeIs(others));
+  ASSERT_THAT(w.Of<AppendHints>(), SizeIs(1)) << "once more, after a back-off";
+  for (const auto& [range, hint] : w.Of<AppendHints>()[0].hints) EXPECT_EQ(range, silent);
+
+  w.takes_nothing.clear();
+  w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  EXPECT_THAT(w.Mirrored(), SizeIs(all));
+  EXPECT_THAT(w.hints, SizeIs(all)) << "each once";
+  follow(81, 121);
+  EXPECT_THAT(w.Of<AppendHints>(), SizeIs(1));
+}
+
 TEST(Applier, AShardThatIsAwayHoldsUpItsOwnEdgesOnly) {
   ApplierWorld w;
   w.Give(w.ann, w.bob, 9);

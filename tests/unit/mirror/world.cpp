@@ -102,11 +102,18 @@ void World::Pass(Duration time) {
 // ---- the calls --------------------------------------------------------------------------------
 
 HintsAppended World::CarryOut(const AppendHints& request) {
-  for (const auto& [range, hint] : request.hints) {
+  HintsAppended reply{request.id, {}};
+  for (size_t i = 0; i < request.hints.size(); ++i) {
+    const auto& [range, hint] = request.hints[i];
+    if (takes_nothing.contains(range)) {
+      reply.status = Status::Later("kafka", "no leader");
+      reply.failed.push_back({i, reply.status});
+      continue;
+    }
     hints.push_back(hint);
     on_hint(hint);
   }
-  return {request.id, {}};
+  return reply;
 }
 
 RelationsAppended World::CarryOut(const AppendRelations& request) {
@@ -132,6 +139,11 @@ void World::AnswerAt(size_t index, Fate fate) {
       reply.status = Status::Later("somebody", "away");
     }
     if (fate == Fate::kNever) reply.status = Status::Never("it cannot be");
+    if constexpr (std::is_same_v<R, AppendHints>) {
+      const auto& request_of = asked.request;
+      if (fate != Fate::kDone)
+        reply = HintsAppended::Of(request_of.id, reply.status, request_of.hints.size());
+    }
     asked.to(std::move(reply));
   };
   std::visit(answer, request.asked);

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -104,6 +105,7 @@ struct World {
   std::vector<Record> events;
   std::vector<Hint> hints;  // in the order appended
   std::vector<DeadLetter> letters;
+  std::set<Range> takes_nothing;  // logs of ranges
   std::function<void(const Hint&)> on_hint = [](const Hint&) {};
 
   std::vector<int64_t> position, committed;

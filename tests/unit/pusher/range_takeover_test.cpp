@@ -295,6 +295,32 @@ TEST(Takeover, ALostTailIsToldOfOnce) {
   EXPECT_EQ(w.metrics.tails_lost, once);
 }
 
+// A former owner comes back before the drop has begun, and moves nothing.
+TEST(Takeover, ALostTailThatWasFoundIsNotForgottenInAContest) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.MakeLive(bob);
+  w.redis.Do(ClaimRange{1, 0, 1});
+  w.redis.Do(ResetRange{2, 0, 1, ResetRange::Timelines::kIndex, AppliedPosition{7, 50}});
+  w.mysql.Do(RaiseEpoch{1, 0, 1});
+  w.inbox.emplace_back(PartitionAssigned{0, 40, 0, 45});
+  for (int i = 0; i < 2; ++i) w.Step();
+  w.AnswerTimelines();
+  w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 1u);
+  w.redis.Do(ClaimRange{1, 0, 90});
+  w.AnswerTimelines();
+  w.Step();
+  ASSERT_EQ(w.metrics.contests.size(), 1u);
+  ASSERT_TRUE(w.IsLive(bob));
+  w.Pass(std::chrono::seconds(2));
+  w.RunUntilIdle();
+
+  ASSERT_EQ(w.sought.size(), 1u);
+  EXPECT_EQ(w.sought.back().offset, 45);
+  EXPECT_FALSE(w.IsLive(bob));
+}
+
 // The log has grown past the loss before another owner sees it. Only Redis can tell it.
 TEST(Takeover, ALostTailIsRememberedThoughItsFinderDoesNotFinishTheWalk) {
   World w;
@@ -317,6 +343,28 @@ TEST(Takeover, ALostTailIsRememberedThoughItsFinderDoesNotFinishTheWalk) {
   next.Assign(0, 50, 0, 60);
   EXPECT_FALSE(next.IsLive(bob));
   EXPECT_EQ(next.sought.back().offset, 60);
+}
+
+// The former owner comes back during that walk, and has not heard that the log was cut to 45.
+TEST(Takeover, ALostTailIsRememberedThoughAFormerOwnerDropsInBetween) {
+  World w;
+  w.redis.Do(ClaimRange{1, 0, 1});
+  w.redis.Do(ResetRange{2, 0, 1, ResetRange::Timelines::kIndex, AppliedPosition{7, 50}});
+  w.mysql.Do(RaiseEpoch{1, 0, 1});
+  w.Assign(0, 50, 20, 50);
+  ASSERT_EQ(w.sought.back().offset, 50);
+  w.redis.Do(ClaimRange{1, 0, 90});
+  w.redis.ResetBegin({2, 0, 90, ResetRange::Timelines::kDrop, AppliedPosition{7, 45}});
+  w.Pass(std::chrono::seconds(6));
+  w.RunUntilIdle();
+  w.Pass(std::chrono::seconds(30));
+  w.RunUntilIdle();
+  ASSERT_EQ(w.sought.size(), 2u);
+  EXPECT_EQ(w.sought.back().offset, 20) << "nobody has read what stands before 50 now";
+
+  World next(Limits{}, w.stores);
+  next.Assign(0, 50, 20, 60);
+  EXPECT_EQ(next.sought.back().offset, 20);
 }
 
 // Its owner deleted pos: itself, for the loss of a tail.

@@ -76,11 +76,12 @@ std::optional<RunStep> PostRuns::On(const PostStates& states, Now now) {
 std::optional<RunStep> PostRuns::On(FollowerPage& page, Now now) {
   Run* run = Find(page.id);
   if (run == nullptr) return std::nullopt;
-  if (page.status.done()) {
+  const Status status = page.status;
+  if (status.done()) {
     ports_.metrics.PageRead(page.followers.size());
     run->page = std::move(page);
   }
-  return Answered(*run, page.status, now);
+  return Answered(*run, status, now);
 }
 
 // The run goes on, or fails, once all its reads are answered: an answer that came after a failure

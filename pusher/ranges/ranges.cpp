@@ -83,9 +83,10 @@ bool Ranges::On(Record& record, Now now) {
 
 template <typename Reply>
 bool Ranges::OfTakeover(const Reply& reply, Now now) {
+  const uint64_t random = common_.random();
   for (auto& [range, owned] : ranges_) {
     const bool was_ready = owned->takeover.ready();
-    if (!owned->takeover.On(reply, now, common_.random())) continue;
+    if (!owned->takeover.On(reply, now, random)) continue;
     if (was_ready && !owned->takeover.ready()) Drop(*owned, range);
     return true;
   }
@@ -110,8 +111,9 @@ bool Ranges::On(const RangeClaimed& claimed, Now now) { return OfTakeover(claime
 bool Ranges::On(const RangeReset& reset, Now now) { return OfTakeover(reset, now); }
 bool Ranges::On(const PositionSaved& saved, Now now) { return OfTakeover(saved, now); }
 
-void Ranges::HintFinished(Range range, int64_t offset) {
-  ranges_.at(range)->ledger.Finished(offset);
+void Ranges::HintsDone(Range range, const std::vector<ReceivedHint>& hints) {
+  OffsetLedger& ledger = ranges_.at(range)->ledger;
+  for (const ReceivedHint& hint : hints) ledger.Finished(hint.record.offset);
 }
 
 // Redis refused, or may have lost data. Nothing that was read so far may still be written.
@@ -134,9 +136,9 @@ void Ranges::Tend(Now now, ConsumerOrders& orders) {
     }
     owned->takeover.OnTimer(now);
     if (const auto seek = owned->takeover.TakeSeek()) Open(*owned, range, *seek, now, orders);
-    owned->inflow.Direct(owned->ledger, units_.hints(range), all, taking_, now, orders);
+    owned->inflow.Direct(owned->ledger, owned->lanes, all, taking_, now, orders);
     if (!owned->takeover.ready()) continue;
-    if (Draining(range)) {
+    if (HasDrained(*owned)) {
       Leave(*owned, range, now);
     } else if (HasLasted(*owned, now) && owned->lasted != owned->takeover.epoch()) {
       owned->lasted = owned->takeover.epoch();
@@ -156,8 +158,8 @@ void Ranges::Open(Owned& owned, Range range, int64_t seek, Now now, ConsumerOrde
   owned.as_of = 0;
   const RangeTakeover& taken = owned.takeover;
   const OwnStart& start = taken.start();
-  units_.Open(range, {taken.node(), start.epoch, start.token, start.crashes, now.mono},
-              taken.begun());
+  owned.lanes = &units_.Open(
+      range, {taken.node(), start.epoch, start.token, start.crashes, now.mono}, taken.begun());
   owned.inflow.Seek(seek, orders);
   owned.save_at = now.mono + limits_.save_position_every;
   owned.check_at = now.mono + limits_.check_position_every;
@@ -166,11 +168,21 @@ void Ranges::Open(Owned& owned, Range range, int64_t seek, Now now, ConsumerOrde
 // Forgets all work on the range. Nothing is read for it until it is open again.
 void Ranges::Drop(Owned& owned, Range range) {
   units_.Drop(range);
+  owned.lanes = nullptr;
   owned.inflow.Stop();
 }
 
 Inflow::Process Ranges::All() const {
-  return {.ranges = ranges_.size(), .hints = units_.hints_held()};
+  Inflow::Process all{.ranges = ranges_.size()};
+  for (const auto& [range, owned] : ranges_) {
+    if (owned->lanes) all.hints += owned->lanes->hints().jobs();
+  }
+  return all;
+}
+
+// Whether a drain has nothing to finish here.
+bool Ranges::HasDrained(const Owned& owned) const {
+  return !taking_ && (!owned.lanes || owned.lanes->working() == 0);
 }
 
 bool Ranges::HasLasted(const Owned& owned, Now now) const {
@@ -191,7 +203,7 @@ void Ranges::Leave(Owned& owned, Range range, Now now) {
 void Ranges::LeaveUnready(Now now) {
   std::erase_if(ranges_, [&](const auto& entry) {
     const auto& [range, owned] = entry;
-    const bool refused = owned->takeover.unsure() && Draining(range);
+    const bool refused = owned->takeover.unsure() && HasDrained(*owned);
     if (owned->takeover.ready() && !refused) return false;
     Leave(*owned, range, now);
     Drop(*owned, range);
@@ -246,7 +258,7 @@ void Ranges::Save(Owned& owned, Range range) {
 void Ranges::SavePosition(Owned& owned, Range range, Now now) {
   if (owned.takeover.saving()) return;
   ReachEnds(owned);
-  const bool may_save = Draining(range) || now.mono >= owned.save_at;
+  const bool may_save = HasDrained(owned) || now.mono >= owned.save_at;
   // An occasional save, even if nothing moved, notices a flushed or rolled-back Redis in a quiet
   // hour.
   if (now.mono < owned.check_at && !(may_save && (Moved(owned, range) || Newer(owned)))) return;

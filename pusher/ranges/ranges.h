@@ -57,7 +57,7 @@ class Ranges final : public RangeKeeper {
   void Show(Metrics::Held& held) const;
 
   // RangeKeeper.
-  void HintFinished(Range range, int64_t offset) override;
+  void HintsDone(Range range, const std::vector<ReceivedHint>& hints) override;
   void TakeOverAgain(Range range, TakeoverCause cause, Now now) override;
 
  private:
@@ -76,9 +76,10 @@ class Ranges final : public RangeKeeper {
     std::deque<End> ends;  // of the log, as seen: the last one reached, and those above
     UnixMs as_of = 0;      // of the last end reached since the takeover (AppliedPosition); 0: none
     Inflow inflow;
-    int64_t ordered = -1;  // the offset of the last commit
-    uint64_t lasted = 0;   // the epoch that settlements_ was told has lasted
-    bool left = false;     // settlements_ was told that the start ends
+    const Lanes* lanes = nullptr;  // while it is open
+    int64_t ordered = -1;          // the offset of the last commit
+    uint64_t lasted = 0;           // the epoch that settlements_ was told has lasted
+    bool left = false;             // settlements_ was told that the start ends
     Time save_at{};
     Time check_at{};
   };
@@ -91,7 +92,7 @@ class Ranges final : public RangeKeeper {
   bool HasLasted(const Owned& owned, Now now) const;
   void Leave(Owned& owned, Range range, Now now);
   void LeaveUnready(Now now);
-  bool Draining(Range range) const { return !taking_ && units_.working(range) == 0; }
+  bool HasDrained(const Owned& owned) const;
   std::vector<BegunHints> Begun(const Owned& owned, Range range) const;
   bool Moved(const Owned& owned, Range range) const;
   static bool Newer(const Owned& owned);

@@ -23,12 +23,13 @@ Units::Units(Common& common, RangeKeeper& keeper)
 
 // ---- ranges ---------------------------------------------------------------------------------
 
-void Units::Open(Range range, const Opened& opened, const std::vector<BegunHints>& begun) {
-  open_.try_emplace(range, opened, common_);
+const Lanes& Units::Open(Range range, const Opened& opened, const std::vector<BegunHints>& begun) {
+  const Work& opening = open_.try_emplace(range, opened, common_).first->second;
   posts_.TakeOver(range, begun);
   std::set<uint32_t> nodes;
   for (const auto& [each, work] : open_) nodes.insert(work.opened.node);
   admission_.SetWays(common_.setup.shards.shards(), nodes);
+  return opening.lanes;
 }
 
 void Units::Drop(Range range) {
@@ -293,8 +294,8 @@ void Units::Advance(const std::optional<RunStep>& step, Now now) {
 void Units::Finish(Unit& unit, Now now) {
   if (unit.marked) return Enter(unit, Stage::kClearingStart);
   Work& work = open_.at(unit.range);
+  keeper_.HintsDone(unit.range, unit.hints);
   for (const ReceivedHint& hint : unit.hints) {
-    keeper_.HintFinished(unit.range, hint.record.offset);
     const Duration since =
         std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - hint.record.timestamp));
     ports_.metrics.HintDone(unit.is_sync(), since);
@@ -354,22 +355,6 @@ void Units::StartWalks(Now now) {
 }
 
 // ---- outside view ---------------------------------------------------------------------------
-
-const ShardShares* Units::hints(Range range) const {
-  const auto found = open_.find(range);
-  return found == open_.end() ? nullptr : &found->second.lanes.hints();
-}
-
-size_t Units::working(Range range) const {
-  const auto found = open_.find(range);
-  return found == open_.end() ? 0 : found->second.lanes.working();
-}
-
-size_t Units::hints_held() const {
-  size_t hints = 0;
-  for (const auto& [range, work] : open_) hints += work.lanes.hints().jobs();
-  return hints;
-}
 
 void Units::Show(Metrics::Held& held) const {
   held.units = units_.size();

@@ -35,8 +35,7 @@ class RangeKeeper {
  public:
   virtual ~RangeKeeper() = default;
 
-  // The hint is done.
-  virtual void HintFinished(Range range, int64_t offset) = 0;
+  virtual void HintsDone(Range range, const std::vector<ReceivedHint>& hints) = 0;
   // This pusher is no longer taken for the range's owner. The keeper drops the range's work.
   virtual void TakeOverAgain(Range range, TakeoverCause cause, Now now) = 0;
 };
@@ -55,8 +54,8 @@ class Units {
   Units(Common& common, RangeKeeper& keeper);
 
   // Ranges. Nothing is done for a range unless it is open.
-  // The range was taken over with this begun work.
-  void Open(Range range, const Opened& opened, const std::vector<BegunHints>& begun);
+  // The range was taken over with this begun work. Returns its lanes, which live until Drop.
+  const Lanes& Open(Range range, const Opened& opened, const std::vector<BegunHints>& begun);
   // Forgets all work on the range. Writes under way may still arrive in Redis, which refuses them
   // by their epoch.
   void Drop(Range range);
@@ -89,13 +88,8 @@ class Units {
   // followers is read.
   void StopTaking() { taking_ = false; }
 
-  // Of a range: the hints held, if it is open; units under way that are not parked; and begun work
-  // by the offset of its first hint.
-  const ShardShares* hints(Range range) const;
-  size_t working(Range range) const;
+  // A range's begun work, by the offset of its first hint.
   const std::map<int64_t, BegunHints>& begun(Range range) const { return posts_.begun(range); }
-  // Of all ranges.
-  size_t hints_held() const;
   bool idle() const { return units_.size() == admission_.parked(); }
   void Show(Metrics::Held& held) const;
 

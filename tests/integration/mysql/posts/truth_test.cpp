@@ -138,6 +138,31 @@ TEST_F(TruthTest, EachOfManyRequestsAtOnceIsAnsweredOnceAndAsIfAlone) {
   }
 }
 
+// Units of many authors that wait together are read together, and the server is asked once whether
+// it is the primary.
+TEST_F(TruthTest, PostsAndFollowersThatWaitTogetherAreAFewStatements) {
+  constexpr Shard kShard = 1;
+  std::vector<UserId> authors;
+  for (uint64_t nth = 1; nth <= 100; ++nth) {
+    authors.push_back(shards_.UserOn(kShard, nth));
+    shards_.PutPost(authors.back(), PostId{nth}, Published(static_cast<UnixMs>(nth)));
+    shards_.PutFollowers(authors.back(), {UserId{1000}});
+  }
+  const int64_t before = Selects(kShard);
+  shards_.on(kShard).Execute("LOCK TABLES author_post WRITE, follower WRITE");  // the first wait
+  const Range range = layout_.RangeOf(UserId{1000});
+  for (uint64_t nth = 1; nth <= 100; ++nth) {
+    truth_.Submit(ReadPostStates{nth, authors[nth - 1], {PostId{nth}}}, states_);
+    truth_.Submit(ReadFollowerPage{nth, range, authors[nth - 1], std::nullopt, 500}, pages_);
+  }
+  shards_.on(kShard).Execute("UNLOCK TABLES");
+  for (uint64_t nth = 1; nth <= 100; ++nth) {
+    EXPECT_EQ(states_.Await(nth).posts.at(0).created_at, static_cast<UnixMs>(nth));
+    EXPECT_THAT(pages_.Await(nth).followers, ElementsAre(UserId{1000}));
+  }
+  EXPECT_LE(Selects(kShard) - before, 30) << "each by itself they would be 400";
+}
+
 // Syncs of one author that wait together, as under a pusher, are read together.
 TEST_F(TruthTest, SyncsOfOneAuthorThatWaitTogetherAreAFewStatements) {
   constexpr Shard kShard = 1;

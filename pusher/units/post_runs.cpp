@@ -104,7 +104,7 @@ std::optional<RunStep> PostRuns::Write(Run& run, Now now) {
   if (run.writes_open == 0) return PageDone(run, now);
   const Unit& unit = *run.unit;
   size_t& waiting = admission_.waiting_readers(unit.way.node);
-  Writes& writes = writes_.try_emplace(unit.range, limits_, waiting, unit).first->second;
+  Writes& writes = writes_.try_emplace(unit.range, common_.limits, waiting, unit).first->second;
   writes.batcher.Add({unit.id, std::move(readers), run.adds, run.removes, unit.alone, run.mark,
                       unit.paging && !unit.alone});
   return std::nullopt;
@@ -112,8 +112,9 @@ std::optional<RunStep> PostRuns::Write(Run& run, Now now) {
 
 void PostRuns::AddAuthor(const Run& run, std::vector<UserId>& readers) const {
   const UserId author = run.unit->author;
-  if (!setup_.own_posts || !guards_.own_pushed) return;
-  if (setup_.layout.RangeOf(author) == run.unit->range) readers.insert(readers.begin(), author);
+  if (!common_.setup.own_posts || !guards_.own_pushed) return;
+  if (common_.setup.layout.RangeOf(author) == run.unit->range)
+    readers.insert(readers.begin(), author);
 }
 
 void PostRuns::TakeStates(Run& run, const std::vector<PostState>& states) {
@@ -190,14 +191,14 @@ void PostRuns::SendBatches() {
 }
 
 void PostRuns::Send(Range range, Writes& writes) {
-  Sent& sent = batches_[++ports_.ids];
+  Sent& sent = batches_[++common_.ids];
   sent.node = writes.node;
   admission_.Sent(writes.node);
   TimelineBatch batch = writes.batcher.Cut(&sent.shares);
   for (const Share& share : sent.shares) {
     sent.first_readers.push_back(batch.writes.at(share.writes.front()).reader);
   }
-  batch.id = ports_.ids;
+  batch.id = common_.ids;
   batch.range = range;
   batch.epoch = writes.epoch;
   ports_.metrics.BatchSent(batch.writes.size(), batch.adds.size() + batch.removes.size());

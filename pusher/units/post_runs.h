@@ -33,15 +33,14 @@ namespace fanline::pusher {
 
 class PostRuns {
  public:
-  // All that is referred to outlives this object.
-  PostRuns(const RunPorts& ports, const Limits& limits, Admission& admission, const Setup& setup)
-      : ports_(ports),
-        limits_(limits),
+  // Both outlive this object.
+  PostRuns(Common& common, Admission& admission)
+      : common_(common),
+        ports_(common.ports),
+        guards_(common.setup.guards),
         admission_(admission),
-        setup_(setup),
-        guards_(setup.guards),
-        weights_(ports.weights, ports.metrics, {setup.layout.partitions(), setup.shards},
-                 ports.ids) {}
+        marks_(common),
+        weights_(common) {}
 
   // Reads the first page, the next one, or the one that failed, with at most this many `followers`.
   // `unit` must stay where it is until its run has ended: finished, answered `never`, or forgotten.
@@ -114,12 +113,11 @@ class PostRuns {
   RunStep Failed(Run& run, const Status& status);
   void MarkParts(const Run& run);
 
-  const RunPorts ports_;
-  const Limits& limits_;
-  Admission& admission_;
-  const Setup& setup_;
+  Common& common_;
+  const Ports& ports_;
   const MutationSwitches& guards_;
-  DeliveryMarks marks_{ports_.timelines, ports_.metrics, ports_.ids};
+  Admission& admission_;
+  DeliveryMarks marks_;
   AuthorWeights weights_;
   std::unordered_map<uint64_t, Run> runs_;  // by unit
   std::map<Range, std::map<int64_t, BegunHints>> begun_;

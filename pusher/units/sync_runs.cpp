@@ -21,8 +21,8 @@ void SyncRuns::Begin(const Unit& unit) {
 }
 
 uint64_t SyncRuns::NextCall(const Call& of) {
-  calls_.emplace(++ports_.ids, of);
-  return ports_.ids;
+  calls_.emplace(++common_.ids, of);
+  return common_.ids;
 }
 
 // `next` sends the next call of the chain; it returns false if this was the last one.
@@ -53,8 +53,8 @@ std::optional<RunStep> SyncRuns::On(TimelineRead& read) {
     if (read.state == TimelineState::kBuilding) {
       ports_.timelines.Submit(DropTimeline{NextCall(call), run.range, run.epoch, call.reader});
     } else {
-      ports_.truth.Submit(
-          ReadSync{NextCall(call), call.reader, run.author, std::move(read.members), window_});
+      ports_.truth.Submit(ReadSync{NextCall(call), call.reader, run.author, std::move(read.members),
+                                   common_.limits.window.window});
     }
     return true;
   };

@@ -12,11 +12,6 @@
 #include "fanline/model/bucket.h"
 #include "fanline/model/hint.h"
 #include "fanline/model/record.h"
-#include "fanline/ports/author_weights.h"
-#include "fanline/ports/live_timelines.h"
-#include "fanline/ports/port.h"
-#include "fanline/ports/truth.h"
-#include "pusher/base/metrics.h"
 #include "pusher/units/admission.h"
 
 namespace fanline::pusher {
@@ -62,14 +57,6 @@ struct Unit {
     const Hint* first = hints.front().hint();
     return first != nullptr && std::holds_alternative<Hint::Sync>(first->what);
   }
-};
-
-struct RunPorts {
-  Port<ReadPostStates, ReadFollowerPage, ReadSync> truth;
-  Port<TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart> timelines;
-  Port<WeighAuthor> weights;
-  Metrics& metrics;
-  uint64_t& ids;  // gives request ids
 };
 
 // What a reply means for the unit that it concerns.

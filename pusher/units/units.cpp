@@ -16,10 +16,8 @@ Units::Units(Common& common, RangeKeeper& keeper)
       limits_(common.limits),
       keeper_(keeper),
       admission_(limits_),
-      posts_({ports_.truth, ports_.timelines, ports_.weights, ports_.metrics, common.ids}, limits_,
-             admission_, common.setup),
-      syncs_({ports_.truth, ports_.timelines, ports_.weights, ports_.metrics, common.ids},
-             limits_.window.window) {}
+      posts_(common, admission_),
+      syncs_(common) {}
 
 // ---- ranges ---------------------------------------------------------------------------------
 

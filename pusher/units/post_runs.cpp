@@ -40,13 +40,11 @@ void PostRuns::Begin(const Unit& unit, uint32_t followers) {
   }
   run.page_limit = followers;
   run.trouble = Status::Done();
-  if (!run.states_read) ReadStates(run);
+  if (!run.states_read) {
+    ++run.reads_open;
+    ports_.truth.Submit(ReadPostStates{unit.id, unit.author, run.posts});
+  }
   ReadPage(run);
-}
-
-void PostRuns::ReadStates(Run& run) {
-  ++run.reads_open;
-  ports_.truth.Submit(ReadPostStates{run.unit->id, run.unit->author, run.posts});
 }
 
 void PostRuns::ReadPage(Run& run) {

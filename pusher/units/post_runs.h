@@ -99,7 +99,6 @@ class PostRuns {
   };
 
   Run* Find(uint64_t unit);
-  void ReadStates(Run& run);
   void ReadPage(Run& run);
   std::optional<RunStep> Answered(Run& run, const Status& status, Now now);
   std::optional<RunStep> Write(Run& run, Now now);

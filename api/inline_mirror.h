@@ -1,5 +1,5 @@
 // In mode `sync`, also writes the reverse row inline and waits for it, at most `budget`. A failure
-// or a late write is harmless: the row of log1 stays pending for the relay. In mode `async`,
+// or a late write is harmless: the row of log1 stays pending for the mirror. In mode `async`,
 // applies an edge without waiting if the change was already in place, which may be the repetition
 // of an interrupted change.
 //

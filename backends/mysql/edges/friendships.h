@@ -1,14 +1,14 @@
 // Friend requests (table friend_request) and the way from an accepted one to its two edges.
 //
 // The row of a pair lies on one shard, its two edges lie on two. So accepting and removing also
-// commit a row of log1, from which a relay writes both edges. Each is an ordinary forward change
-// that is relayed in turn. If the relay is killed between the edges, it finds the row still pending
+// commit a row of log1, from which the mirror writes both edges. Each is an ordinary forward change
+// that is mirrored in turn. If the mirror is killed between the edges, it finds the row pending
 // and writes both again. These changes carry the pair's version: one that comes after a newer one
 // of the same pair has no effect, even if it arrives for the first time.
 //
 // The edges are like those of a follow: an unfollow ends one of them. The friendship then stays as
 // it is until it is removed and requested again. If a friendship's change and a user's own change
-// meet on an edge, the later one wins, no matter when the relay runs: the pair's version is
+// meet on an edge, the later one wins, no matter when the mirror runs: the pair's version is
 // announced to both edges before the pair's row is committed, and a user's own change settles what
 // was announced (docs/decisions/0010-friendships-are-announced.md). So beginning and ending a
 // friendship need both users' shards. Asking needs the pair's shard and that of the user who asks,
@@ -40,8 +40,8 @@ class Friendships {
   // - Later: one of the shards is away, or the friendship was changed too often meanwhile.
   //
   // out->changed is also false if an earlier call did it whose answer was lost. If the two became
-  // friends or no longer are, a row of log1 on PairShard is pending, from which a relay writes both
-  // edges.
+  // friends or no longer are, a row of log1 on PairShard is pending, from which the mirror writes
+  // both edges.
   Status Change(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
                 FriendshipStep* out);
 

@@ -14,7 +14,7 @@
 namespace fanline::mysql {
 
 // Called after every done change of a forward edge, on the thread that made it. It serves callers
-// that do more about a change than wait for the relay.
+// that do more about a change than wait for the mirror.
 using ForwardSink = std::function<void(const ForwardChanged& changed)>;
 
 class MysqlRelationStore final : public RelationStore {

@@ -13,8 +13,7 @@ class TouchedTest : public ::testing::Test {
  protected:
   // The number-th user on a shard.
   UserId User(Shard shard, int number = 0) const {
-    uint64_t id = 1;
-    for (;; ++id) {
+    for (uint64_t id = 1;; ++id) {
       if (map_.ShardOf(UserId{id}) == shard && number-- == 0) return UserId{id};
     }
   }
@@ -56,12 +55,9 @@ TEST_F(TouchedTest, AFriendshipIsWhereThePairsRowIsAndAChangeOfItWithBoth) {
   }
 }
 
-TEST_F(TouchedTest, WhoLooksAtSomebodyElsesListAsksTheirOwnShardToo) {
+TEST_F(TouchedTest, WhoLooksAtSomebodyElsesListOrFollowersAsksTheirOwnShardToo) {
   EXPECT_THAT(Asked("GET " + At(User(2), "following?relation_to=" + ToString(User(0)))),
               ElementsAre(2, 0, 2));
-}
-
-TEST_F(TouchedTest, FamiliarFollowersAreCheckedWhereTheFollowedOneIs) {
   EXPECT_THAT(Asked("GET " + At(User(1), "familiar-followers/" + ToString(User(0)))),
               ElementsAre(1, 0, 1));
 }

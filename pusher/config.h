@@ -7,7 +7,7 @@
 #include "backends/options/mysql_settings.h"
 #include "backends/options/redis_settings.h"
 #include "daemon/run/daemon_options.h"
-#include "pusher/limits.h"
+#include "pusher/base/limits.h"
 
 namespace fanline::pusher {
 

@@ -73,7 +73,7 @@ int Main(int argc, char** argv) {
   const auto layout = installation.layout();
   const auto& map = installation.shard_map;
   mysql::MysqlTruth truth(mysql_config, wiring::ShardHealth(process.health), log, {map, layout},
-                          {.threads_per_shard = config.truth_threads, .batch = 256});
+                          {.threads_per_shard = config.truth_threads, .batch = 512});
   mysql::MysqlRangeOwners owners(mysql_config, nullptr, log, {map, layout});
   mysql::MysqlAuthorWeights weights(mysql_config, nullptr, log);
   auto& left_migrating = daemon::AddGauge(process.registry, "fanline_ranges_left_migrating",

@@ -9,7 +9,7 @@
 
 #include "daemon/observe/health.h"
 #include "daemon/observe/log.h"
-#include "pusher/metrics.h"
+#include "pusher/base/metrics.h"
 
 namespace fanline::pusher {
 

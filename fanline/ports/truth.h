@@ -1,7 +1,7 @@
 // Requests: reads of the truth by a pusher (MariaDB primaries, autocommit, no open transaction
 // across reads). A reply reports what was committed at some moment after Submit, as "look again"
 // needs. An adapter may merge requests of one shard into one statement. Everything about one author
-// lies on one shard.
+// lies on one shard. Posts and followers are asked apart, so that they may have different servers.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +23,31 @@ struct FollowerCursor {
   friend bool operator==(const FollowerCursor&, const FollowerCursor&) = default;
 };
 
-// States of some posts of one author, and one page of the author's followers in a range.
-struct ReadPostPage {
-  using Reply = struct PostPage;
+// The states of some posts of one author.
+struct ReadPostStates {
+  using Reply = struct PostStates;
+  uint64_t id = 0;
+  UserId author{};
+  std::vector<PostId> posts;
+};
+struct PostStates {
+  uint64_t id = 0;
+  Status status;
+  std::vector<PostState> posts;  // in the request's order; without a row a default PostState
+};
+
+// One page of an author's followers in a range.
+struct ReadFollowerPage {
+  using Reply = struct FollowerPage;
   uint64_t id = 0;
   Range range = 0;
   UserId author{};
-  std::vector<PostId> posts;            // empty: only followers (later pages)
   std::optional<FollowerCursor> after;  // none: from the range's first bucket
   uint32_t limit = 0;                   // followers at most
 };
-struct PostPage {
+struct FollowerPage {
   uint64_t id = 0;
   Status status;
-  std::vector<PostState> posts;        // in the request's order; without a row a default PostState
   std::vector<UserId> followers;       // of edges that are live, in (bucket, reader) order
   std::optional<FollowerCursor> next;  // none: that was the last page
 };

@@ -11,7 +11,7 @@
 
 namespace fanline::mysql {
 
-class DyingTruth final : public ServesAll<DyingTruth, ReadPostPage, ReadSync> {
+class DyingTruth final : public ServesAll<DyingTruth, ReadPostStates, ReadFollowerPage, ReadSync> {
  public:
   DyingTruth(const Config& config, HealthSink health, LogSink log, TruthService service,
              const PoolLimits& limits)
@@ -26,13 +26,19 @@ class DyingTruth final : public ServesAll<DyingTruth, ReadPostPage, ReadSync> {
  private:
   static uint64_t Number(const char* name) { return std::strtoull(std::getenv(name), nullptr, 10); }
 
-  static void Look(const ReadSync&) {}
-  static void Look(const ReadPostPage& request) {
+  void Look(const ReadSync&) {}
+  void Look(const ReadPostStates& request) {
     const bool met = std::find(request.posts.begin(), request.posts.end(),
                                PostId{Number("DIE_AT_POST")}) != request.posts.end();
+    if (met) of_the_post_ = request.id;
+  }
+  // Comes after the states of the unit's posts, under the same id.
+  void Look(const ReadFollowerPage& request) {
+    const bool met = request.id == of_the_post_;
     if (met && static_cast<uint64_t>(request.range) == Number("DIE_IN_RANGE")) std::raise(SIGKILL);
   }
 
+  uint64_t of_the_post_ = 0;
   MysqlTruth truth_;
 };
 

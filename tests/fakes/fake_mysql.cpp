@@ -178,13 +178,19 @@ void FakeMysql::LosePosts(Shard shard, const FakeMysql& replica) {
 
 // ---- what a pusher reads --------------------------------------------------------------------
 
-PostPage FakeMysql::Do(const ReadPostPage& request) const {
-  PostPage page;
-  page.id = request.id;
+PostStates FakeMysql::Do(const ReadPostStates& request) const {
+  PostStates states;
+  states.id = request.id;
   for (PostId post : request.posts) {
     const auto found = posts_.find({request.author, post});
-    page.posts.push_back(found == posts_.end() ? PostState{} : found->second);
+    states.posts.push_back(found == posts_.end() ? PostState{} : found->second);
   }
+  return states;
+}
+
+FollowerPage FakeMysql::Do(const ReadFollowerPage& request) const {
+  FollowerPage page;
+  page.id = request.id;
   std::vector<FollowerCursor> followers;
   for (const auto& [edge, row] : relations.reverse()) {
     if (edge.dst != request.author || !row.live) continue;

@@ -51,7 +51,8 @@ class FakeMysql {
   EventsApplied Commit(const ApplyEvents& request);
   void ReadFollowers(const ApplyEvents& request, const FakeRelations::Edges& reverse,
                      EventsApplied& applied) const;
-  PostPage Do(const ReadPostPage& request) const;
+  PostStates Do(const ReadPostStates& request) const;
+  FollowerPage Do(const ReadFollowerPage& request) const;
   SyncTruth Do(const ReadSync& request) const;
   RangeOwned Do(const AcquireRange& request);
   RangeOwned Do(const RaiseEpoch& request);

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tests.mutants.mutant import Mutant
 
-FOLDERS = {"fanline/consuming": ".cpp", "dispatcher": ".cpp", "pusher": ".cpp",
-           "timeline": ".cpp", "mirror": ".cpp", "reconciler": ".cpp",
+FOLDERS = {"fanline/consuming": ".cpp", "dispatcher": ".cpp", "pusher/ranges": ".cpp",
+           "pusher/units": ".cpp", "timeline": ".cpp", "mirror": ".cpp", "reconciler": ".cpp",
            "schemas/redis": ".lua", "schemas/sql": ".sql"}
 # Files that start, configure and measure have no logic to mutate; tables are not statements.
 LEFT_OUT = re.compile(r"(^|/)(main|config|prometheus_metrics)\.cpp$|/shard\.sql$")

@@ -259,9 +259,9 @@ struct PusherMetrics : pusher::Metrics {
 };
 
 struct PusherProcess
-    : ServesAll<PusherProcess, ReadPostPage, ReadSync, ClaimRange, ResetRange, SavePosition,
-                TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart, AcquireRange,
-                RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter, WeighAuthor>,
+    : ServesAll<PusherProcess, ReadPostStates, ReadFollowerPage, ReadSync, ClaimRange, ResetRange,
+                SavePosition, TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart,
+                AcquireRange, RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter, WeighAuthor>,
       RedisCaller,
       Consumes<pusher::Pusher, pusher::Input> {
   using RedisCaller::RedisCaller;
@@ -296,7 +296,8 @@ struct PusherProcess
         world.Count(Letter::kOwnersAway);
         return failed;
       });
-    } else if constexpr (std::is_same_v<R, ReadPostPage> || std::is_same_v<R, ReadSync>) {
+    } else if constexpr (std::is_same_v<R, ReadPostStates> || std::is_same_v<R, ReadFollowerPage> ||
+                         std::is_same_v<R, ReadSync>) {
       AskTruth(std::move(request), to);
     } else {
       AskTimelines(std::move(request), to);
@@ -325,8 +326,9 @@ struct PusherProcess
       if (Never()) {
         reply = failed;
         reply.status = Status::Never("a row that cannot be read");
-      } else if constexpr (std::is_same_v<R, ReadPostPage>) {
+      } else if constexpr (std::is_same_v<R, ReadFollowerPage>) {
         if (reply.followers.size() > world.character.page) world.Count(Letter::kLargePage);
+      } else if constexpr (std::is_same_v<R, ReadPostStates>) {
         if (!world.options.guards.truth_after_hint) Believe(request, reply);
       }
       return reply;
@@ -356,7 +358,7 @@ struct PusherProcess
   }
 
   // The mutation: the result of a read for an earlier hint is used for a later one.
-  void Believe(const ReadPostPage& asked, PostPage& reply) {
+  void Believe(const ReadPostStates& asked, PostStates& reply) {
     for (size_t i = 0; i < asked.posts.size(); ++i) {
       const std::pair post(asked.author, asked.posts[i]);
       reply.posts[i] = believed.emplace(post, reply.posts[i]).first->second;
@@ -414,14 +416,14 @@ struct PusherProcess
       limits.last_words = std::chrono::milliseconds(20);
     }
     logic = std::make_unique<pusher::Pusher>(
-        pusher::Pusher::Ports{{*this, inbox},
-                              {*this, inbox},
-                              {*this, inbox},
-                              {*this, inbox},
-                              {*this, inbox},
-                              metrics},
-        pusher::Pusher::Setup{RangeLayout(kRanges), 1, world.random(), world.options.guards.logic,
-                              world.shards, world.character.own_posts},
+        pusher::Ports{{*this, inbox},
+                      {*this, inbox},
+                      {*this, inbox},
+                      {*this, inbox},
+                      {*this, inbox},
+                      metrics},
+        pusher::Setup{RangeLayout(kRanges), 1, world.random(), world.options.guards.logic,
+                      world.shards, world.character.own_posts},
         limits);
   }
 };

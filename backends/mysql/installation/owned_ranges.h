@@ -12,8 +12,9 @@
 namespace fanline::mysql {
 
 // Indexed by range. A pusher writes the row of a range before it claims the range for the first
-// time. That first claim finds no pos: and drops the range's timelines (pusher/range_takeover.h).
-// So a range without a row has no timeline that will be served once the range has an owner.
+// time. That first claim finds no pos: and drops the range's timelines
+// (pusher/ranges/range_takeover.h). So a range without a row has no timeline that will be served
+// once the range has an owner.
 Status ReadOwnedRanges(ShardConnections& connections, const RangeLayout& layout,
                        const ShardMap& map, std::vector<bool>* owned);
 

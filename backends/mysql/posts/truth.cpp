@@ -7,27 +7,34 @@
 
 namespace fanline::mysql {
 
-std::vector<PostPage> TruthService::DoAll(Connection& connection,
-                                          const std::vector<ReadPostPage>& requests) {
+std::vector<PostStates> TruthService::DoAll(Connection& connection,
+                                            const std::vector<ReadPostStates>& requests) {
   std::vector<PostKey> keys;
-  std::vector<PageQuery> queries;
-  for (const ReadPostPage& request : requests) {
+  for (const ReadPostStates& request : requests) {
     for (const PostId post : request.posts) keys.push_back({request.author, post});
-    queries.push_back({request.author, request.range, request.after, request.limit});
   }
   const auto rows = ReadPostRows(connection, std::move(keys));
-  auto pages = ReadFollowerPages(connection, layout, queries);
 
-  std::vector<PostPage> replies;
-  for (size_t i = 0; i < requests.size(); ++i) {
-    PostPage reply;
-    for (const PostId post : requests[i].posts) {
-      const auto row = rows.find({requests[i].author, post});
+  std::vector<PostStates> replies;
+  for (const ReadPostStates& request : requests) {
+    PostStates& reply = replies.emplace_back();
+    for (const PostId post : request.posts) {
+      const auto row = rows.find({request.author, post});
       reply.posts.push_back(row == rows.end() ? PostState{} : row->second);
     }
-    reply.followers = std::move(pages[i].followers);
-    reply.next = pages[i].next;
-    replies.push_back(std::move(reply));
+  }
+  return replies;
+}
+
+std::vector<FollowerPage> TruthService::DoAll(Connection& connection,
+                                              const std::vector<ReadFollowerPage>& requests) {
+  std::vector<PageQuery> queries;
+  for (const ReadFollowerPage& request : requests) {
+    queries.push_back({request.author, request.range, request.after, request.limit});
+  }
+  std::vector<FollowerPage> replies;
+  for (FollowersPage& page : ReadFollowerPages(connection, layout, queries)) {
+    replies.push_back({0, {}, std::move(page.followers), page.next});
   }
   return replies;
 }

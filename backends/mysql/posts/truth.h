@@ -3,8 +3,8 @@
 // A few threads per shard (shard_port.h). A thread takes the queued requests of its shard and reads
 // for them together: one statement for the states of posts of many requests, another for the first
 // pages of many authors. All reads of a request happen after Submit, each in a transaction of its
-// own (autocommit). A request is answered only if the server is still the primary after the last of
-// them.
+// own (autocommit). The requests are answered only if the server is still the primary after the
+// last read for any of them.
 #pragma once
 
 #include <vector>
@@ -17,10 +17,13 @@ namespace fanline::mysql {
 
 struct TruthService {
   static constexpr const char* kName = "truth";
-  static constexpr PoolLimits kLimits{.threads_per_shard = 2, .batch = 256};
+  static constexpr PoolLimits kLimits{.threads_per_shard = 2, .batch = 512};
   static constexpr bool kReadsTruth = true;
 
-  std::vector<PostPage> DoAll(Connection& connection, const std::vector<ReadPostPage>& requests);
+  std::vector<PostStates> DoAll(Connection& connection,
+                                const std::vector<ReadPostStates>& requests);
+  std::vector<FollowerPage> DoAll(Connection& connection,
+                                  const std::vector<ReadFollowerPage>& requests);
   std::vector<SyncTruth> DoAll(Connection& connection, const std::vector<ReadSync>& requests);
   template <class R>
   Shard ShardOf(const R& request) const {
@@ -30,6 +33,6 @@ struct TruthService {
   ShardMap map;
   RangeLayout layout;
 };
-using MysqlTruth = ShardPort<TruthService, ReadPostPage, ReadSync>;
+using MysqlTruth = ShardPort<TruthService, ReadPostStates, ReadFollowerPage, ReadSync>;
 
 }  // namespace fanline::mysql

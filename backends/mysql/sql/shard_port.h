@@ -15,7 +15,8 @@
 // - Shard ShardOf(const R&) const, for a kind whose requests do not name their shard.
 // - static Config Tuned(Config), for other timeouts.
 // - static constexpr bool kReadsTruth = true, if its replies are acted on as the truth. A server
-//   that was demoted during the request then answers none of them.
+//   that was demoted during the request then answers none of them. It is asked once for all merged
+//   requests that were queued together, of every kind, before they are answered.
 //
 // Requests queued together are served kind by kind, in the order of the kinds. The port sets the
 // ids of replies. A failed request is answered with its Status. If one of several merged requests
@@ -25,6 +26,7 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -73,8 +75,30 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
 
   static constexpr const char* kName = Service::kName;
 
+  // Merged requests of one kind, and what was read for them.
+  template <class Each>
+  struct Merged {
+    std::vector<Each> requests;
+    std::vector<ReplyTo<typename Each::Reply>> to;
+    std::vector<typename Each::Reply> replies;
+
+    void Fail(const Status& status) {
+      replies.clear();
+      for (const Each& request : requests) replies.push_back(FailureOf(request, status));
+    }
+    void Answer() {
+      for (size_t i = 0; i < replies.size(); ++i) {
+        replies[i].id = requests[i].id;
+        to[i](std::move(replies[i]));
+      }
+      replies.clear();
+    }
+  };
+
   void ServeBatch(Connection& connection, std::vector<Job>& batch) {
-    (ServeKind<R>(connection, batch), ...);
+    std::tuple<Merged<R>...> kinds;
+    (ServeKind(connection, batch, std::get<Merged<R>>(kinds)), ...);
+    std::apply([&](auto&... kind) { ProveAndAnswer(connection, kind...); }, kinds);
   }
   static void FailJob(const Job& job, const Status& status) {
     std::visit([&](const auto& asked) { asked.to(FailureOf(asked.request, status)); }, job);
@@ -101,50 +125,60 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
   }
 
   template <class Each>
-  void ServeKind(Connection& connection, std::vector<Job>& batch) {
-    std::vector<Each> requests;
-    std::vector<ReplyTo<typename Each::Reply>> to;
+  void ServeKind(Connection& connection, std::vector<Job>& batch, Merged<Each>& kind) {
     for (Job& job : batch) {
       auto* asked = std::get_if<Asked<Each>>(&job);
       if (asked == nullptr) continue;
-      requests.push_back(std::move(asked->request));
-      to.push_back(asked->to);
+      kind.requests.push_back(std::move(asked->request));
+      kind.to.push_back(asked->to);
     }
     if constexpr (kMerged<Each>) {
-      if (!requests.empty() && ServeMerged(connection, requests, to)) return;
+      if (kind.requests.empty() || ReadMerged(connection, kind)) return;
     }
-    for (size_t i = 0; i < requests.size(); ++i) ServeOne(connection, requests[i], to[i]);
+    for (size_t i = 0; i < kind.requests.size(); ++i) {
+      ServeOne(connection, kind.requests[i], kind.to[i]);
+    }
   }
+
+  static constexpr bool kProves = requires { Service::kReadsTruth; };
 
   static void ProveRead(Connection& connection) {
-    if constexpr (requires { Service::kReadsTruth; }) connection.RequirePrimary();
+    if constexpr (kProves) connection.RequirePrimary();
   }
 
-  // Returns false if one of the requests holds an unusable value.
+  // Reads for all of them. They are answered here, unless they have to be proved. Returns false if
+  // one of the requests holds an unusable value.
   template <class Each>
-  bool ServeMerged(Connection& connection, const std::vector<Each>& requests,
-                   const std::vector<ReplyTo<typename Each::Reply>>& to) {
-    std::vector<typename Each::Reply> replies;
+  bool ReadMerged(Connection& connection, Merged<Each>& kind) {
     try {
-      replies = service_.DoAll(connection, requests);
+      kind.replies = service_.DoAll(connection, kind.requests);
+      if constexpr (kProves) return true;
+    } catch (const MysqlError& error) {
+      if (error.kind() == ErrorKind::kData && kind.requests.size() > 1) return false;
+      kind.Fail(pool_.Failed(connection, error));
+    }
+    kind.Answer();
+    return true;
+  }
+
+  template <class... Each>
+  void ProveAndAnswer(Connection& connection, Merged<Each>&... kinds) {
+    if ((kinds.replies.empty() && ...)) return;
+    try {
       ProveRead(connection);
     } catch (const MysqlError& error) {
-      if (error.kind() == ErrorKind::kData && requests.size() > 1) return false;
       const Status status = pool_.Failed(connection, error);
-      replies.clear();  // they were read, but not proved
-      for (const Each& request : requests) replies.push_back(FailureOf(request, status));
+      ((kinds.replies.empty() ? void() : kinds.Fail(status)), ...);
     }
-    for (size_t i = 0; i < replies.size(); ++i) {
-      replies[i].id = requests[i].id;
-      to[i](std::move(replies[i]));
-    }
-    return true;
+    (kinds.Answer(), ...);
   }
 
   template <class Each>
   void ServeOne(Connection& connection, const Each& request, ReplyTo<typename Each::Reply> to) {
     if constexpr (kMerged<Each>) {
-      ServeMerged<Each>(connection, {request}, {to});
+      Merged<Each> alone{{request}, {to}, {}};
+      ReadMerged(connection, alone);
+      ProveAndAnswer(connection, alone);
     } else {
       typename Each::Reply reply;
       try {

@@ -21,10 +21,10 @@ struct AwayWorld : BobsWorld {
   void Answer() {
     asked = 0;
     for (const auto& call : std::exchange(truth_calls, {})) {
-      const auto& page = std::get<ReadPostPage>(call);
+      const auto& page = std::get<ReadFollowerPage>(call);
       const bool fails = away && Raw(page.author) >= kFirstAway;
       asked += Raw(page.author) >= kFirstAway;
-      PostPage failed;
+      FollowerPage failed;
       failed.id = page.id;
       failed.status = Status::Later("mysql_1", "away");
       inbox.emplace_back(fails ? failed : mysql.Do(page));
@@ -265,9 +265,9 @@ TEST(Away, WhoWaitsForAShardThatIsBackDoesNotWaitForANodeThatHangs) {
   const auto calls = std::exchange(w.truth_calls, {});
   for (const Range range : {0, 1}) {  // who needs the node that hangs is parked first
     for (const auto& call : calls) {
-      const auto& page = std::get<ReadPostPage>(call);
+      const auto& page = std::get<ReadFollowerPage>(call);
       if (page.range != range) continue;
-      PostPage failed;
+      FollowerPage failed;
       failed.id = page.id;
       failed.status = Status::Later("mysql_0", "away");
       w.inbox.emplace_back(failed);
@@ -300,7 +300,7 @@ struct HangingShard : BobsWorld {
       Step();
       std::vector<TruthRequest> hanging;
       for (const auto& call : std::exchange(truth_calls, {})) {
-        const auto& page = std::get<ReadPostPage>(call);
+        const auto& page = std::get<ReadFollowerPage>(call);
         if (Hangs(page.author)) {
           hanging.push_back(call);
         } else {
@@ -503,7 +503,7 @@ struct PagesWorld : World {
   // The readers for whom there must be memory, of each page that is asked for.
   std::vector<uint32_t> Asked() const {
     std::vector<uint32_t> asked;
-    for (const auto& call : truth_calls) asked.push_back(std::get<ReadPostPage>(call).limit);
+    for (const auto& call : truth_calls) asked.push_back(std::get<ReadFollowerPage>(call).limit);
     return asked;
   }
   void FinishPages() {
@@ -550,7 +550,7 @@ struct FullWorld : World {
   }
   void AnswerSome(size_t count) {
     for (size_t i = 0; i < count; ++i) {
-      inbox.emplace_back(mysql.Do(std::get<ReadPostPage>(truth_calls.front())));
+      inbox.emplace_back(mysql.Do(std::get<ReadFollowerPage>(truth_calls.front())));
       truth_calls.erase(truth_calls.begin());
     }
     Step();

@@ -29,9 +29,9 @@ constexpr Time kBegin{seconds(100)};
 
 // What the stores take, about as on one core each.
 constexpr auto kStatements = microseconds(300);  // for what a thread reads together
-constexpr auto kRequest = microseconds(20);
+constexpr auto kRequest = microseconds(20);      // of both kinds
 constexpr auto kRow = microseconds(1);
-constexpr size_t kReadTogether = 256;
+constexpr size_t kReadTogether = 512;
 constexpr int kTruthThreads = 2;
 constexpr auto kCall = microseconds(60);  // of a batch, whatever it holds
 constexpr double kWriteUs = 1e6 / 150'000;
@@ -55,9 +55,9 @@ const std::vector<std::vector<UserId>>& Followers() {
 }
 
 struct Fleet
-    : ServesAll<Fleet, ReadPostPage, ReadSync, ClaimRange, ResetRange, SavePosition, TimelineBatch,
-                ReadTimeline, ApplySync, DropTimeline, MarkPart, AcquireRange, RaiseEpoch,
-                SaveStart, SettleRange, AppendDeadLetter, WeighAuthor> {
+    : ServesAll<Fleet, ReadPostStates, ReadFollowerPage, ReadSync, ClaimRange, ResetRange,
+                SavePosition, TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart,
+                AcquireRange, RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter, WeighAuthor> {
   Fleet()
       : pusher(
             {{*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, seen},
@@ -77,8 +77,14 @@ struct Fleet
       to(mysql.Do(request));
     }
   }
-  void Serve(ReadPostPage request, ReplyTo<PostPage> to) {
-    asked.emplace_back(std::move(request), to);
+  void Serve(const ReadPostStates& request, ReplyTo<PostStates> to) {
+    asked.push_back({kRequest / 2, [to, states = StatesOf(request)] { to(states); }});
+    ReadTruth();
+  }
+  void Serve(const ReadFollowerPage& request, ReplyTo<FollowerPage> to) {
+    FollowerPage page = PageOf(request);
+    const Duration takes = kRequest / 2 + kRow * page.followers.size();
+    asked.push_back({takes, [to, page = std::move(page)] { to(page); }});
     ReadTruth();
   }
   void Serve(TimelineBatch batch, ReplyTo<BatchWritten> to) {
@@ -100,27 +106,32 @@ struct Fleet
     ++threads_busy;
     // What comes in the same moment is there when the thread looks.
     At(now.mono, [this] {
-      std::vector<std::pair<PostPage, ReplyTo<PostPage>>> pages;
+      std::vector<std::function<void()>> answers;
       Duration takes = kStatements;
-      while (!asked.empty() && pages.size() < kReadTogether) {
-        pages.emplace_back(PageOf(asked.front().first), asked.front().second);
-        takes += kRequest + kRow * pages.back().first.followers.size();
+      while (!asked.empty() && answers.size() < kReadTogether) {
+        takes += asked.front().takes;
+        answers.push_back(std::move(asked.front().answer));
         asked.pop_front();
       }
-      At(now.mono + takes, [this, pages = std::move(pages)]() mutable {
-        for (auto& [page, to] : pages) to(std::move(page));
+      At(now.mono + takes, [this, answers = std::move(answers)] {
+        for (const auto& answer : answers) answer();
         --threads_busy;
         ReadTruth();
       });
     });
   }
 
-  static PostPage PageOf(const ReadPostPage& request) {
-    PostPage page;
-    page.id = request.id;
+  static PostStates StatesOf(const ReadPostStates& request) {
+    PostStates states;
+    states.id = request.id;
     for (const PostId post : request.posts) {
-      page.posts.emplace_back().created_at = static_cast<UnixMs>(Raw(post));
+      states.posts.emplace_back().created_at = static_cast<UnixMs>(Raw(post));
     }
+    return states;
+  }
+  static FollowerPage PageOf(const ReadFollowerPage& request) {
+    FollowerPage page;
+    page.id = request.id;
     const auto& all = Followers()[static_cast<size_t>(request.range)];
     if (request.author != kCelebrity) {
       for (uint64_t i = 0; i < FewIn(request.range); ++i) {
@@ -202,7 +213,11 @@ struct Fleet
   Now now{Time(seconds(99)), 99'000};
   fakes::Inbox<Input> inbox;
   std::multimap<Time, std::function<void()>> events;
-  std::deque<std::pair<ReadPostPage, ReplyTo<PostPage>>> asked;
+  struct Read {
+    Duration takes;
+    std::function<void()> answer;
+  };
+  std::deque<Read> asked;
   int threads_busy = 0;
   Time node_free{};
   std::map<Range, int64_t> next_offset;

@@ -28,11 +28,11 @@ TEST(Pusher, APostThatIsMergedAtReadMarksItsAuthorInstead) {
   w.Publish(kAnn, PostId{77}, 1'000);
   w.Give(0, Hint::OfPost(kAnn, PostId{77}));
   w.Step();
-  ASSERT_EQ(w.truth_calls.size(), 1u);
-  PostPage page = w.mysql.Do(std::get<ReadPostPage>(w.truth_calls.front()));
-  w.truth_calls.clear();
-  page.posts.at(0).pushed = false;
-  w.inbox.emplace_back(std::move(page));
+  ASSERT_EQ(w.state_calls.size(), 1u);
+  PostStates states = w.mysql.Do(w.state_calls.front());
+  w.state_calls.clear();
+  states.posts.at(0).pushed = false;
+  w.inbox.emplace_back(std::move(states));
   w.RunUntilIdle();
   EXPECT_TRUE(w.Items(w.bob).empty());
   EXPECT_EQ(w.redis.timelines().at(w.bob).marks, std::set<UserId>{kAnn});
@@ -80,6 +80,42 @@ TEST(Pusher, WritesNothingBehindALanesHeadBeforeTheHeadIsDone) {
 
   w.RunUntilIdle();
   EXPECT_EQ(w.metrics.done, 2);
+}
+
+TEST(Pusher, AUnitIsParkedOnceItsPostsAndItsFollowersAreBothAnswered) {
+  BobsWorld w;
+  w.Post();
+  w.Step();
+  PostStates failed;
+  failed.id = w.state_calls.at(0).id;
+  failed.status = Status::Later("mysql_0", "away");
+  w.state_calls.clear();
+  w.inbox.emplace_back(failed);
+  w.Step();
+  EXPECT_EQ(w.metrics.held.units_parked, 0u) << "its followers would be taken for the next page";
+  w.AnswerTruth();
+  w.Step();
+  EXPECT_EQ(w.metrics.held.units_parked, 1u);
+
+  w.Pass(std::chrono::seconds(1));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.Items(w.bob), Posts{kPost});
+}
+
+TEST(Pusher, PostsThatWereReadAreNotReadAgainWithTheFollowers) {
+  BobsWorld w;
+  w.Post();
+  w.Step();
+  w.FailPage(Status::Later("mysql_0", "away"));
+  w.Step();
+  ASSERT_EQ(w.metrics.held.units_parked, 1u);
+  w.Pass(std::chrono::seconds(1));
+  w.Step();
+  EXPECT_EQ(w.truth_calls.size(), 1u);
+  EXPECT_TRUE(w.state_calls.empty());
+
+  w.RunUntilIdle();
+  EXPECT_EQ(w.Items(w.bob), Posts{kPost});
 }
 
 TEST(Pusher, LetsOtherAuthorsPassALaneThatWaits) {

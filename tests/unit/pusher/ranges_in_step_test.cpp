@@ -17,7 +17,7 @@ constexpr UserId kCid{1003};
 Asked AskedNow(const World& w) {
   Asked asked;
   for (const TruthRequest& call : w.truth_calls) {
-    const auto& page = std::get<ReadPostPage>(call);
+    const auto& page = std::get<ReadFollowerPage>(call);
     asked.emplace_back(page.range, page.author);
   }
   return asked;
@@ -29,8 +29,8 @@ Limits Places(uint32_t units) {
   return limits;
 }
 
-struct Ranges : World {
-  Ranges(uint32_t ranges, uint32_t places, uint32_t shards = 1)
+struct SomeRanges : World {
+  SomeRanges(uint32_t ranges, uint32_t places, uint32_t shards = 1)
       : World(Places(places), std::make_shared<Stores>(ranges), shards) {
     for (Range range = 0; range < static_cast<Range>(ranges); ++range) Assign(range);
   }
@@ -38,8 +38,8 @@ struct Ranges : World {
     for (const UserId author : authors) Give(range, Hint::OfPost(author, kPost));
   }
 };
-struct TwoRanges : Ranges {
-  explicit TwoRanges(uint32_t places) : Ranges(2, places) {}
+struct TwoRanges : SomeRanges {
+  explicit TwoRanges(uint32_t places) : SomeRanges(2, places) {}
 };
 
 TEST(RangesInStep, AnAuthorIsAskedForInAllRangesAtOnceWhereverHeStandsInTheirLogs) {
@@ -65,14 +65,14 @@ TEST(RangesInStep, SoHeIsInTheRangesAbove) {
 
 // So what looking for an author costs is bounded by the ranges that have him. Range 1 is first.
 TEST(RangesInStep, ARangeWithoutTheAuthorEndsTheSearch) {
-  Ranges above(4, 2);
+  SomeRanges above(4, 2);
   above.Wait(1, {kAnn});
   above.Wait(2, {kCid});
   above.Wait(3, {kAnn});
   above.Step();
   EXPECT_EQ(AskedNow(above), (Asked{{1, kAnn}, {2, kCid}}));
 
-  Ranges below(4, 3);
+  SomeRanges below(4, 3);
   below.Wait(1, {kCid, kAnn});
   below.Wait(3, {kAnn});
   below.Wait(0, {kBen});
@@ -82,7 +82,7 @@ TEST(RangesInStep, ARangeWithoutTheAuthorEndsTheSearch) {
 
 // It was just taken over, say, and all others have nothing of what it has.
 TEST(RangesInStep, ARangeThatLagsHasAsManyPlacesAsTheOthers) {
-  Ranges w(8, 16);
+  SomeRanges w(8, 16);
   const Range lags = 4;
   for (uint64_t n = 0; n < 100; ++n) {
     for (Range range = 0; range < 8; ++range)
@@ -100,7 +100,7 @@ TEST(RangesInStep, ARangeThatLagsHasAsManyPlacesAsTheOthers) {
 }
 
 TEST(RangesInStep, ARangeThatHadNothingToDoIsOwedNothing) {
-  Ranges w(4, 16);
+  SomeRanges w(4, 16);
   for (uint64_t n = 1; n <= 50; ++n) {
     for (const Range range : {0, 1, 3}) w.Wait(range, {UserId{n}});
   }
@@ -118,7 +118,7 @@ TEST(RangesInStep, ARangeThatHadNothingToDoIsOwedNothing) {
 // All that range 0 has is of a shard that hangs for a while.
 TEST(RangesInStep, WhatARangeCouldNotStartItIsOwedUpToAllPlaces) {
   const uint32_t places = 4;
-  Ranges w(2, places, 2);
+  SomeRanges w(2, places, 2);
   const ShardMap map = ShardMap::Even(2);
   const auto wait = [&](Range range, Shard shard, int authors) {
     for (uint64_t id = range == 0 ? 1 : 2'000'000; authors > 0; ++id) {

@@ -96,14 +96,14 @@ struct Stores {
   uint64_t pushers = 0, crashes = 0;
 };
 
-using TruthRequest = std::variant<ReadPostPage, ReadSync>;
+using TruthRequest = std::variant<ReadFollowerPage, ReadSync>;
 using TimelineRequest = std::variant<ClaimRange, ResetRange, SavePosition, TimelineBatch,
                                      ReadTimeline, ApplySync, DropTimeline, MarkPart>;
 
 struct World
-    : ServesAll<World, ReadPostPage, ReadSync, ClaimRange, ResetRange, SavePosition, TimelineBatch,
-                ReadTimeline, ApplySync, DropTimeline, MarkPart, AcquireRange, RaiseEpoch,
-                SaveStart, SettleRange, AppendDeadLetter, WeighAuthor> {
+    : ServesAll<World, ReadPostStates, ReadFollowerPage, ReadSync, ClaimRange, ResetRange,
+                SavePosition, TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart,
+                AcquireRange, RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter, WeighAuthor> {
   explicit World(Limits given = Limits{}, std::shared_ptr<Stores> theirs = nullptr,
                  uint32_t shards = 1, bool own_posts = false)
       : stores(theirs ? std::move(theirs) : std::make_shared<Stores>()),
@@ -127,6 +127,10 @@ struct World
       to(owners_away ? RangeOwned{.id = request.id, .status = Status::Later("mysql_0", "away")}
                      : mysql.Do(request));
     }
+  }
+  // Answered with the next step, whatever becomes of the followers.
+  void Serve(ReadPostStates request, ReplyTo<PostStates>) {
+    state_calls.push_back(std::move(request));
   }
   void Serve(WeighAuthor request, ReplyTo<AuthorWeighed> to) {
     if (weights_answered) to(mysql.Do(request));
@@ -155,7 +159,9 @@ struct World
 
   // ---- driving ---------------------------------------------------------------------------------
   void Step() {
-    std::vector<Input> inputs = std::exchange(inbox, {});
+    std::vector<Input> inputs;
+    for (const auto& call : std::exchange(state_calls, {})) inputs.emplace_back(mysql.Do(call));
+    for (Input& input : std::exchange(inbox, {})) inputs.push_back(std::move(input));
     const Progress progress = pusher.Step(inputs, now);
     next_timer = progress.next_timer;
     for (const auto& at : progress.orders.seek) sought.push_back(at);
@@ -194,11 +200,11 @@ struct World
     reply.status = status;
     inbox.emplace_back(std::move(reply));
   }
-  // The one page that is under way cannot be read.
+  // The one page of followers that is under way cannot be read.
   void FailPage(const Status& status) {
     EXPECT_EQ(truth_calls.size(), 1u);
-    PostPage failed;
-    failed.id = std::get<ReadPostPage>(truth_calls.at(0)).id;
+    FollowerPage failed;
+    failed.id = std::get<ReadFollowerPage>(truth_calls.at(0)).id;
     failed.status = status;
     truth_calls.clear();
     inbox.emplace_back(std::move(failed));
@@ -284,6 +290,7 @@ struct World
   Seen metrics;
   Now now{Time(std::chrono::seconds(100)), 1'000'000};
   fakes::Inbox<Input> inbox;
+  std::vector<ReadPostStates> state_calls;
   std::vector<TruthRequest> truth_calls;
   std::vector<TimelineRequest> timeline_calls;
   std::vector<DeadLetter> letters;

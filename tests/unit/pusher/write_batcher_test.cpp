@@ -1,4 +1,4 @@
-#include "pusher/write_batcher.h"
+#include "pusher/units/write_batcher.h"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +10,18 @@
 namespace fanline::pusher {
 namespace {
 
+struct Count {
+  size_t waiting_readers = 0;
+};
+struct Batcher : Count, WriteBatcher {
+  explicit Batcher(const Limits& limits) : WriteBatcher(limits, waiting_readers) {}
+};
+
 Item Post(uint64_t id) { return {PostId{id}, static_cast<UnixMs>(id)}; }
 
 TEST(WriteBatcher, PostsOfDifferentAuthorsMeetInOneTimelinesWrite) {
   const Limits limits;
-  WriteBatcher batcher(limits);
+  Batcher batcher(limits);
   batcher.Add({1, {UserId{5}, UserId{6}}, {Post(10)}, {}});
   batcher.Add({2, {UserId{6}}, {Post(11)}, {PostId{12}}});
   std::vector<Share> shares;
@@ -32,13 +39,13 @@ TEST(WriteBatcher, PostsOfDifferentAuthorsMeetInOneTimelinesWrite) {
 TEST(WriteBatcher, AReaderWhoseWriteIsFullHoldsUpNobodyElse) {
   Limits limits;
   limits.items_per_zadd = 1;
-  WriteBatcher batcher(limits);
+  Batcher batcher(limits);
   batcher.Add({1, {UserId{5}, UserId{6}}, {Post(10)}, {}});
   batcher.Add({2, {UserId{6}, UserId{7}}, {Post(11)}, {}});
   batcher.Add({3, {UserId{8}}, {Post(12)}, {}});
   std::vector<Share> shares;
   EXPECT_EQ(batcher.Cut(&shares).writes.size(), 4u);
-  EXPECT_EQ(batcher.waiting_readers(), 1u);
+  EXPECT_EQ(batcher.waiting_readers, 1u);
 
   shares.clear();
   const TimelineBatch later = batcher.Cut(&shares);
@@ -47,6 +54,17 @@ TEST(WriteBatcher, AReaderWhoseWriteIsFullHoldsUpNobodyElse) {
   EXPECT_EQ(later.adds, std::vector{Post(11)});
   EXPECT_EQ(shares[0].unit, 2u);
   EXPECT_TRUE(batcher.empty());
+}
+
+TEST(WriteBatcher, ReadersOfARangeThatIsLostWaitNoLonger) {
+  const Limits limits;
+  size_t waiting = 0;
+  {
+    WriteBatcher batcher(limits, waiting);
+    batcher.Add({1, {UserId{5}, UserId{6}}, {Post(10)}, {}});
+    EXPECT_EQ(waiting, 2u);
+  }
+  EXPECT_EQ(waiting, 0u);
 }
 
 Contribution PageOf(uint64_t unit, uint64_t first_reader, uint64_t readers, bool further) {
@@ -70,20 +88,20 @@ using Timelines = std::map<uint64_t, size_t>;
 TEST(WriteBatcher, AFirstPagePassesTheFurtherPagesOfOthers) {
   Limits limits;
   limits.timelines_per_batch = 100;
-  WriteBatcher batcher(limits);
+  Batcher batcher(limits);
   batcher.Add(PageOf(1, 1'000, 500, true));
   EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 100}})) << "while it is alone it has all";
   batcher.Add(PageOf(2, 1, 10, false));
-  EXPECT_EQ(batcher.waiting_readers(), 10u) << "of first pages";
+  EXPECT_EQ(batcher.waiting_readers, 10u) << "of first pages";
   EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 25}, {2, 10}}));
-  EXPECT_EQ(batcher.waiting_readers(), 0u);
+  EXPECT_EQ(batcher.waiting_readers, 0u);
   EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 100}}));
 }
 
 TEST(WriteBatcher, FurtherPagesGetAQuarterHoweverManyFirstPagesWait) {
   Limits limits;
   limits.timelines_per_batch = 100;
-  WriteBatcher batcher(limits);
+  Batcher batcher(limits);
   batcher.Add(PageOf(1, 1'000, 80, true));
   for (uint64_t unit = 2; unit < 12; ++unit)
     batcher.Add(PageOf(unit, 5'000 + unit * 50, 50, false));
@@ -93,7 +111,7 @@ TEST(WriteBatcher, FurtherPagesGetAQuarterHoweverManyFirstPagesWait) {
 
 TEST(WriteBatcher, WhatMustBeAloneIsAlsoBesideFurtherPages) {
   const Limits limits;
-  WriteBatcher batcher(limits);
+  Batcher batcher(limits);
   batcher.Add(PageOf(1, 1'000, 50, true));
   batcher.Add({2, {UserId{6}}, {Post(11)}, {}, true});
   EXPECT_EQ(NextBatch(batcher), (Timelines{{2, 1}}));
@@ -108,7 +126,7 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
     Limits limits;
     limits.timelines_per_batch = 1 + static_cast<uint32_t>(random.Bits() % 12);
     limits.items_per_zadd = 1 + static_cast<uint32_t>(random.Bits() % kMaxAddsPerWrite);
-    WriteBatcher batcher(limits);
+    Batcher batcher(limits);
     std::map<uint64_t, Contribution> given;
     std::set<std::pair<uint64_t, UserId>> expected;
     for (uint64_t unit = 1; unit <= 8; ++unit) {
@@ -128,7 +146,7 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
       batcher.Add(contribution);
     }
     const auto of_first = [&](const auto& each) { return !given[each.first].further; };
-    EXPECT_EQ(batcher.waiting_readers(), std::count_if(expected.begin(), expected.end(), of_first));
+    EXPECT_EQ(batcher.waiting_readers, std::count_if(expected.begin(), expected.end(), of_first));
 
     while (!batcher.empty()) {
       std::vector<Share> shares;
@@ -163,7 +181,7 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
       }
     }
     ASSERT_TRUE(expected.empty()) << expected.size() << " were lost";
-    ASSERT_EQ(batcher.waiting_readers(), 0u);
+    ASSERT_EQ(batcher.waiting_readers, 0u);
   }
 }
 

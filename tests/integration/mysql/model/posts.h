@@ -49,12 +49,13 @@ struct Posts {
   }
 
   std::string ReadPages() {
-    std::vector<ReadPostPage> requests;
+    std::vector<ReadPostStates> states;
+    std::vector<ReadFollowerPage> requests;
     for (uint64_t i = 1 + world.Below(5); i > 0; --i) {
-      ReadPostPage request;
+      ReadFollowerPage request;
       request.range = static_cast<Range>(world.Below(world.layout.partitions()));
       request.author = world.User();
-      request.posts = world.Posts(5);
+      states.push_back({.author = request.author, .posts = world.Posts(5)});
       request.limit = static_cast<uint32_t>(1 + world.Below(4));
       const UserId after = world.User();
       if (world.layout.RangeOf(after) == request.range) {
@@ -62,8 +63,9 @@ struct Posts {
       }
       requests.push_back(request);
     }
+    world.CompareAll(fake, truth, states);
     world.CompareAll(fake, truth, requests);
-    return "pages of followers and posts";
+    return "states of posts and pages of followers";
   }
 
   std::string Sync() {

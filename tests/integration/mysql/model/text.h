@@ -74,8 +74,9 @@ struct Texts {  // each function finds all others
   static std::string Text(const PulledCounted& reply) {
     return Words(reply.status, reply.shard, reply.by_hand, reply.by_itself);
   }
-  static std::string Text(const PostPage& page) {
-    return Words(page.status, page.posts, page.followers, "next", page.next);
+  static std::string Text(const PostStates& states) { return Words(states.status, states.posts); }
+  static std::string Text(const FollowerPage& page) {
+    return Words(page.status, page.followers, "next", page.next);
   }
   static std::string Text(const SyncTruth& truth) {
     return Words(truth.status, truth.following, truth.marked, truth.remove, truth.visible, "unread",

@@ -1,4 +1,4 @@
-// MysqlTruth on real shards: what the two kinds of requests answer.
+// MysqlTruth on real shards: what the kinds of requests answer.
 #include "backends/mysql/posts/truth.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,8 @@ class TruthTest : public ::testing::Test {
 
   Shards shards_;
   const RangeLayout layout_{16};
-  Replies<PostPage> pages_;
+  Replies<PostStates> states_;
+  Replies<FollowerPage> pages_;
   Replies<SyncTruth> syncs_;
   MysqlTruth truth_{shards_.config(), {}, kNoLog, {shards_.map(), layout_}};
   uint64_t last_id_ = 0;
@@ -52,7 +53,7 @@ TEST_F(TruthTest, EachOfManyRequestsAtOnceIsAnsweredOnceAndAsIfAlone) {
     shards_.PutFollowers(UserId{n}, readers);
     shards_.PutPost(UserId{n}, PostId{n}, Published(static_cast<UnixMs>(n)));
   }
-  std::vector<ReadPostPage> pages;
+  std::vector<ReadFollowerPage> pages;
   std::vector<ReadSync> syncs;
   for (int i = 0; i < 2000; ++i) {
     const UserId author = authors[seeded.Below(authors.size())];
@@ -61,14 +62,17 @@ TEST_F(TruthTest, EachOfManyRequestsAtOnceIsAnsweredOnceAndAsIfAlone) {
       truth_.Submit(syncs.back(), syncs_);
     } else {
       const auto range = static_cast<Range>(seeded.Below(16));
-      pages.push_back({++last_id_, range, author, {PostId{Raw(author)}}, std::nullopt, 50});
+      pages.push_back({++last_id_, range, author, std::nullopt, 50});
+      truth_.Submit(ReadPostStates{last_id_, author, {PostId{Raw(author)}}}, states_);
       truth_.Submit(pages.back(), pages_);
     }
   }
-  for (const ReadPostPage& request : pages) {
+  for (const ReadFollowerPage& request : pages) {
+    const auto states = states_.Await(request.id);
+    ASSERT_TRUE(states.status.done()) << states.status.message;
+    EXPECT_EQ(states.posts.at(0).created_at, static_cast<UnixMs>(Raw(request.author)));
     const auto page = pages_.Await(request.id);
     ASSERT_TRUE(page.status.done()) << page.status.message;
-    EXPECT_EQ(page.posts.at(0).created_at, static_cast<UnixMs>(Raw(request.author)));
     size_t expected = 0;
     for (uint64_t raw = 0; raw < Raw(request.author) * 10; ++raw) {
       expected += layout_.RangeOf(UserId{1000 + raw}) == request.range;
@@ -80,6 +84,31 @@ TEST_F(TruthTest, EachOfManyRequestsAtOnceIsAnsweredOnceAndAsIfAlone) {
     ASSERT_TRUE(truth.status.done()) << truth.status.message;
     EXPECT_EQ(truth.following, Raw(request.reader) < 1000 + Raw(request.author) * 10);
   }
+}
+
+// Units of many authors that wait together are read together, and the server is asked once whether
+// it is the primary.
+TEST_F(TruthTest, PostsAndFollowersThatWaitTogetherAreAFewStatements) {
+  constexpr Shard kShard = 1;
+  std::vector<UserId> authors;
+  for (uint64_t nth = 1; nth <= 100; ++nth) {
+    authors.push_back(shards_.UserOn(kShard, nth));
+    shards_.PutPost(authors.back(), PostId{nth}, Published(static_cast<UnixMs>(nth)));
+    shards_.PutFollowers(authors.back(), {UserId{1000}});
+  }
+  const int64_t before = Selects(kShard);
+  shards_.on(kShard).Execute("LOCK TABLES author_post WRITE, follower WRITE");  // the first wait
+  const Range range = layout_.RangeOf(UserId{1000});
+  for (uint64_t nth = 1; nth <= 100; ++nth) {
+    truth_.Submit(ReadPostStates{nth, authors[nth - 1], {PostId{nth}}}, states_);
+    truth_.Submit(ReadFollowerPage{nth, range, authors[nth - 1], std::nullopt, 500}, pages_);
+  }
+  shards_.on(kShard).Execute("UNLOCK TABLES");
+  for (uint64_t nth = 1; nth <= 100; ++nth) {
+    EXPECT_EQ(states_.Await(nth).posts.at(0).created_at, static_cast<UnixMs>(nth));
+    EXPECT_THAT(pages_.Await(nth).followers, ElementsAre(UserId{1000}));
+  }
+  EXPECT_LE(Selects(kShard) - before, 30) << "each by itself they would be 400";
 }
 
 // Full timelines that have nothing in common: statements follow the author's posts, not theirs.

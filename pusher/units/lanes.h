@@ -27,8 +27,8 @@
 #include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/shard_shares.h"
 #include "fanline/ports/live_timelines.h"
-#include "pusher/limits.h"
-#include "pusher/unit.h"
+#include "pusher/base/limits.h"
+#include "pusher/units/unit.h"
 
 namespace fanline::pusher {
 
@@ -53,7 +53,7 @@ class Lanes {
   // The author whose turn it is among the shard's runnable lanes.
   UserId next(Shard shard) const { return runnable_[shard].front(); }
   // Takes the head of the author's runnable lane, even out of turn. The caller fills in id, range,
-  // epoch, node and place. If `singly`, the unit has one hint. A unit of syncs has at most `syncs`
+  // epoch, node and credit. If `singly`, the unit has one hint. A unit of syncs has at most `syncs`
   // of them, but at least one. Hints that `begun` names by their first offset form the same unit
   // again, without any others.
   Unit Take(UserId author, bool singly, size_t syncs, const std::map<int64_t, BegunHints>& begun);

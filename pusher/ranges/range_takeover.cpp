@@ -1,4 +1,4 @@
-#include "pusher/range_takeover.h"
+#include "pusher/ranges/range_takeover.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,9 +1,9 @@
-// Runs of the units of post hints that are under way. A run reads the states of its posts together
-// with the first page of the author's followers. It then writes page after page to the followers'
-// live timelines. A post that is visible and pushed is added; any other is removed. A post that is
-// merged at read is removed and marks its author in the timelines. If home timelines hold the
-// reader's own posts, the author is the first reader of the first page, in the range of the
-// author's own bucket (docs/decisions/0028-ones-own-posts.md).
+// Runs of the units of post hints that are under way. A run asks for the states of its posts and
+// for the first page of the author's followers at the same time. It then writes page after page to
+// the followers' live timelines. A post that is visible and pushed is added; any other is removed.
+// A post that is merged at read is removed and marks its author in the timelines. If home timelines
+// hold the reader's own posts, the author is the first reader of the first page, in the range of
+// the author's own bucket (docs/decisions/0028-ones-own-posts.md).
 //
 // A page is done when Redis has acknowledged all its writes. After a failure the same page is read
 // and written again. The states are not read again: a state that changed since has a hint behind
@@ -23,48 +23,46 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fanline/base/mutation_switches.h"
-#include "pusher/limits.h"
-#include "pusher/measured_deliveries.h"
-#include "pusher/unit.h"
-#include "pusher/write_batcher.h"
+#include "pusher/base/common.h"
+#include "pusher/units/admission.h"
+#include "pusher/units/measured_deliveries.h"
+#include "pusher/units/unit.h"
+#include "pusher/units/write_batcher.h"
 
 namespace fanline::pusher {
 
 class PostRuns {
  public:
-  // `own_posts`: tells an author's own range, if home timelines hold the reader's own posts; else
-  // none.
-  PostRuns(const RunPorts& ports, const Limits& limits, AuthorWeights::Setup weighed,
-           const MutationSwitches& guards, std::optional<RangeLayout> own_posts)
-      : ports_(ports),
-        limits_(limits),
-        guards_(guards),
-        own_posts_(own_posts),
-        weights_(ports.weights, ports.metrics, std::move(weighed), ports.ids) {}
+  // Both outlive this object.
+  PostRuns(Common& common, Admission& admission)
+      : common_(common),
+        ports_(common.ports),
+        guards_(common.setup.guards),
+        admission_(admission),
+        marks_(common),
+        weights_(common) {}
 
   // Reads the first page, the next one, or the one that failed, with at most this many `followers`.
   // `unit` must stay where it is until its run has ended: finished, answered `never`, or forgotten.
   void Begin(const Unit& unit, uint32_t followers);
   // Takes an answer; returns the steps that follow from it.
-  std::optional<RunStep> On(PostPage& page, Now now);
+  std::optional<RunStep> On(const PostStates& states, Now now);
+  std::optional<RunStep> On(FollowerPage& page, Now now);
   std::vector<RunStep> On(const BatchWritten& written, Now now);
   void On(const PartMarked& marked, Now now) { marks_.On(marked, now); }
   void On(const AuthorWeighed& weighed) { weights_.On(weighed); }
   // Sends the writes that wait, as far as each node of Redis may have batches under way.
   void SendBatches();
-  // Forgets all units of a range that was lost. Their writes may still arrive in Redis, which
-  // refuses them by their epoch.
-  void Forget(Range range);
+  // Forget what a range that was lost has begun, and its units. Their writes may still arrive in
+  // Redis, which refuses them by their epoch.
+  void ForgetRange(Range range);
+  void ForgetUnit(uint64_t unit) { runs_.erase(unit); }
 
   // The work that is begun in the range, by the offset of its first hint: of units under way, and
   // of earlier owners as far as it is not taken up yet.
   const std::map<int64_t, BegunHints>& begun(Range range) const;
   // The range was taken over with this begun work.
   void TakeOver(Range range, const std::vector<BegunHints>& begun);
-
-  // Followers of first pages whose writes to the node are in no batch yet.
-  size_t waiting_readers(uint32_t node) const;
 
  private:
   struct Run {
@@ -75,33 +73,35 @@ class PostRuns {
     std::optional<UserId> mark;
     bool states_read = false;
     uint64_t content = 0;                     // BegunHints::content, once the states are read
-    std::optional<FollowerCursor> page_from;  // where the current page began
-    std::optional<FollowerCursor> next_page;
-    uint32_t page_limit = 0;  // most followers on it
-    size_t writes_open = 0;   // timelines of this page not yet acknowledged
-    bool delivered = false;   // to at least one live timeline
-    uint64_t live = 0;        // followers' live timelines that its finished pages met
-    uint64_t page_live = 0;   // those that this page has met so far
-    bool whole = true;        // it began at its first page
-    Status trouble;           // the first failure among this page's batches
+    std::optional<FollowerCursor> page_from;  // where the current page begins
+    std::optional<FollowerCursor> read_from;  // where the page begins that was asked for last
+    FollowerPage page;                        // the one that was read last
+    uint32_t page_limit = 0;                  // most followers on it
+    size_t reads_open = 0;                    // reads not yet answered
+    size_t writes_open = 0;                   // timelines of this page not yet acknowledged
+    bool delivered = false;                   // to at least one live timeline
+    uint64_t live = 0;       // followers' live timelines that its finished pages met
+    uint64_t page_live = 0;  // those that this page has met so far
+    bool whole = true;       // it began at its first page
+    Status trouble;          // a failure among this page's reads or batches
   };
   struct Writes {  // to one range
-    explicit Writes(const Limits& limits) : batcher(limits) {}
+    Writes(const Limits& limits, size_t& waiting_readers, const Unit& unit)
+        : batcher(limits, waiting_readers), epoch(unit.epoch), node(unit.way.node) {}
     WriteBatcher batcher;
-    uint64_t epoch = 0;
-    uint32_t node = 0;
+    const uint64_t epoch;
+    const uint32_t node;
   };
   struct Sent {  // a batch under way
     uint32_t node = 0;
     std::vector<Share> shares;
     std::vector<UserId> first_readers;  // of each share
   };
-  struct AtNode {
-    uint32_t batches = 0;        // under way
-    size_t waiting_readers = 0;  // of first pages; their writes are in no batch yet
-  };
 
-  void ReadPage(const Run& run);
+  Run* Find(uint64_t unit);
+  void ReadPage(Run& run);
+  std::optional<RunStep> Answered(Run& run, const Status& status, Now now);
+  std::optional<RunStep> Write(Run& run, Now now);
   void AddAuthor(const Run& run, std::vector<UserId>& readers) const;
   void TakeStates(Run& run, const std::vector<PostState>& states);
   bool GoesOn(Run& run);
@@ -109,22 +109,20 @@ class PostRuns {
   void End(const Run& run);
   void Send(Range range, Writes& writes);
   RunStep PageDone(Run& run, Now now);
-  RunStep Failed(const Run& run, const Status& status);
+  RunStep Failed(Run& run, const Status& status);
   void MarkParts(const Run& run);
-  void DropIfUnused(uint32_t node);
 
-  const RunPorts ports_;
-  const Limits& limits_;
-  const MutationSwitches guards_;
-  const std::optional<RangeLayout> own_posts_;
-  DeliveryMarks marks_{ports_.timelines, ports_.metrics, ports_.ids};
+  Common& common_;
+  const Ports& ports_;
+  const MutationSwitches& guards_;
+  Admission& admission_;
+  DeliveryMarks marks_;
   AuthorWeights weights_;
   std::unordered_map<uint64_t, Run> runs_;  // by unit
   std::map<Range, std::map<int64_t, BegunHints>> begun_;
   std::map<Range, Writes> writes_;
   Range last_sent_ = -1;                        // round robin over ranges
   std::unordered_map<uint64_t, Sent> batches_;  // under way, by request
-  std::map<uint32_t, AtNode> nodes_;
 };
 
 }  // namespace fanline::pusher

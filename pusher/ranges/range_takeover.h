@@ -46,16 +46,11 @@
 #include "fanline/ports/live_timelines.h"
 #include "fanline/ports/port.h"
 #include "fanline/ports/range_owners.h"
-#include "pusher/limits.h"
-#include "pusher/metrics.h"
-#include "pusher/settlements.h"
+#include "pusher/base/limits.h"
+#include "pusher/base/metrics.h"
+#include "pusher/ranges/settlements.h"
 
 namespace fanline::pusher {
-
-// The cause of the takeover that an answer with needs_claim asks for.
-inline TakeoverCause CauseOf(const Status& status) {
-  return status.resource == "fence" ? TakeoverCause::kFenced : TakeoverCause::kSessionLost;
-}
 
 class RangeTakeover {
  public:

@@ -15,14 +15,14 @@
 #include <optional>
 #include <unordered_map>
 
-#include "pusher/unit.h"
+#include "pusher/base/common.h"
+#include "pusher/units/unit.h"
 
 namespace fanline::pusher {
 
 class SyncRuns {
  public:
-  // `window`: items a timeline keeps.
-  SyncRuns(const RunPorts& ports, uint32_t window) : ports_(ports), window_(window) {}
+  explicit SyncRuns(Common& common) : common_(common), ports_(common.ports) {}
 
   void Begin(const Unit& unit);
   // Takes the answer to a call; returns the unit's end if this was its last call.
@@ -30,8 +30,8 @@ class SyncRuns {
   std::optional<RunStep> On(SyncTruth& truth);
   std::optional<RunStep> On(const SyncApplied& applied);
   std::optional<RunStep> On(const TimelineDropped& dropped);
-  // Forgets all units of a range that was lost. Their calls are still answered.
-  void Forget(Range range);
+  // Forgets a unit of a range that was lost. Its calls are still answered.
+  void ForgetUnit(uint64_t unit) { runs_.erase(unit); }
 
   size_t calls() const { return calls_.size(); }  // under way, one for each reader
 
@@ -52,8 +52,8 @@ class SyncRuns {
   template <typename Next>
   std::optional<RunStep> Answered(uint64_t id, const Status& status, bool needs_claim, Next next);
 
-  const RunPorts ports_;
-  const uint32_t window_;
+  Common& common_;
+  const Ports& ports_;
   std::unordered_map<uint64_t, Run> runs_;    // by unit
   std::unordered_map<uint64_t, Call> calls_;  // by request
 };

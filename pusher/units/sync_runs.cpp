@@ -1,4 +1,4 @@
-#include "pusher/sync_runs.h"
+#include "pusher/units/sync_runs.h"
 
 #include <algorithm>
 #include <utility>
@@ -21,8 +21,8 @@ void SyncRuns::Begin(const Unit& unit) {
 }
 
 uint64_t SyncRuns::NextCall(const Call& of) {
-  calls_.emplace(++ports_.ids, of);
-  return ports_.ids;
+  calls_.emplace(++common_.ids, of);
+  return common_.ids;
 }
 
 // `next` sends the next call of the chain; it returns false if this was the last one.
@@ -53,8 +53,8 @@ std::optional<RunStep> SyncRuns::On(TimelineRead& read) {
     if (read.state == TimelineState::kBuilding) {
       ports_.timelines.Submit(DropTimeline{NextCall(call), run.range, run.epoch, call.reader});
     } else {
-      ports_.truth.Submit(
-          ReadSync{NextCall(call), call.reader, run.author, std::move(read.members), window_});
+      ports_.truth.Submit(ReadSync{NextCall(call), call.reader, run.author, std::move(read.members),
+                                   common_.limits.window.window});
     }
     return true;
   };
@@ -82,10 +82,6 @@ std::optional<RunStep> SyncRuns::On(const SyncApplied& applied) {
 std::optional<RunStep> SyncRuns::On(const TimelineDropped& dropped) {
   const auto last = [](const Run&, const Call&) { return false; };
   return Answered(dropped.id, dropped.status, dropped.needs_claim, last);
-}
-
-void SyncRuns::Forget(Range range) {
-  std::erase_if(runs_, [range](const auto& entry) { return entry.second.range == range; });
 }
 
 }  // namespace fanline::pusher

@@ -10,6 +10,7 @@
 // Passive, not thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -17,7 +18,7 @@
 #include <vector>
 
 #include "fanline/ports/live_timelines.h"
-#include "pusher/limits.h"
+#include "pusher/base/limits.h"
 
 namespace fanline::pusher {
 
@@ -40,12 +41,15 @@ struct Share {
 
 class WriteBatcher {
  public:
-  explicit WriteBatcher(const Limits& limits) : limits_(&limits) {}
+  // `waiting_readers`: counts the readers of first pages that are in no batch yet. What the limits
+  // and the count are in outlives this object. Further pages are bounded by admission.h.
+  WriteBatcher(const Limits& limits, size_t& waiting_readers)
+      : limits_(limits), waiting_readers_(waiting_readers) {}
+  WriteBatcher(const WriteBatcher&) = delete;
+  ~WriteBatcher();
 
   void Add(Contribution contribution);
   bool empty() const { return first_.empty() && further_.empty(); }
-  // Readers of first pages. Those of further pages are bounded by places.h.
-  size_t waiting_readers() const { return waiting_readers_; }
 
   // Cuts the next batch, with the oldest contributions of each kind first. The caller fills in id,
   // range and epoch. Writes beyond a bound, of the batch or of one reader's write, go into a later
@@ -73,10 +77,10 @@ class WriteBatcher {
   TimelineBatch Assemble(std::vector<Piece>& pieces, std::vector<Share>* shares);
   static void DropUsedUp(Queue& queue, size_t end);
 
-  const Limits* limits_;
+  const Limits& limits_;
+  size_t& waiting_readers_;
   Queue first_;  // first pages, and contributions that are alone
   Queue further_;
-  size_t waiting_readers_ = 0;
   // The batch that is being cut.
   size_t room_ = 0;  // its most timelines
   std::vector<Slot> slots_;

@@ -26,23 +26,23 @@ struct Limits {
   // may have one sync beyond this bound.
   uint32_t syncs_in_flight = 512;
   // Followers read at once: on an author's first page in a range, and on each further page. The
-  // larger size needs a large page that is left to the way (places.h). Other authors' first pages
-  // pass further pages (write_batcher.h).
+  // larger size needs a wide credit (units/admission.h). Other authors' first pages pass further
+  // pages (units/write_batcher.h).
   uint32_t followers_on_first_page = 500;
   uint32_t followers_per_page = 5'000;
   // Most units of a range whose finished pages are saved in pos:, so that the next owner goes on
   // behind them.
   uint32_t begun_saved = 8;
-  // Units under way from each shard of MariaDB to each node of Redis (places.h). A shard or node
-  // that hangs delays no units that do not need it. Once all places are taken, they are refilled
-  // when a quarter is free, or after `refill_within` as far as they are free. With 5 ms few units
-  // start together, and MariaDB reads a quarter more statements. Parked units take no place and
-  // hold no page.
+  // Units under way from each shard of MariaDB to each node of Redis (units/admission.h). A shard
+  // or node that hangs delays no units that do not need it. Once all credits are taken, free ones
+  // are given when they are a quarter, or after `refill_within`. With 5 ms few units start
+  // together, and MariaDB reads a quarter more statements. Parked units have no credit and hold no
+  // page.
   uint32_t units_in_flight = 1'024;
   Duration refill_within = std::chrono::milliseconds(10);
   uint32_t large_pages_in_flight = 16;
-  // Up to this many ways (places.h) each have all of the above; more ways share it. A reader of a
-  // page takes 8 bytes: the pages of one way take at most 4.7 MB, those of all ways 19 MB.
+  // Up to this many ways each have all of the above; more ways share it. A reader of a page takes 8
+  // bytes: the pages of one way take at most 4.7 MB, those of all ways 19 MB.
   uint32_t whole_ways = 4;
   // Readers of first pages whose writes wait for one node of Redis. Above this, no unit starts for
   // that node.
@@ -77,7 +77,7 @@ struct Limits {
   // failover. Many ranges that wait cost next to nothing: while no node serves them, their claims
   // are refused in this process.
   Backoff takeover{std::chrono::milliseconds(50), std::chrono::milliseconds(500)};
-  // The pace of parked units: one per resource asks whether it is back (parking.h).
+  // The pace of parked units: one per resource and way asks whether it is back.
   Backoff probe{std::chrono::milliseconds(50), std::chrono::seconds(1)};
   // How long a pusher waits when it finds another owner in its range. The wait grows while the
   // contest goes on and is forgotten after `peace`. The first wait is longer than a consumer takes

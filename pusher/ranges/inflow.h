@@ -26,9 +26,9 @@
 #include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
 #include "fanline/consuming/offset_ledger.h"
-#include "pusher/lanes.h"
-#include "pusher/limits.h"
-#include "pusher/metrics.h"
+#include "pusher/base/limits.h"
+#include "pusher/base/metrics.h"
+#include "pusher/units/lanes.h"
 
 namespace fanline::pusher {
 
@@ -56,9 +56,9 @@ class Inflow {
   void StandBefore(int64_t offset, std::string why, Now now, uint64_t random);
   // A hint was taken.
   void Took() { newer_.reset(); }
-  // Pauses or resumes the range by the hints held. If `taking`, also asks again for a hint that is
-  // too new, once it is time.
-  void Direct(const OffsetLedger& ledger, const Lanes& lanes, const Process& process, bool taking,
+  // Pauses or resumes the range by the hints held. `lanes`: null if the range is not ready. If
+  // `taking`, also asks again for a hint that is too new, once it is time.
+  void Direct(const OffsetLedger& ledger, const Lanes* lanes, const Process& process, bool taking,
               Now now, ConsumerOrders& orders);
 
   bool open() const { return open_; }  // whether the range takes records that arrive

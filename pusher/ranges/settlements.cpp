@@ -1,4 +1,4 @@
-#include "pusher/settlements.h"
+#include "pusher/ranges/settlements.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "pusher/lanes.h"
+#include "pusher/units/lanes.h"
 
 #include <algorithm>
 #include <iterator>

@@ -14,11 +14,8 @@
 #include "fanline/model/bucket.h"
 #include "fanline/model/hint.h"
 #include "fanline/model/size_class.h"
-#include "fanline/ports/author_weights.h"
-#include "fanline/ports/live_timelines.h"
-#include "fanline/ports/port.h"
-#include "pusher/metrics.h"
-#include "pusher/unit.h"
+#include "pusher/base/common.h"
+#include "pusher/units/unit.h"
 
 namespace fanline::pusher {
 
@@ -27,9 +24,8 @@ namespace fanline::pusher {
 // whether it was the last, which gives the two times.
 class DeliveryMarks {
  public:
-  // `ids` gives request ids; it outlives this object.
-  DeliveryMarks(Port<MarkPart> timelines, Metrics& metrics, uint64_t& ids)
-      : timelines_(timelines), metrics_(metrics), ids_(ids) {}
+  explicit DeliveryMarks(Common& common)
+      : timelines_(common.ports.timelines), metrics_(common.ports.metrics), ids_(common.ids) {}
 
   // This part of the post is written. `delivered`: it reached at least one live timeline.
   // `trace_id`: the post's, or empty.
@@ -76,14 +72,11 @@ class AuthorWeights {
  public:
   static constexpr size_t kMostUnderWay = 64;
 
-  struct Setup {
-    uint32_t ranges = 1;
-    ShardMap shards = ShardMap::Even(1);
-  };
-
-  // `ids` gives request ids; it outlives this object.
-  AuthorWeights(Port<WeighAuthor> weights, Metrics& metrics, Setup setup, uint64_t& ids)
-      : weights_(weights), metrics_(metrics), setup_(std::move(setup)), ids_(ids) {}
+  explicit AuthorWeights(Common& common)
+      : weights_(common.ports.weights),
+        metrics_(common.ports.metrics),
+        setup_(common.setup),
+        ids_(common.ids) {}
 
   // All pages of the unit are written. They reached the live timelines of `live` followers.
   void Finished(const Unit& unit, uint64_t live, UnixMs now) {
@@ -104,13 +97,13 @@ class AuthorWeights {
     weights_.Submit({.id = ids_,
                      .shard = setup_.shards.ShardOf(author),
                      .author = author,
-                     .live = live * setup_.ranges,
+                     .live = live * setup_.layout.partitions(),
                      .lag = std::chrono::milliseconds(std::max<UnixMs>(0, late))});
   }
 
   const Port<WeighAuthor> weights_;
   Metrics& metrics_;
-  const Setup setup_;
+  const Setup& setup_;
   uint64_t& ids_;
   std::set<uint64_t> under_way_;  // requests
 };

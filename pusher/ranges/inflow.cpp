@@ -1,4 +1,4 @@
-#include "pusher/inflow.h"
+#include "pusher/ranges/inflow.h"
 
 #include <utility>
 
@@ -21,10 +21,10 @@ void Inflow::StandBefore(int64_t offset, std::string why, Now now, uint64_t rand
   open_ = false;
 }
 
-void Inflow::Direct(const OffsetLedger& ledger, const Lanes& lanes, const Process& process,
+void Inflow::Direct(const OffsetLedger& ledger, const Lanes* lanes, const Process& process,
                     bool taking, Now now, ConsumerOrders& orders) {
   if (taking && timer() && *timer() <= now.mono) return Seek(newer_->offset, orders);
-  full_ = BoundReached(ledger, lanes.hints(), process);
+  full_ = lanes ? BoundReached(ledger, lanes->hints(), process) : std::nullopt;
   const bool flows = open_ && !full_;
   if (flows == flowing_) return;
   flowing_ = flows;

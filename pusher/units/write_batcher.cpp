@@ -1,4 +1,4 @@
-#include "pusher/write_batcher.h"
+#include "pusher/units/write_batcher.h"
 
 #include <algorithm>
 
@@ -17,6 +17,10 @@ constexpr size_t kLooksPerTimeline = 8;
 
 }  // namespace
 
+WriteBatcher::~WriteBatcher() {
+  for (const Contribution& first : first_) waiting_readers_ -= first.readers.size();
+}
+
 void WriteBatcher::Add(Contribution contribution) {
   FANLINE_CHECK(contribution.adds.size() + contribution.mark.has_value() <= kMaxAddsPerWrite,
                 "too many adds for one write");
@@ -29,7 +33,7 @@ void WriteBatcher::Add(Contribution contribution) {
 // Takes one more write of these sizes to that reader into the batch, if it fits.
 WriteBatcher::Fit WriteBatcher::Take(const Slot& wanted, uint32_t* slot) {
   const auto& [reader, adds, removes, marks] = wanted;
-  const uint32_t most_items = std::min(limits_->items_per_zadd, kMaxAddsPerWrite);
+  const uint32_t most_items = std::min(limits_.items_per_zadd, kMaxAddsPerWrite);
   const auto known = slot_of_.find(reader);
   if (known == slot_of_.end()) {
     if (slots_.size() >= room_ || bytes_ >= kBytesPerBatch) return Fit::kNoRoom;
@@ -77,7 +81,7 @@ TimelineBatch WriteBatcher::Cut(std::vector<Share>* shares) {
   slots_.clear();
   slot_of_.clear();
   bytes_ = 0;
-  const size_t all = limits_->timelines_per_batch;
+  const size_t all = limits_.timelines_per_batch;
   const size_t quarter = (all + 3) / 4;
   const bool both = !further_.empty() && !first_.empty() && !first_.front().alone;
   std::vector<Piece> pieces;
@@ -106,7 +110,7 @@ size_t WriteBatcher::TakeFrom(Queue& queue, size_t timelines, std::vector<Piece>
     looked_at += queue[end].readers.size();
     Piece piece{&queue[end], {}};
     room =
-        TakeFrom(queue[end], piece) && looked_at < kLooksPerTimeline * limits_->timelines_per_batch;
+        TakeFrom(queue[end], piece) && looked_at < kLooksPerTimeline * limits_.timelines_per_batch;
     if (!piece.slots.empty()) pieces.push_back(std::move(piece));
   }
   return end;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "fanline/base/outcome.h"
 #include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
 #include "fanline/model/bucket.h"
@@ -17,6 +18,10 @@ namespace fanline::pusher {
 
 // Why a range is taken over, for the first time or again.
 enum class TakeoverCause { kAssigned, kSessionLost, kFenced, kRolledBack };
+// The cause of the takeover that an answer with needs_claim asks for.
+inline TakeoverCause CauseOf(const Status& status) {
+  return status.resource == "fence" ? TakeoverCause::kFenced : TakeoverCause::kSessionLost;
+}
 
 // What Redis has lost of a range, judged by pos: when the range is claimed (guard 4). Nothing else
 // tells a failover, a restart, a restored snapshot and FLUSHALL apart.

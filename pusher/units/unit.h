@@ -12,12 +12,7 @@
 #include "fanline/model/bucket.h"
 #include "fanline/model/hint.h"
 #include "fanline/model/record.h"
-#include "fanline/ports/author_weights.h"
-#include "fanline/ports/live_timelines.h"
-#include "fanline/ports/port.h"
-#include "fanline/ports/truth.h"
-#include "pusher/metrics.h"
-#include "pusher/places.h"
+#include "pusher/units/admission.h"
 
 namespace fanline::pusher {
 
@@ -42,9 +37,9 @@ struct Unit {
 
   uint64_t id = 0;  // its requests carry it
   Range range = 0;
-  uint64_t epoch = 0;   // of the range; a unit does not outlive it
-  Way way;              // of its reads and writes
-  Places::Place place;  // none while it is parked
+  uint64_t epoch = 0;        // of the range; a unit does not outlive it
+  Way way;                   // of its reads and writes
+  Admission::Credit credit;  // none while it is parked
   UserId author{};
   std::vector<ReceivedHint> hints;  // of one kind: posts, syncs or undecodable
   bool alone = false;               // one hint, in a batch of its own: a culprit is looked for
@@ -62,14 +57,6 @@ struct Unit {
     const Hint* first = hints.front().hint();
     return first != nullptr && std::holds_alternative<Hint::Sync>(first->what);
   }
-};
-
-struct RunPorts {
-  Port<ReadPostPage, ReadSync> truth;
-  Port<TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart> timelines;
-  Port<WeighAuthor> weights;
-  Metrics& metrics;
-  uint64_t& ids;  // gives request ids
 };
 
 // What a reply means for the unit that it concerns.

@@ -1,4 +1,4 @@
-#include "pusher/post_runs.h"
+#include "pusher/units/post_runs.h"
 
 #include <algorithm>
 #include <utility>
@@ -39,54 +39,80 @@ void PostRuns::Begin(const Unit& unit, uint32_t followers) {
     }
   }
   run.page_limit = followers;
+  run.trouble = Status::Done();
+  if (!run.states_read) {
+    ++run.reads_open;
+    ports_.truth.Submit(ReadPostStates{unit.id, unit.author, run.posts});
+  }
   ReadPage(run);
 }
 
-void PostRuns::ReadPage(const Run& run) {
+void PostRuns::ReadPage(Run& run) {
   const Unit& unit = *run.unit;
-  ReadPostPage request{unit.id, unit.range, unit.author, {}, run.page_from, run.page_limit};
-  if (!run.states_read) request.posts = run.posts;
-  ports_.truth.Submit(std::move(request));
+  ++run.reads_open;
+  run.read_from = run.page_from;
+  ports_.truth.Submit(
+      ReadFollowerPage{unit.id, unit.range, unit.author, run.read_from, run.page_limit});
 }
 
-std::optional<RunStep> PostRuns::On(PostPage& page, Now now) {
-  const auto found = runs_.find(page.id);
-  if (found == runs_.end()) return std::nullopt;
-  Run& run = found->second;
-  if (!page.status.done()) return Failed(run, page.status);
-  ports_.metrics.PageRead(page.followers.size());
-  if (!std::exchange(run.states_read, true)) {
-    TakeStates(run, page.posts);
-    if (run.page_from && !GoesOn(run)) {
-      ReadPage(run);
-      return std::nullopt;
-    }
-    run.whole = !run.page_from;
+PostRuns::Run* PostRuns::Find(uint64_t unit) {
+  const auto found = runs_.find(unit);
+  return found == runs_.end() ? nullptr : &found->second;
+}
+
+std::optional<RunStep> PostRuns::On(const PostStates& states, Now now) {
+  Run* run = Find(states.id);
+  if (run == nullptr) return std::nullopt;
+  if (states.status.done()) {
+    run->states_read = true;
+    TakeStates(*run, states.posts);
+    run->whole = !run->page_from || !GoesOn(*run);
   }
-  if (!run.page_from) AddAuthor(run, page.followers);
-  run.next_page = page.next;
-  run.trouble = Status::Done();
-  run.writes_open = page.followers.size();
+  return Answered(*run, states.status, now);
+}
+
+std::optional<RunStep> PostRuns::On(FollowerPage& page, Now now) {
+  Run* run = Find(page.id);
+  if (run == nullptr) return std::nullopt;
+  const Status status = page.status;
+  if (status.done()) {
+    ports_.metrics.PageRead(page.followers.size());
+    run->page = std::move(page);
+  }
+  return Answered(*run, status, now);
+}
+
+// The run goes on, or fails, once all its reads are answered: an answer that came after a failure
+// would be taken for one to the next attempt. A `never` prevails.
+std::optional<RunStep> PostRuns::Answered(Run& run, const Status& status, Now now) {
+  if (!status.done() && !run.trouble.never()) run.trouble = status;
+  if (--run.reads_open > 0) return std::nullopt;
+  if (!run.trouble.done()) return Failed(run, run.trouble);
+  if (run.read_from == run.page_from) return Write(run, now);
+  ReadPage(run);  // the states say that it begins at another page
+  return std::nullopt;
+}
+
+std::optional<RunStep> PostRuns::Write(Run& run, Now now) {
+  std::vector<UserId> readers = std::move(run.page.followers);
+  if (!run.page_from) AddAuthor(run, readers);
+  run.writes_open = readers.size();
   run.page_live = 0;
-  if (!guards_.pages_acknowledged && run.next_page) Pass(run);
+  if (!guards_.pages_acknowledged && run.page.next) Pass(run);
   if (run.writes_open == 0) return PageDone(run, now);
   const Unit& unit = *run.unit;
-  Writes& writes = writes_.try_emplace(unit.range, limits_).first->second;
-  writes.epoch = unit.epoch;
-  writes.node = unit.way.node;
-  size_t& waiting = nodes_[writes.node].waiting_readers;
-  waiting -= writes.batcher.waiting_readers();
-  writes.batcher.Add({unit.id, std::move(page.followers), run.adds, run.removes, unit.alone,
-                      run.mark, unit.paging && !unit.alone});
-  waiting += writes.batcher.waiting_readers();
+  size_t& waiting = admission_.waiting_readers(unit.way.node);
+  Writes& writes = writes_.try_emplace(unit.range, common_.limits, waiting, unit).first->second;
+  writes.batcher.Add({unit.id, std::move(readers), run.adds, run.removes, unit.alone, run.mark,
+                      unit.paging && !unit.alone});
   return std::nullopt;
 }
 
 void PostRuns::AddAuthor(const Run& run, std::vector<UserId>& readers) const {
   const UserId author = run.unit->author;
-  if (!own_posts_ || !guards_.own_pushed) return;
-  if (own_posts_->RangeOf(author) != run.unit->range) return;
-  readers.insert(readers.begin(), author);
+  if (!common_.setup.own_posts || !guards_.own_pushed) return;
+  if (common_.setup.layout.RangeOf(author) == run.unit->range)
+    readers.insert(readers.begin(), author);
 }
 
 void PostRuns::TakeStates(Run& run, const std::vector<PostState>& states) {
@@ -128,7 +154,7 @@ void PostRuns::Pass(const Run& run) {
   const Unit& unit = *run.unit;
   const int64_t offset = unit.hints.front().record.offset;
   begun_[unit.range][offset] = {offset, static_cast<uint32_t>(unit.hints.size()), run.content,
-                                run.next_page->reader, run.delivered};
+                                run.page.next->reader, run.delivered};
 }
 
 void PostRuns::End(const Run& run) {
@@ -155,7 +181,7 @@ void PostRuns::SendBatches() {
     auto& [range, writes] = *at++;
     ++looked;
     if (writes.batcher.empty()) continue;
-    if (nodes_[writes.node].batches >= limits_.batches_in_flight) continue;
+    if (!admission_.may_send(writes.node)) continue;
     Send(range, writes);
     last_sent_ = range;
     looked = 0;
@@ -163,17 +189,14 @@ void PostRuns::SendBatches() {
 }
 
 void PostRuns::Send(Range range, Writes& writes) {
-  Sent& sent = batches_[++ports_.ids];
+  Sent& sent = batches_[++common_.ids];
   sent.node = writes.node;
-  AtNode& node = nodes_[writes.node];
-  ++node.batches;
-  node.waiting_readers -= writes.batcher.waiting_readers();
+  admission_.Sent(writes.node);
   TimelineBatch batch = writes.batcher.Cut(&sent.shares);
   for (const Share& share : sent.shares) {
     sent.first_readers.push_back(batch.writes.at(share.writes.front()).reader);
   }
-  node.waiting_readers += writes.batcher.waiting_readers();
-  batch.id = ports_.ids;
+  batch.id = common_.ids;
   batch.range = range;
   batch.epoch = writes.epoch;
   ports_.metrics.BatchSent(batch.writes.size(), batch.adds.size() + batch.removes.size());
@@ -182,8 +205,7 @@ void PostRuns::Send(Range range, Writes& writes) {
 
 std::vector<RunStep> PostRuns::On(const BatchWritten& written, Now now) {
   const auto [node, shares, first_readers] = TakeAnswered(batches_, written.id);
-  --nodes_.at(node).batches;
-  DropIfUnused(node);
+  admission_.Answered(node);
   if (written.status.done() && !written.needs_claim) ports_.metrics.Written(written);
   std::vector<RunStep> steps;
   auto first_reader = first_readers.begin();
@@ -213,9 +235,9 @@ RunStep PostRuns::PageDone(Run& run, Now now) {
   if (!run.trouble.done() && guards_.failed_pages_again) return Failed(run, run.trouble);
   const uint64_t unit = run.unit->id;
   run.live += run.page_live;
-  if (run.next_page) {
+  if (run.page.next) {
     Pass(run);
-    run.page_from = run.next_page;
+    run.page_from = run.page.next;
     return {.unit = unit, .finished = false};
   }
   MarkParts(run);
@@ -224,9 +246,11 @@ RunStep PostRuns::PageDone(Run& run, Now now) {
   return {.unit = unit};
 }
 
-// A run that can never succeed ends here; its hints may come back in another unit.
-RunStep PostRuns::Failed(const Run& run, const Status& status) {
+// A run that can never succeed ends here; its hints may come back in another unit. Any other run
+// waits without a page.
+RunStep PostRuns::Failed(Run& run, const Status& status) {
   RunStep failed{run.unit->id, status};
+  run.page = {};
   if (status.never()) End(run);
   return failed;
 }
@@ -243,26 +267,9 @@ void PostRuns::MarkParts(const Run& run) {
   }
 }
 
-void PostRuns::Forget(Range range) {
-  std::erase_if(runs_, [range](const auto& entry) { return entry.second.unit->range == range; });
+void PostRuns::ForgetRange(Range range) {
   if (guards_.begun_as_saved) begun_.erase(range);
-  const auto writes = writes_.find(range);
-  if (writes == writes_.end()) return;
-  const uint32_t node = writes->second.node;
-  nodes_[node].waiting_readers -= writes->second.batcher.waiting_readers();
-  writes_.erase(writes);
-  DropIfUnused(node);
-}
-
-size_t PostRuns::waiting_readers(uint32_t node) const {
-  const auto found = nodes_.find(node);
-  return found == nodes_.end() ? 0 : found->second.waiting_readers;
-}
-
-// A failover brings new nodes, so those without work are forgotten.
-void PostRuns::DropIfUnused(uint32_t node) {
-  const AtNode& at = nodes_.at(node);
-  if (at.batches == 0 && at.waiting_readers == 0) nodes_.erase(node);
+  writes_.erase(range);
 }
 
 }  // namespace fanline::pusher

@@ -1,0 +1,373 @@
+#include "pusher/units/units.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace fanline::pusher {
+
+using Stage = Unit::Stage;
+
+Units::Units(Common& common, RangeKeeper& keeper)
+    : common_(common),
+      ports_(common.ports),
+      limits_(common.limits),
+      keeper_(keeper),
+      admission_(limits_),
+      posts_(common, admission_),
+      syncs_(common) {}
+
+// ---- ranges ---------------------------------------------------------------------------------
+
+const Lanes& Units::Open(Range range, const Opened& opened, const std::vector<BegunHints>& begun) {
+  const Work& opening = open_.try_emplace(range, opened, common_).first->second;
+  posts_.TakeOver(range, begun);
+  std::set<uint32_t> nodes;
+  for (const auto& [each, work] : open_) nodes.insert(work.opened.node);
+  admission_.SetWays(common_.setup.shards.shards(), nodes);
+  return opening.lanes;
+}
+
+void Units::Drop(Range range) {
+  const auto found = open_.find(range);
+  if (found == open_.end()) return;
+  for (const uint64_t unit : found->second.units) {
+    posts_.ForgetUnit(unit);
+    syncs_.ForgetUnit(unit);
+    units_.erase(unit);
+  }
+  posts_.ForgetRange(range);
+  open_.erase(found);
+  dropped_ = true;
+}
+
+// A rebalance drops many ranges at once, so this is done once for all of them.
+void Units::ForgetParked() {
+  if (!std::exchange(dropped_, false)) return;
+  admission_.Forget([this](uint64_t unit) { return !units_.contains(unit); });
+}
+
+void Units::Learn(Range range, uint32_t crashes) {
+  const auto found = open_.find(range);
+  if (found != open_.end()) found->second.opened.crashes = crashes;
+}
+
+// ---- starting -------------------------------------------------------------------------------
+
+void Units::Start(Now now) {
+  ForgetParked();
+  if (taking_) StartUnits(now);
+  StartWalks(now);
+  posts_.SendBatches();
+}
+
+void Units::StartUnits(Now now) {
+  if (open_.empty()) return;
+  admission_.Refill(now.mono);
+  size_t idle = 0;
+  auto at = open_.upper_bound(last_started_);
+  while (idle < open_.size()) {
+    if (at == open_.end()) at = open_.begin();
+    idle = TakeTurn(at->first, at->second, now) ? 0 : idle + 1;
+    last_started_ = at->first;
+    ++at;
+  }
+}
+
+// The next shard with a runnable lane and a credit for it.
+std::optional<Shard> Units::NextShard(const Work& work) const {
+  const uint32_t node = work.opened.node;
+  const uint32_t shards = common_.setup.shards.shards();
+  for (uint32_t step = 1; step <= shards; ++step) {
+    const Shard shard = (work.last_started + step) % shards;
+    if (!work.lanes.runnable(shard)) continue;
+    if (admission_.admits({shard, node})) return shard;
+  }
+  return std::nullopt;
+}
+
+// Starts one unit of the range, and more until it has had as many as the range with most. A range
+// that lags shares few authors with the ranges beside it, so it is rarely started beside them and
+// catches up here. A range with nothing to start is owed nothing. One that could not start for long
+// is owed no more than units_in_flight.
+bool Units::TakeTurn(Range range, Work& work, Now now) {
+  const uint64_t most_owed = work.lanes.runnable() ? limits_.units_in_flight : 0;
+  const uint64_t owed = std::min(most_started_ - work.started, most_owed);
+  work.started = most_started_ - owed;
+  if (!StartOne(range, work, now)) return false;
+  while (work.started < most_started_ && StartOne(range, work, now)) continue;
+  return true;
+}
+
+// Starts the head of the range's next runnable lane, and the lanes of the same author in the ranges
+// beside it: neighbouring ranges of one author are one seek in MariaDB (follower_pages.h). If each
+// range took only its own next lane, ranges that a backlog has brought out of step would stay so,
+// and every author would cost one seek per range.
+bool Units::StartOne(Range range, Work& work, Now now) {
+  const auto shard = NextShard(work);
+  if (!shard || (work.isolating() && OneIsTried())) return false;
+  work.last_started = *shard;
+  const UserId author = work.lanes.next(*shard);
+  StartUnit(range, work, author, now);
+  const auto at = open_.find(range);
+  for (auto up = std::next(at); up != open_.end(); ++up) {
+    if (!StartBeside(up->first, up->second, author, now)) break;
+  }
+  for (auto down = std::make_reverse_iterator(at); down != open_.rend(); ++down) {
+    if (!StartBeside(down->first, down->second, author, now)) break;
+  }
+  return true;
+}
+
+// A range that isolates takes its own turns (OneIsTried).
+bool Units::StartBeside(Range range, Work& work, UserId author, Now now) {
+  if (work.isolating() || !work.lanes.runnable(author)) return false;
+  if (!admission_.admits({common_.setup.shards.ShardOf(author), work.opened.node})) return false;
+  StartUnit(range, work, author, now);
+  return true;
+}
+
+// Starts the head of the author's lane as a unit.
+void Units::StartUnit(Range range, Work& work, UserId author, Now now) {
+  const bool one_by_one = work.isolating();
+  const size_t syncs = std::max<size_t>(limits_.syncs_in_flight, syncs_.calls()) - syncs_.calls();
+  most_started_ = std::max(most_started_, ++work.started);
+  Unit taken = work.lanes.Take(author, one_by_one, syncs, posts_.begun(range));
+  taken.id = ++common_.ids;
+  taken.range = range;
+  taken.epoch = work.opened.epoch;
+  taken.way.node = work.opened.node;
+  taken.credit = admission_.Admit(taken.way, now.mono);
+  Unit& unit = units_.emplace(taken.id, std::move(taken)).first->second;
+  work.units.insert(unit.id);
+  one_by_one ? Enter(unit, Stage::kMarkingStart) : Begin(unit);
+}
+
+// Whether a hint is being tried in any range that isolates. Only one may be: a crash ends the work
+// on all ranges, and must be the fault of one hint alone.
+bool Units::OneIsTried() const {
+  return std::any_of(open_.begin(), open_.end(), [](const auto& entry) {
+    return entry.second.isolating() && entry.second.lanes.units() > 0;
+  });
+}
+
+// ---- stages ---------------------------------------------------------------------------------
+
+// Notes in MariaDB that this hint is being tried, or not any more.
+void Units::Mark(Unit& unit, bool tried) {
+  unit.marked = tried;
+  ports_.owners.Submit(SaveStart{.id = unit.id,
+                                 .range = unit.range,
+                                 .epoch = unit.epoch,
+                                 .offset = tried ? unit.hints.front().record.offset : -1,
+                                 .start = open_.at(unit.range).opened.start});
+}
+
+// The hint is blamed if the third crash came while it was tried alone. But it may not have been a
+// crash: the earlier owner may have been told to go, or have hung, and may be about to say so.
+void Units::OnMarked(Unit& unit, const RangeOwned& reply, Now now) {
+  if (!reply.suspected || reply.crashes < 3) return Begin(unit);
+  if (now.mono - open_.at(unit.range).opened.since < limits_.last_words) {
+    return Park(unit, {unit.way, "the last words of an owner"}, now);
+  }
+  unit.reason = "the worker crashed on this hint again and again";
+  Quarantine(unit);
+}
+
+void Units::Begin(Unit& unit) {
+  if (unit.hints.front().hint()) {
+    Enter(unit, Stage::kRunning);
+  } else {
+    Quarantine(unit);
+  }
+}
+
+// Asks for what the stage needs. A stage that is entered again after a failure begins anew.
+void Units::Enter(Unit& unit, Stage stage) {
+  unit.stage = stage;
+  const ReceivedHint& first = unit.hints.front();
+  switch (stage) {
+    case Stage::kClearingStart:
+    case Stage::kMarkingStart:
+      return Mark(unit, stage == Stage::kMarkingStart);
+    case Stage::kRunning:
+      if (unit.is_sync()) return syncs_.Begin(unit);
+      return posts_.Begin(unit, admission_.PageFor(unit.credit, unit.paging));
+    case Stage::kDropping:
+      // The author's followers may be what cannot be read, so all timelines of the range are
+      // dropped.
+      if (!unit.is_sync()) return open_.at(unit.range).walk.Need(unit.id);
+      ports_.timelines.Submit(DropTimeline{unit.id, unit.range, unit.epoch,
+                                           std::get<Hint::Sync>(first.hint()->what).reader});
+      return;
+    case Stage::kDeadLettering:
+      const ReceivedHint& hint = unit.hints.at(unit.dead_lettered);
+      ports_.dead_letters.Submit({unit.id, {hint.record, "pusher", unit.ReasonOf(hint)}});
+      return;
+  }
+}
+
+// ---- replies --------------------------------------------------------------------------------
+
+Unit* Units::Find(uint64_t id) {
+  const auto found = units_.find(id);
+  return found == units_.end() ? nullptr : &found->second;
+}
+
+void Units::On(const RangeReset& reset, Now now) {
+  const auto found = std::find_if(open_.begin(), open_.end(), [&](const auto& entry) {
+    return entry.second.walk.under_way(reset.id);
+  });
+  if (found == open_.end()) return;  // its range was lost meanwhile
+  if (reset.needs_claim) return Lost(found->first, reset.status, now);
+  if (!reset.status.done()) ports_.metrics.Parked(reset.status.resource);
+  QuarantineWalk& walk = found->second.walk;
+  for (const uint64_t id : walk.Ended(reset.status, limits_.backoff, now, common_.random())) {
+    Enter(units_.at(id), Stage::kDeadLettering);
+  }
+}
+
+void Units::On(const BatchWritten& written, Now now) {
+  for (const RunStep& step : posts_.On(written, now)) Advance(step, now);
+}
+
+void Units::On(TimelineDropped& dropped, Now now) {
+  if (dropped.status.never()) dropped.status = Status::Later("redis", dropped.status.message);
+  Advance(syncs_.On(dropped), now);  // a sync may have met a timeline that is being built
+  Unit* unit = Find(dropped.id);
+  if (unit != nullptr && dropped.status.done() && !dropped.needs_claim) {
+    Enter(*unit, Stage::kDeadLettering);
+  } else {
+    Advance(RunStep{dropped.id, dropped.status, dropped.needs_claim}, now);
+  }
+}
+
+void Units::On(const RangeOwned& reply, Now now) {
+  Unit* unit = Find(reply.id);
+  if (unit == nullptr) return;
+  if (!reply.status.done()) return Later(*unit, reply.status, now);
+  if (reply.refused) return keeper_.TakeOverAgain(unit->range, TakeoverCause::kFenced, now);
+  Learn(unit->range, reply.crashes);
+  if (unit->stage == Stage::kMarkingStart) return OnMarked(*unit, reply, now);
+  admission_.GotThrough(unit->credit);
+  Finish(*unit, now);
+}
+
+void Units::On(const DeadLetterAppended& reply, Now now) {
+  Unit* unit = Find(reply.id);
+  if (unit == nullptr) return;
+  const bool taken = reply.status.done() || !common_.setup.guards.letters_before_commit;
+  if (!taken) return Later(*unit, reply.status, now);
+  admission_.GotThrough(unit->credit);
+  if (++unit->dead_lettered < unit->hints.size()) {
+    Enter(*unit, Stage::kDeadLettering);
+  } else {
+    Finish(*unit, now);
+  }
+}
+
+// Redis no longer takes us for the range's owner.
+void Units::Lost(Range range, const Status& status, Now now) {
+  ports_.metrics.Parked(status.resource);
+  keeper_.TakeOverAgain(range, CauseOf(status), now);
+}
+
+// ---- ends -----------------------------------------------------------------------------------
+
+void Units::Advance(const std::optional<RunStep>& step, Now now) {
+  Unit* unit = step ? Find(step->unit) : nullptr;
+  if (unit == nullptr) return;
+  if (step->needs_claim) return Lost(unit->range, step->status, now);
+  if (step->status.never()) return Never(*unit, step->status.message);
+  if (step->status.later()) return Later(*unit, step->status, now);
+  admission_.GotThrough(unit->credit);
+  if (step->finished) return Finish(*unit, now);
+  unit->paging = true;
+  // A drain leaves the rest to the next owner.
+  taking_ ? Enter(*unit, Stage::kRunning) : Park(*unit, {unit->way, "the next owner"}, now);
+}
+
+void Units::Finish(Unit& unit, Now now) {
+  if (unit.marked) return Enter(unit, Stage::kClearingStart);
+  Work& work = open_.at(unit.range);
+  keeper_.HintsDone(unit.range, unit.hints);
+  for (const ReceivedHint& hint : unit.hints) {
+    const Duration since =
+        std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - hint.record.timestamp));
+    ports_.metrics.HintDone(unit.is_sync(), since);
+  }
+  work.lanes.Finished(unit);
+  work.units.erase(unit.id);
+  units_.erase(unit.id);
+}
+
+// In Redis a single range may be away, because its node is away or its slot is moving to another
+// node. So each range has a queue of its own.
+void Units::Later(Unit& unit, const Status& status, Now now) {
+  ports_.metrics.Parked(status.resource);
+  const bool of_range = status.resource == "redis";
+  Park(unit, {unit.way, status.resource, of_range ? unit.range : -1}, now);
+}
+
+void Units::Park(Unit& unit, const Admission::QueueName& queue, Now now) {
+  admission_.Park(unit.id, std::move(unit.credit), queue, now.mono, common_.random());
+  open_.at(unit.range).lanes.SetParked(unit, true);
+}
+
+void Units::TryParked(Now now) {
+  ForgetParked();
+  if (!taking_) return;
+  while (auto tried = admission_.TryNext(now.mono)) {
+    Unit& unit = units_.at(tried->unit);
+    unit.credit = std::move(tried->credit);
+    open_.at(unit.range).lanes.SetParked(unit, false);
+    Enter(unit, unit.stage);
+  }
+}
+
+void Units::Never(Unit& unit, const std::string& reason) {
+  admission_.GotThrough(unit.credit);
+  if (unit.hints.size() == 1 && (unit.alone || unit.is_sync())) {
+    unit.reason = reason;
+    Quarantine(unit);
+    return;
+  }
+  Work& work = open_.at(unit.range);
+  work.units.erase(unit.id);
+  const auto left = units_.extract(unit.id);
+  work.lanes.TakeApart(std::move(unit));
+}
+
+void Units::Quarantine(Unit& unit) {
+  for (const ReceivedHint& hint : unit.hints) ports_.metrics.HintQuarantined(unit.ReasonOf(hint));
+  Enter(unit, common_.setup.guards.quarantine_drops ? Stage::kDropping : Stage::kDeadLettering);
+}
+
+void Units::StartWalks(Now now) {
+  for (auto& [range, work] : open_) {
+    if (!work.walk.due(now)) continue;
+    ports_.timelines.Submit(work.walk.Begin(++common_.ids, range, work.opened.epoch));
+  }
+}
+
+// ---- outside view ---------------------------------------------------------------------------
+
+void Units::Show(Metrics::Held& held) const {
+  held.units = units_.size();
+  held.units_parked = admission_.parked();
+  for (const auto& [range, work] : open_) held.hints_parked += work.lanes.hints().parked();
+}
+
+std::optional<Time> Units::timer() const {
+  std::optional<Time> next;
+  for (const auto& [range, work] : open_) next = Earlier(next, work.walk.timer());
+  if (!taking_) return next;
+  next = Earlier(next, admission_.retry_timer());
+  const bool lanes_wait = std::any_of(
+      open_.begin(), open_.end(), [](const auto& entry) { return entry.second.lanes.runnable(); });
+  return lanes_wait ? Earlier(next, admission_.refill_timer()) : next;
+}
+
+}  // namespace fanline::pusher

@@ -16,6 +16,8 @@
 // - static Config Tuned(Config), for other timeouts.
 // - static constexpr bool kReadsTruth = true, if its replies are acted on as the truth. A server
 //   that was demoted during the request then answers none of them.
+// - static constexpr bool kReopens = true, if a request over a connection that turns out to be dead
+//   is served once more on a new one, as callers who do not try again by themselves like it.
 //
 // Requests queued together are served kind by kind, in the order of the kinds. The port sets the
 // ids of replies. A failed request is answered with its Status. If one of several merged requests
@@ -54,7 +56,10 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
       : service_(std::move(service)),
         pool_(TunedFor(config), limits, *this, std::move(health), std::move(log)) {}
 
-  // Submit for a request that has a class, a deadline, or an asker who may give up.
+  // As those of ShardPool.
+  void DropLate() { pool_.DropLate(); }
+  size_t waiting() const { return pool_.waiting(); }
+
   template <class Each>
   void Serve(Each request, ReplyTo<typename Each::Reply> to, Turn turn = {}) {
     const Shard shard = ShardOf(request);
@@ -72,6 +77,7 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
   friend Pool;
 
   static constexpr const char* kName = Service::kName;
+  static constexpr bool kReopens = requires { Service::kReopens; };
 
   void ServeBatch(Connection& connection, std::vector<Job>& batch) {
     (ServeKind<R>(connection, batch), ...);
@@ -126,8 +132,10 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
                    const std::vector<ReplyTo<typename Each::Reply>>& to) {
     std::vector<typename Each::Reply> replies;
     try {
-      replies = service_.DoAll(connection, requests);
-      ProveRead(connection);
+      Pool::OnALiveOne(connection, [&] {
+        replies = service_.DoAll(connection, requests);
+        ProveRead(connection);
+      });
     } catch (const MysqlError& error) {
       if (error.kind() == ErrorKind::kData && requests.size() > 1) return false;
       const Status status = pool_.Failed(connection, error);
@@ -148,8 +156,10 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
     } else {
       typename Each::Reply reply;
       try {
-        reply = service_.Do(connection, request);
-        ProveRead(connection);
+        Pool::OnALiveOne(connection, [&] {
+          reply = service_.Do(connection, request);
+          ProveRead(connection);
+        });
         reply.id = request.id;
       } catch (const MysqlError& error) {
         reply = FailureOf(request, pool_.Failed(connection, error));

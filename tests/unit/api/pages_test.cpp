@@ -401,7 +401,7 @@ TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
   w_.pages = std::make_unique<Pages>(
       Pages::Pools{*w_.timelines, *w_.truth, nullptr}, rebuilds, w_.map, w_.metrics,
       [] { return Now{}; }, Pages::Rules(), [](Shard) { return false; });
-  w_.handler = std::make_unique<Handler>(*w_.pool, *w_.pages, nullptr, w_.map, Limits(), w_.metrics,
+  w_.handler = std::make_unique<Handler>(*w_.exchanges, *w_.pages, nullptr, w_.metrics,
                                          [] { return Now{}; });
   ASSERT_TRUE(rebuilds.Offer(UserId{91}, true));
   begun.wait();
@@ -469,7 +469,7 @@ TEST_F(PagesTest, WhoCouldNotAskRedisForLackOfRoomIsRebuiltAllTheSame) {
   w_.pages = std::make_unique<Pages>(
       Pages::Pools{*w_.timelines, *w_.truth, nullptr}, *w_.rebuilds, w_.map, w_.metrics,
       [] { return Now{}; }, Pages::Rules(), [](Shard) { return false; });
-  w_.handler = std::make_unique<Handler>(*w_.pool, *w_.pages, nullptr, w_.map, Limits(), w_.metrics,
+  w_.handler = std::make_unique<Handler>(*w_.exchanges, *w_.pages, nullptr, w_.metrics,
                                          [] { return Now{}; });
   ASSERT_EQ(Home("5")["state"], "building");
   w_.WaitUntilRebuilt(1);

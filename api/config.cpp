@@ -92,7 +92,6 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   options::AddOptions(table, config.timelines);
   options::AddOptions(table, config.bodies);
   Limits& limits = config.limits;
-  options::AddFollowingLimit(table, &config.agreed.following_limit);
   AddDoorOptions(table, config);
   table
       .Add("threads", &limits.threads,

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "api/limits.h"
-#include "backends/options/agreed_settings.h"
 #include "backends/options/bodies_settings.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
@@ -21,7 +20,6 @@ struct Config {
   options::RedisSettings redis;
   options::KafkaSettings kafka{.brokers = "", .optional = true};  // where posts are published
   options::TimelineSettings timelines;
-  options::AgreedSettings agreed;
   options::BodiesSettings bodies;
   std::vector<std::string> allowed_origins;  // origins whose pages may change something: door.h
   Limits limits;

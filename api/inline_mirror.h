@@ -1,6 +1,6 @@
 // Changes forward edges, and writes reverse rows inline as the mirror's mode says. In mode `sync` a
 // change is answered when its reverse row is written, or after `budget`. A failure or a late write
-// is harmless: the row of log1 stays pending for the relay. In mode `async` a reverse row is
+// is harmless: the row of log1 stays pending for the mirror. In mode `async` a reverse row is
 // written only if the change was already in place, which may be the repetition of an interrupted
 // change; the answer does not wait for it.
 //

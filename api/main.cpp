@@ -244,7 +244,7 @@ int Main(int argc, char** argv) {
   daemon::Process process("api", config.daemon);
   const auto mysql_config = options::ToConfig(config.mysql);
   wiring::Checks checks(process);
-  const auto installation = checks.AwaitInstallation(mysql_config, {.agreed = config.agreed});
+  const auto installation = checks.AwaitInstallation(mysql_config);
   if (process.stop.requested()) return 0;
   auto redis_options = options::ToOptions(config.redis, config.timelines, installation);
   const auto redis_checked = checks.AskRedis(redis_options);

@@ -20,6 +20,7 @@ struct Pages::Serving {
   timeline::Hydration hydration;                // of a page with bodies
   std::optional<timeline::PageRead> read = {};  // of a home timeline: the page or the refill
   timeline::PageQuery query = {};               // of the page or the refill
+  UnixMs read_at = 0;  // when its timeline was read; much later if it awaited a rebuild
   bool refill = false;
   bool can_be_built = false;  // nothing is known to be wrong with Redis
   bool awaited = false;       // a rebuild of its timeline was waited for
@@ -71,6 +72,7 @@ void Pages::ReadHome(const Shared& page) {
           page->can_be_built = refusal == Slots::Refusal::kOverloaded;
           page->read->OnNoTimeline();
         } else {
+          page->read_at = clock_().unix_ms;
           const Status status = timeline::AskTimeline(page->call->user, *store, *page->read);
           page->can_be_built = status.done();
           if (!status.done()) metrics_.StoreFailed(page->route, status.resource, status.message);
@@ -192,8 +194,8 @@ void Pages::TakeProgress(Serving& page) const {
   using std::chrono::milliseconds;
   const UnixMs overlap = std::chrono::floor<milliseconds>(rules_.overlap).count();
   const UnixMs late = std::max(overlap, UnixMs{milliseconds(kLate).count()});
-  const UnixMs as_of = page.page.as_of > page.asked_at + late ? 0 : page.page.as_of;
-  page.facts.incomplete |= page.asked_at - as_of > late;
+  const UnixMs as_of = page.page.as_of > page.read_at + late ? 0 : page.page.as_of;
+  page.facts.incomplete |= page.read_at - as_of > late;
   UnixMs settled = as_of - overlap;
   const auto& from = page.call->newer_than;
   if (from) settled = std::max(settled, from->place.created_at);

@@ -25,9 +25,10 @@ from bench import report  # noqa: E402
 from bench.measure import interleaved  # noqa: E402
 
 # Units of which less is better.
-COSTS = ("bytes", "MB", "us/", "CPU")
+COSTS = ("bytes", "MB", "us/", "CPU", "ms to")
 LEAST_ROUNDS = 15
-SLOW = ("backlog_drain", "fairness_p99_ratio", "handover_gap", "recovery")  # minutes a round: only when named
+# Minutes a round: only when named.
+SLOW = ("backlog_drain", "edge_latency", "fairness_p99_ratio", "handover_gap", "recovery")
 
 
 class Side:

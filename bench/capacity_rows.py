@@ -1,4 +1,4 @@
-"""Whether `feedctl capacity` is right at another scale than its constants were measured at: three
+"""Whether `bench/capacity.py` is right at another scale than its constants were measured at: three
 copies of the Epinions graph, every fifth reader live, beside what it says of them."""
 
 import os
@@ -7,6 +7,7 @@ import statistics
 from typing import NamedTuple
 
 from bench import report
+from bench.capacity import said_of
 from bench.measure import row
 from bench.moderate_rows import LAST_DELIVERY, few_rounds, run_at
 from bench.population import Authors
@@ -29,7 +30,7 @@ class Town(NamedTuple):
 
 
 def capacity(rig, sizes, rows):
-    """Redis memory, busy cores, lag: what was measured, beside `feedctl capacity` with the rows of
+    """Redis memory, busy cores, lag: what was measured, beside `bench/capacity.py` with the rows of
     this run. A ratio within 0.75..1.25 is what it promises, of all but the p99."""
     missing = [name for name in _NEEDED if not any(one["name"].startswith(name) for one in rows)]
     if missing:
@@ -41,9 +42,9 @@ def capacity(rig, sizes, rows):
     shapes["followed"].write_text("".join(f"{degree}\n" for degree in town.degrees["followed"]))
 
     def plan(shape, posts_per_s):
-        return rig.plan("--users", town.users, "--live-ratio", town.live / town.users,
-                        "--followers-distribution", shapes[shape], "--posts-per-s", posts_per_s,
-                        "--cores", os.cpu_count(), "--ranges", rig.ranges, "--report", constants)
+        return said_of(map(str, ("--users", town.users, "--live-ratio", town.live / town.users,
+                                 "--followers-distribution", shapes[shape], "--posts-per-s", posts_per_s,
+                                 "--cores", os.cpu_count(), "--ranges", rig.ranges, "--report", constants)))
 
     empty = rig.empty_scene(of_each=2)
     rig.wait_idle()  # each edge is a hint, where a pusher has served before
@@ -51,10 +52,10 @@ def capacity(rig, sizes, rows):
     for name, authors in town.authors.items():
         pairs = [(run, plan(name, run.rate)) for run in _runs(rig, sizes, authors)]
         yield row(f"capacity_cores_{name}", [sum(run.cpu.values()) / run.seconds for run, _ in pairs],
-                  "busy cores", "feedctl capacity", [said["busy_cores_total"] for _, said in pairs],
+                  "busy cores", "bench/capacity.py", [said["busy_cores_total"] for _, said in pairs],
                   **_facts(pairs))
     yield row("capacity_redis_bytes", [rig.redis_bytes() - empty], "bytes of Redis",
-              "feedctl capacity", [plan("even", 1)["redis_bytes"]], live_timelines=town.live)
+              "bench/capacity.py", [plan("even", 1)["redis_bytes"]], live_timelines=town.live)
     rig.same_scene(dispatcher_args=("--sample-rate", "1"), of_each=2)
     for name, authors in town.authors.items():
         pairs = [(run, plan(name, run.rate)) for run in _runs(rig, sizes, authors)]
@@ -63,7 +64,7 @@ def capacity(rig, sizes, rows):
             yield row(f"capacity_lag{suffix}_{name}",
                       [run.samples.histogram(LAST_DELIVERY).quantile(share) * 1e3
                        for run, _ in pairs],
-                      f"ms, p{share * 100:.0f}", "feedctl capacity",
+                      f"ms, p{share * 100:.0f}", "bench/capacity.py",
                       [(said[key] or _most(rows, suffix)) * 1e3 for _, said in pairs],
                       **_facts(pairs))
 

@@ -320,10 +320,6 @@ class Rig:
         return self._feedctl.json("activate", "--from", given, "--threads", threads, "--json",
                                   timeout=600)
 
-    def plan(self, *words):
-        """What feedctl capacity says."""
-        return self._feedctl.json("capacity", *words, "--json")
-
     def merge_at_read(self, authors, readers):
         """Has the readers follow all these authors, whose new posts are merged at read."""
         graph = self.stack.logs / "merged.txt"

@@ -28,6 +28,7 @@ class Sizes(NamedTuple):
     town: int  # users of the graph that capacity is checked on, and copies of it
     copies: int
     warm: int  # rounds that warm up, of capacity and of what it is fitted to
+    edges: tuple  # of a round of edge_latency
 
 
 def deliveries(rig, sizes, share, encoding, variant="", pusher_args=(), run=run_events):

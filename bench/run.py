@@ -22,6 +22,7 @@ from bench.backlog_run import run_hints  # noqa: E402
 from bench.capacity_rows import capacity  # noqa: E402
 from bench.cluster_rows import cluster_vs_single  # noqa: E402
 from bench.drain_rows import backlog_drain  # noqa: E402
+from bench.edge_rows import FULL_EDGES, QUICK_EDGES, edge_latency  # noqa: E402
 from bench.fairness_rows import fairness  # noqa: E402
 from bench.handover_rows import handover  # noqa: E402
 from bench.import_rows import import_rows  # noqa: E402
@@ -40,13 +41,13 @@ from stack.programs.fleet import PARTITIONS  # noqa: E402
 FULL = Sizes(rounds=7, posts={"live100": 1_000, "live20": 2_000, "live5": 4_000},
              many_posts=5_000, dispatched=20_000, moderate=4_000, imported=508_837,
              waiting=64_000, restarted=4, pages=20_000, returning=10_000, old_posts=20, storms=3,
-             town=1_000_000, copies=3, warm=1)
+             town=1_000_000, copies=3, warm=1, edges=FULL_EDGES)
 FULL_RELATIONS = RelationSizes(rounds=5, follows=20_000, reverse_rows=50_000, viewers=50,
                                checks=400, pair_edges=500_000, rebuilt=100, followees=200)
 QUICK = Sizes(rounds=2, posts={"live100": 100, "live20": 50, "live5": 50}, many_posts=200,
               dispatched=3_000, moderate=50, imported=10_000, waiting=200,
               restarted=1, pages=400, returning=100, old_posts=5, storms=1,
-              town=4_000, copies=1, warm=0)
+              town=4_000, copies=1, warm=0, edges=QUICK_EDGES)
 QUICK_RELATIONS = RelationSizes(rounds=2, follows=400, reverse_rows=2_000, viewers=5, checks=4,
                                 pair_edges=2_000, rebuilt=5, followees=40)
 
@@ -90,6 +91,7 @@ def measurements(rig, sizes, relations, rows=()):
     yield "page_below_floor", lambda: page_below_floor(rig, sizes)
     yield "pair_machine", lambda: pair_machine(rig, relations)
     yield "pair_kafka", lambda: pair_kafka(rig, relations)
+    yield "edge_latency", lambda: edge_latency(max(1, sizes.rounds // 2), sizes.edges, rig.say)
     yield "recovery", lambda: recovery(sizes.rounds, rig.say)
     yield "handover_gap", lambda: handover(sizes.rounds, sizes.restarted, rig.say)
     yield "import_rows", lambda: import_rows(sizes.rounds, sizes.imported, rig.say)

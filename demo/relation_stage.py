@@ -3,8 +3,6 @@ they still have to do, and the faults done to them."""
 
 import time
 
-from confluent_kafka import KafkaException
-
 from demo.clients import HttpClient
 from demo.stage import LIMIT, SETTINGS
 from stack.programs.api import Api
@@ -14,7 +12,7 @@ from stack.programs.fleet import RELATION_EVENTS, RELATION_LOG
 from stack.programs.metrics import Samples
 from stack.programs.relation_log import RelationLog
 from stack.programs.relations import Relations
-from stack.waiting import NotInTime, wait_until
+from stack.waiting import NotInTime
 
 MIRROR, RECONCILER = "fanline-mirror", "fanline-reconciler"
 
@@ -31,7 +29,6 @@ class RelationStage:
         self.relations = Relations(stack.mysql)
         # What is upstream first.
         self._backlogs = [Backlog(brokers, f"{MIRROR}-events", RELATION_EVENTS),
-                          Backlog(brokers, MIRROR, RELATION_LOG),
                           Backlog(brokers, RECONCILER, RELATION_LOG),
                           Backlog(brokers, f"{RECONCILER}-retry", f"{RELATION_LOG}.retry")]
 
@@ -133,19 +130,12 @@ class RelationStage:
             forward.append((src, dst, int(ver), live))
         return forward
 
-    def append_unseen(self, forward):
-        """Appends their msg1 and moves the mirrors past them, which must not run: no reverse row
-        is written and no msg2 comes. Returns when they were appended, in Unix milliseconds."""
+    def announce(self, forward):
+        """Appends their msg1, of changes that no mirror finds in log1: no reverse row is written and
+        no msg2 comes. Returns when they were appended, in Unix milliseconds."""
         at_ms = time.time_ns() // 1_000_000
         self.log.written(*forward)
-        wait_until(self._skip, LIMIT, "the mirrors' group to have no member")
         return at_ms
-
-    def _skip(self):
-        try:
-            return self.log.skip(MIRROR)
-        except KafkaException as error:
-            raise ConnectionError(str(error)) from error
 
     def repaired(self):
         """(src, dst) -> when the pair reconciler first repaired it, in Unix milliseconds."""

@@ -104,7 +104,7 @@ class RelationChapter:
             for mirror in on.mirrors:
                 mirror.kill()
             forward = on.change_unmirrored(self._lost) + on.break_reverse(self._broken)
-            at_ms = on.append_unseen(forward)
+            at_ms = on.announce(forward)
             self._injected = {(src, dst): at_ms for src, dst, *_ in forward}
             for mirror in on.mirrors:
                 mirror.start()

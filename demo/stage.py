@@ -39,6 +39,14 @@ class Stage:
         self.events = 0  # distinct ones, so far
         self.parts = {}  # for the report, by chapter
 
+    def write_edges(self):
+        """A file of all edges, for feedctl import."""
+        path = self.stack.logs / "edges.txt"
+        with path.open("w") as file:
+            for author, readers in self.ledger.followers.items():
+                file.writelines(f"{reader} {author}\n" for reader in readers)
+        return path
+
     def following(self, readers):
         """Reader -> authors, of some readers."""
         following = {reader: [] for reader in readers}

@@ -44,10 +44,7 @@ class Story:
         stage = self._stage
         self._begin = time.monotonic()
         with self._progress.step("import the graph") as step:
-            stage.feedctl.run(
-                "import", self._options.graph, "--id-offset", self._options.id_offset,
-                "--everybody-follows", stage.everybodys,
-                "--every-nth-follows", f"10:{stage.tenths}", timeout=LIMIT)
+            stage.feedctl.run("import", stage.write_edges(), timeout=LIMIT)
             step.note(f"{stage.edges:,} edges into {len(stage.stack.mysql)} shards: "
                       f"{stage.everybodys} followed by everybody, {stage.tenths} by every tenth")
 

@@ -6,7 +6,6 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   config.daemon.admin.listen.port = 9401;
   daemon::AddOptions(table, config.daemon);
   options::AddOptions(table, config.kafka);
-  options::AddFeedTopic(table, config.topics);
   table.Add("group", &config.group, "consumer group on the feed topic");
   options::AddOptions(table, config.mysql);
   Limits& limits = config.limits;

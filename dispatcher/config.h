@@ -13,7 +13,6 @@ namespace fanline::dispatcher {
 struct Config {
   daemon::DaemonOptions daemon;
   options::KafkaSettings kafka;
-  options::TopicSettings topics;
   std::string group = "fanline-dispatcher";
   options::MysqlSettings mysql;
   Limits limits;

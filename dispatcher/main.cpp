@@ -43,8 +43,7 @@ int Main(int argc, char** argv) {
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-dispatcher");
   wiring::Checks checks(process);
-  const auto installation =
-      checks.AwaitInstallation(mysql_config, {.feed_topic = config.topics.feed});
+  const auto installation = checks.AwaitInstallation(mysql_config);
   checks.AwaitTopicAndLetters(client, installation.feed_topic, 0);
   checks.AwaitTopic(client, installation.tasks_topic, installation.partitions);
   if (process.stop.requested()) return 0;

@@ -20,7 +20,6 @@ class Option(NamedTuple):
         return {"description": self.meaning, **self._type()}
 
     def _type(self):
-        kinds = []
         if self.placeholder == "":
             return {"type": "boolean"}
         if self.placeholder.endswith(",...") or self.placeholder == "LIST":
@@ -29,15 +28,11 @@ class Option(NamedTuple):
         if self.placeholder == "DURATION":
             return {"type": "string", "pattern": DURATION}
         if self.placeholder.split("|")[0] in ("N", "ITEMS", "MEMBERS"):
-            kinds.append(self._number())
-            kinds += [{"const": word} for word in self.placeholder.split("|")[1:]]
-        elif "|" in self.placeholder:
+            kinds = [self._number(), *({"const": word} for word in self.placeholder.split("|")[1:])]
+            return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+        if "|" in self.placeholder:
             return {"enum": self.placeholder.split("|")}
-        else:
-            return {"type": "string", "minLength": 1}
-        if self.rest.endswith("default -"):
-            kinds.append({"const": "-"})
-        return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+        return {"type": "string", "minLength": 1}
 
     def _number(self):
         bounds = RANGE.search(self.rest)

@@ -46,7 +46,7 @@ enum class State {
   kIdle,       // between two requests
   kHead,       // a request has begun to arrive
   kBody,       // its head has come
-  kServing,    // the thread that answers writes to it; the leader notes whether the client leaves
+  kServing,    // the answering thread writes; the leader looks now and then if its client left
   kWriting,    // the kernel has not taken the whole answer yet
   kLingering,  // answers no more; waits for the client to close its side
 };
@@ -317,7 +317,6 @@ class Server::Impl {
     connection->serves = true;
     connection->alive = std::make_shared<std::atomic<bool>>(true);
     service_.Serving(++serving_, left_);
-    AwaitReadable(connection);  // to learn that the client leaves
     connection->close_after = !connection->reader.keep_alive() || !limits_.keep_alive;
     connection->says_keep_alive = connection->reader.says_keep_alive();
     connection->head_only = connection->reader.head_only();
@@ -473,6 +472,8 @@ class Server::Impl {
     std::vector<ConnectionPtr> late;
     for (const ConnectionPtr& connection : connections_) {
       if (connection->deadline <= now) late.push_back(connection);
+      // Whether its client leaves. An answer that takes less than a tick shall not pay for it.
+      if (connection->serves && *connection->alive) AwaitReadable(connection);
     }
     for (const ConnectionPtr& connection : late) {
       const bool asks = connection->state == State::kHead || connection->state == State::kBody;

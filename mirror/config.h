@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "backends/options/agreed_settings.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "daemon/run/daemon_options.h"
@@ -15,10 +14,9 @@ struct Config {
   daemon::DaemonOptions daemon;
   options::KafkaSettings kafka;
   options::TopicSettings topics;
-  std::string group = "fanline-mirror";  // on relation-log; <group>-events on the relation events
+  std::string group = "fanline-mirror";  // <group>-events, on the relation events
   options::MysqlSettings mysql;
-  options::AgreedSettings agreed;
-  Duration gather = std::chrono::milliseconds(100);  // how long a record waits for others
+  Duration gather = std::chrono::milliseconds(100);  // how long a change waits for others
   Limits limits;
 };
 

@@ -9,45 +9,49 @@
 namespace fanline::mirror {
 
 struct Limits {
-  // Of one topic. Above this, all its partitions are paused. Of relation-log all shards share it:
-  // while one hangs, the others wait once so much is open for it, until `keep_waiting` is over. So
-  // much lasts for 27 s (MariaDB's timeouts come first) at 1,200 changes a second.
-  uint32_t records_open = 32'768;
-  uint32_t records_open_per_partition = 16'384;  // of relation-log
-  Duration commit_every = std::chrono::milliseconds(200);
   Backoff backoff;
-  // Tombstones are kept for at least this long; a message that is older could meet an edge whose
-  // tombstone was collected, and bring a follow back.
-  Duration oldest_record = std::chrono::hours(24 * 14);
 
-  // The applier, per shard.
+  // Rows of log1 in memory, of each pair of a forward and a reverse shard. The backlog leaves a
+  // quarter of it to new rows.
+  uint32_t rows_per_pair = 8'192;
+  // A row that was read longer ago is read again before it is written: it may be done by now, and
+  // tombstones that it would have to meet may be gone.
+  Duration fresh_for = std::chrono::seconds(60);
+
+  // Reads of log1, per forward shard.
+  uint32_t rows_per_read = 1'024;
+  Duration poll_every = std::chrono::milliseconds(20);  // for new rows, while there are none
+  Duration late_every = std::chrono::seconds(1);
+  Duration late_for = std::chrono::seconds(30);  // rows may be committed so long after their id
+  uint64_t late_ids = 10'000;                    // in place of late_for, at the start
+  Duration sweep_every = std::chrono::minutes(10);
+  Duration sweep_pace = std::chrono::milliseconds(200);  // from page to page
+
+  // Writes of reverse rows, per shard; of friendships, per pair of shards.
   uint32_t edges_per_transaction = 256;
   uint32_t transactions_in_flight = 2;
+  uint32_t friendships_in_flight = 64;
+  // Per forward shard, of one statement.
   uint32_t rows_per_mark = 1'024;
-  // A shard that is away for longer gives its edges back to log1 as soon as they hold up the
-  // others.
-  Duration keep_waiting = std::chrono::seconds(20);
-
-  // The relay, per shard. It asks for new rows every `poll_every`, and every `pass_every` also for
-  // rows that committed late, with ids below one already seen.
-  uint32_t rows_per_read = 1'024;
-  uint32_t rows_under_way = 200'000;  // each shard of followers has an equal share
-  Duration poll_every = std::chrono::milliseconds(20);
-  Duration pass_every = std::chrono::seconds(1);
-  // For a relayed row that stays pending: its message may be lost, or wait for a shard.
-  Backoff relay_again{.first = std::chrono::seconds(30), .most = std::chrono::minutes(10)};
+  uint32_t rows_per_question = 1'024;  // whether old rows are still pending
   // Rows that are done are kept for the scans that compare both directions.
   std::chrono::seconds keep_done = std::chrono::hours(24);
   Duration purge_every = std::chrono::minutes(1);
   uint32_t rows_per_purge = 10'000;
+  Duration show_every = std::chrono::seconds(1);
 
-  // The consumer of relation events.
+  // The consumer of relation events. Above `records_open` all partitions are paused.
+  uint32_t records_open = 32'768;
+  Duration commit_every = std::chrono::milliseconds(200);
   uint32_t changes_in_flight = 64;  // per shard
   // Events of shards that are away do not count as open. They take at most this much memory per
   // shard. A restart reads again from the oldest unfinished event on: the span.
   size_t parked_bytes_per_shard = size_t{64} << 20;
   uint32_t events_span_per_partition = 1'000'000;
   Duration mode_every = std::chrono::seconds(1);
+  // Tombstones are kept for at least this long; an event that is older could meet an edge whose
+  // tombstone was collected, and bring a follow back.
+  Duration oldest_record = std::chrono::hours(24 * 14);
 };
 
 }  // namespace fanline::mirror

@@ -1,26 +1,26 @@
-// log1 (MariaDB) and relation events (Kafka) -> relation-log (Kafka) -> reverse rows (MariaDB),
-// then hints (Kafka). Wiring only.
+// Relation events (Kafka) -> forward rows and log1 (MariaDB); log1 -> reverse rows (MariaDB), then
+// hints (Kafka), all announced in relation-log (Kafka). Wiring only.
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"
 #include "backends/mysql/edges/mirror_store.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"
-#include "backends/wiring/loops.h"
 #include "backends/wiring/shard_health.h"
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
 #include "mirror/config.h"
-#include "mirror/mirror.h"
+#include "mirror/member.h"
 #include "mirror/prometheus_metrics.h"
-#include "mirror/relation_event_consumer.h"
 
 using namespace fanline;
-using mirror::MirrorInput;
-using mirror::RelationEventInput;
 
 namespace {
+
+// Of the mirror's own transactions, two are under way beside one of rows that somebody has locked:
+// in a transaction together they would wait for each other's locks.
+constexpr mysql::PoolLimits kOneByOne{.threads_per_shard = 3};
 
 int Main(int argc, char** argv) {
   mirror::Config config;
@@ -35,29 +35,24 @@ int Main(int argc, char** argv) {
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-mirror");
   wiring::Checks checks(process);
-  const auto installation = checks.AwaitInstallation(mysql_config, {.agreed = config.agreed});
+  const auto installation = checks.AwaitInstallation(mysql_config);
   checks.AwaitTopic(client, installation.tasks_topic, installation.partitions);
-  checks.AwaitTopicAndLetters(client, config.topics.relation_events, 0);
-  const uint32_t partitions = checks.AwaitRelationLog(client);
+  const uint32_t partitions = checks.AwaitPartitions(client, config.topics.relation_events);
+  checks.AwaitRelationLog(client);
   if (process.stop.requested()) return 0;
   checks.Stand();
 
-  daemon::Inbox<MirrorInput> inbox(process.wakeup);
-  daemon::Inbox<RelationEventInput> event_inbox(process.wakeup);
+  daemon::Inbox<mirror::MemberInput> inbox(process.wakeup);
+  const auto to_mirror = AsPart<mirror::MirrorInput>(inbox);
+  const auto to_events = AsPart<mirror::RelationEventInput>(inbox);
   const auto health = wiring::ShardHealth(process.health);
   const auto log = process.log.Sink();
   const auto& map = installation.shard_map;
-  const auto to_applier = AsPart<mirror::ApplierReply>(inbox);
-  const auto to_relay = AsPart<mirror::RelayReply>(inbox);
-  mysql::MysqlReverseStore reverse(mysql_config, health, log);
+  mysql::MysqlReverseStore reverse(mysql_config, health, log, {}, kOneByOne);
+  mysql::MysqlReverseStore reverse_at_once(mysql_config, health, log);
   mysql::MysqlForwardStore forward(mysql_config, health, log, {map, installation.following_limit});
   mysql::MysqlChangeStore changes(mysql_config, health, log);
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, log);
-  kafka::Consumer relation_log({.client = client,
-                                .group = config.group,
-                                .topic = kRelationLogTopic,
-                                .wake_fd = process.wakeup.fd()},
-                               log);
   kafka::Consumer events({.client = client,
                           .group = config.group + "-events",
                           .topic = config.topics.relation_events,
@@ -65,31 +60,27 @@ int Main(int argc, char** argv) {
                          log);
 
   const auto metrics = mirror::PrometheusMetrics(process.registry, process.log);
-  mirror::Mirror mirror({.applier = {.reverse = {reverse, to_applier},
-                                     .hints = {producer, to_applier},
-                                     .relations = {producer, to_applier},
-                                     .log = {changes, to_applier},
-                                     .dead_letters = {producer, to_applier},
-                                     .metrics = *metrics},
-                         .relay = {.log = {changes, to_relay},
-                                   .relations = {producer, to_relay},
-                                   .forward = {forward, to_relay},
-                                   .dead_letters = {producer, to_relay},
+  mirror::Mirror mirror({.log = {changes, to_mirror},
+                         .steps = {.relations = {producer, to_mirror},
+                                   .reverse = {reverse, to_mirror},
+                                   .hints = {producer, to_mirror},
+                                   .forward = {forward, to_mirror},
+                                   .dead_letters = {producer, to_mirror},
                                    .metrics = *metrics}},
-                        {installation.layout(), map, partitions, wiring::RandomSeed()},
+                        {.steps = {installation.layout(), map, wiring::RandomSeed()},
+                         .partitions = partitions,
+                         .gather = config.gather},
                         config.limits);
-  mirror::RelationEventConsumer event_consumer({.forward = {forward, event_inbox},
-                                                .reverse = {reverse, event_inbox},
-                                                .modes = {changes, event_inbox},
-                                                .dead_letters = {producer, event_inbox},
+  mirror::RelationEventConsumer event_consumer({.forward = {forward, to_events},
+                                                .reverse = {reverse_at_once, to_events},
+                                                .modes = {changes, to_events},
+                                                .dead_letters = {producer, to_events},
                                                 .metrics = *metrics},
                                                {map, wiring::RandomSeed()}, config.limits);
-  wiring::ConsumeLoop log_loop(relation_log, kRelationLogTopic, inbox, mirror, process,
-                               config.gather);
-  wiring::ConsumeLoop event_loop(events, config.topics.relation_events, event_inbox, event_consumer,
-                                 process, config.gather);
-  wiring::Loops loops(log_loop, event_loop);
-  return process.Run(loops);
+  mirror::Member member(event_consumer, mirror);
+  wiring::ConsumeLoop loop(events, config.topics.relation_events, inbox, member, process,
+                           config.gather);
+  return process.Run(loop);
 }
 
 }  // namespace

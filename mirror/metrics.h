@@ -13,22 +13,21 @@ namespace fanline::mirror {
 
 class Metrics : public ConsumerMetrics {
  public:
-  // A reverse row is committed. `written`: by this message; else it was stale or repeated.
-  virtual void Applied(bool /*written*/, Duration /*since_appended*/) {}
+  // A reverse row is committed. `written`: by this change; else it was stale or repeated.
+  virtual void Applied(bool /*written*/, Duration /*since_changed*/) {}
   // Counters found below zero: they are to be recounted.
   virtual void BelowZero(uint64_t /*counters*/) {}
-  // A message given to the dead letters.
+  // A change or an event given to the dead letters.
   virtual void Rejected(const std::string& /*reason*/) {}
   virtual void OldMessageRejected() {}
   // A relation event of an application is in the forward row, or was already.
   virtual void EventDone() {}
   // Relation events held now; `parked` of them wait for shards that are away.
   virtual void Buffered(uint64_t /*events*/, uint64_t /*parked*/) {}
-  // Changes left for later, in log1 or at the end of relation-log, because their shard has been
-  // away for long.
-  virtual void GivenBack(uint64_t /*changes*/) {}
-  // Pending rows of a shard that this mirror relays, as counted by its last pass.
-  virtual void Pending(Shard /*shard*/, uint64_t /*rows*/, Duration /*oldest*/) {}
+  // Pending rows in the memory of this mirror, of a forward shard's log1 and for a reverse shard;
+  // the age of the oldest. Told of each pair while the forward shard is this mirror's; then 0 once.
+  virtual void Pending(Shard /*forward*/, Shard /*reverse*/, uint64_t /*rows*/,
+                       Duration /*oldest*/) {}
 };
 
 }  // namespace fanline::mirror

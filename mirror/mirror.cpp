@@ -1,29 +1,303 @@
 #include "mirror/mirror.h"
 
-namespace fanline::mirror {
+#include <algorithm>
+#include <limits>
 
-Progress Mirror::Step(std::span<MirrorInput> inputs, Now now) {
-  for (MirrorInput& input : inputs) {
-    std::visit([&](auto& each) { Route(each, now); }, input);
+#include "fanline/consuming/answered.h"
+
+namespace fanline::mirror {
+namespace {
+
+// A row that nobody could apply (by hand somebody wrote src as dst, version 0) is a job of its own.
+JobKey KeyOf(const LoggedChange& change) {
+  const bool known = change.kind == ChangeKind::kEdge || change.kind == ChangeKind::kFriendship;
+  const bool sound = known && !WhyRefused({change.edge, change.id});
+  return {change.kind, change.edge.key(), sound ? 0 : change.id};
+}
+
+}  // namespace
+
+Mirror::Mirror(const Ports& ports, const Setup& setup, const Limits& limits)
+    : ports_(ports),
+      setup_(setup),
+      limits_(limits),
+      random_(setup.steps.seed),
+      window_(setup.steps.shards.shards(), limits.rows_per_pair),
+      steps_(ports.steps, setup.steps, limits_, window_),
+      sources_(setup.steps.shards.shards(), Source(limits)) {}
+
+Progress Mirror::Step(std::span<const MirrorInput> inputs, Now now) {
+  for (const MirrorInput& input : inputs) {
+    std::visit([&](const auto& each) { On(each, now); }, input);
   }
-  Progress progress = applier_.Send(now);
-  progress.StepBy(relay_.Send(now));
+  steps_.Send(now);
+  for (const uint64_t id : steps_.TakeOld()) {
+    const Job* job = window_.Find(id);
+    if (job != nullptr) sources_[job->forward].questions.Push(id);
+  }
+  for (const uint64_t id : steps_.TakeMarkable()) {
+    const Job* job = window_.Find(id);
+    if (job != nullptr) sources_[job->forward].marks.Push(id);
+  }
+  Progress progress;
+  for (Shard shard = 0; shard < sources_.size(); ++shard) {
+    SendMarks(shard, now);
+    progress.StepBy(sources_[shard].marks.timer());
+    if (!taking_ || !sources_[shard].reads) continue;
+    SendQuestion(shard, now);
+    SendRead(shard, now);
+    SendPurge(shard, now);
+    progress.StepBy(sources_[shard].questions.timer());
+    progress.StepBy(sources_[shard].reads->timer());
+    if (!sources_[shard].purging) progress.StepBy(sources_[shard].purge_at);
+  }
+  if (taking_) progress.StepBy(steps_.timer());
+  if (taking_ && show_at_ <= now.mono) Show(now);
   return progress;
 }
 
-void Mirror::Route(PartitionAssigned& assigned, Now now) {
-  applier_.On(assigned);
-  relay_.On(assigned, now);
+// ---- ownership ------------------------------------------------------------------------------
+
+std::vector<Shard> Mirror::ShardsOf(int32_t partition) const {
+  std::vector<Shard> shards;
+  for (Shard shard = 0; shard < sources_.size(); ++shard) {
+    if (shard % setup_.partitions == static_cast<uint32_t>(partition)) shards.push_back(shard);
+  }
+  return shards;
 }
 
-void Mirror::Route(PartitionRevoked& revoked, Now) {
-  applier_.On(revoked);
-  relay_.On(revoked);
+void Mirror::On(const PartitionAssigned& assigned, Now now) {
+  for (const Shard shard : ShardsOf(assigned.partition)) {
+    Leave(shard);
+    Source& source = sources_[shard];
+    source.reads.emplace(limits_, static_cast<Shard>(sources_.size()), setup_.gather,
+                         setup_.steps.switches);
+    if (!source.purge_at) source.purge_at = now.mono + limits_.purge_every;
+  }
+}
+
+void Mirror::On(const PartitionRevoked& revoked, Now) {
+  for (const Shard shard : ShardsOf(revoked.partition)) {
+    Leave(shard);
+    for (Shard reverse = 0; reverse < sources_.size(); ++reverse) {
+      ports_.steps.metrics.Pending(shard, reverse, 0, Duration{0});
+    }
+  }
+}
+
+void Mirror::Leave(Shard shard) {
+  window_.RemoveAll(shard);
+  steps_.Forget();
+  Source& source = sources_[shard];
+  source.reads.reset();
+  source.read = 0;
+  source.marks.Forget([](uint64_t) { return true; });
+  source.questions.Forget([](uint64_t) { return true; });
 }
 
 void Mirror::StopTaking() {
-  applier_.StopTaking();
-  relay_.StopTaking();
+  taking_ = false;
+  steps_.StopTaking();
+}
+
+// Marks that a shard does not take are left to the next owner.
+bool Mirror::drained() const {
+  const bool marked = std::all_of(sources_.begin(), sources_.end(), [](const Source& source) {
+    return source.marks.empty() || source.marks.timer().has_value();
+  });
+  return marked && markings_.empty() && steps_.drained();
+}
+
+// ---- reading --------------------------------------------------------------------------------
+
+void Mirror::SendRead(Shard shard, Now now) {
+  Source& source = sources_[shard];
+  const size_t page = std::min(limits_.rows_per_read, limits_.rows_per_pair / 8);
+  const auto after = source.reads->Next(now.mono, [&](Shard reverse) {
+    return HasRoomForBacklog(shard, reverse, std::max<size_t>(page, 1));
+  });
+  if (!after) return;
+  source.read = ++ids_;
+  source.read_doubts = steps_.doubts(shard);
+  source.marked.clear();
+  reads_.emplace(source.read, shard);
+  ports_.log.Submit(ReadPending{source.read, shard, *after, limits_.rows_per_read});
+}
+
+bool Mirror::HasRoomForBacklog(Shard shard, Shard reverse, size_t rows) const {
+  return window_.HasRoom(shard, reverse, rows + limits_.rows_per_pair / 4);
+}
+
+void Mirror::On(const PendingRead& read, Now now) {
+  const Shard shard = TakeAnswered(reads_, read.id);
+  Source& source = sources_[shard];
+  if (source.read != read.id) return;  // of an earlier assignment
+  source.read = 0;
+  if (!read.status.done()) {
+    source.reads->Failed(now.mono, random_());
+    return Failed(shard, read.status);
+  }
+  if (!taking_) return;
+  const bool fresh =
+      source.reads->kind() == Reads::Kind::kNew || source.reads->kind() == Reads::Kind::kLate;
+  std::vector<Steps::Ref> taken;
+  source.reads->Done(read, now.mono, [&](const LoggedChange& change) {
+    const Shard reverse = setup_.steps.shards.ShardOf(change.edge.dst);
+    return std::pair(reverse, Take(shard, reverse, change, fresh, &taken));
+  });
+  steps_.Begin(taken);
+}
+
+Reads::Fate Mirror::Take(Shard shard, Shard reverse, const LoggedChange& change, bool fresh,
+                         std::vector<Steps::Ref>* taken) {
+  const Source& source = sources_[shard];
+  const LogRow row = change.row();
+  if (source.marked.contains(row)) return Reads::Fate::kTaken;
+  const JobKey key = KeyOf(change);
+  const WindowRow read{change, source.reads->sent_at(), source.read_doubts, RowStep::kRead};
+  if (WindowRow* known = window_.Find(shard, reverse, key, row)) {
+    known->read_at = read.read_at;
+    known->doubts = read.doubts;
+    return Reads::Fate::kTaken;
+  }
+  const bool room = fresh ? window_.HasRoom(shard, reverse) : HasRoomForBacklog(shard, reverse, 1);
+  if (!room) return Reads::Fate::kNoRoom;
+  taken->push_back({window_.Add(shard, reverse, key, read), row});
+  return Reads::Fate::kTaken;
+}
+
+// ---- rows that were read long ago -------------------------------------------------------------
+
+void Mirror::SendQuestion(Shard shard, Now now) {
+  auto jobs = sources_[shard].questions.Take(now.mono);
+  if (!jobs) return;
+  Question question{shard, now.mono, steps_.doubts(shard), *std::move(jobs), {}};
+  AskPending request{++ids_, shard, {}};
+  for (const uint64_t id : question.jobs) {
+    const Job* job = window_.Find(id);
+    if (job == nullptr) continue;
+    for (const WindowRow& row : job->rows) {
+      // What finds no place, and what has become old meanwhile, is asked for next.
+      if (request.log_ids.size() >= limits_.rows_per_question) break;
+      if (!steps_.IsOld(row, shard, now.mono)) continue;
+      question.rows.push_back({id, row.change.row()});
+      request.log_ids.push_back(row.change.id);
+    }
+  }
+  questions_.emplace(request.id, std::move(question));
+  ports_.log.Submit(std::move(request));
+}
+
+void Mirror::On(const PendingAsked& asked, Now now) {
+  const Question question = TakeAnswered(questions_, asked.id);
+  ShardQueue& queue = sources_[question.shard].questions;
+  if (!asked.status.done()) {
+    Failed(question.shard, asked.status);
+    ShardQueue::Jobs jobs = question.jobs;
+    std::erase_if(jobs, [this](uint64_t id) { return window_.Find(id) == nullptr; });
+    return queue.Away(jobs, now.mono, random_());
+  }
+  queue.Done();
+  std::set<LogRow> pending;
+  for (const LoggedChange& change : asked.pending) pending.insert(change.row());
+  for (const Steps::Ref& ref : question.rows) {
+    if (!pending.contains(ref.row)) {
+      window_.Remove(ref.job, ref.row);  // somebody else has done it, or it is lost
+    } else if (WindowRow* row = window_.Find(ref.job, ref.row)) {
+      row->read_at = question.sent_at;
+      row->doubts = question.doubts;
+    }
+  }
+  for (const uint64_t job : question.jobs) steps_.Again(job);
+}
+
+// ---- marks and purges -----------------------------------------------------------------------
+
+void Mirror::SendMarks(Shard shard, Now now) {
+  auto jobs = sources_[shard].marks.Take(now.mono);
+  if (!jobs) return;
+  Marking marking{shard, std::move(*jobs), {}};
+  MarkDone request{++ids_, shard, {}};
+  for (const uint64_t id : marking.jobs) {
+    Job* job = window_.Find(id);
+    if (job == nullptr) continue;
+    job->to_mark = false;
+    for (const WindowRow& row : job->rows) {
+      if (row.step != RowStep::kMarking) continue;
+      marking.rows.push_back({id, row.change.row()});
+      request.rows.push_back(row.change.row());
+    }
+  }
+  markings_.emplace(request.id, std::move(marking));
+  ports_.log.Submit(std::move(request));
+}
+
+void Mirror::On(const MarkedDone& marked, Now now) {
+  const Marking marking = TakeAnswered(markings_, marked.id);
+  Source& source = sources_[marking.shard];
+  if (!marked.status.done()) {
+    Failed(marking.shard, marked.status);
+    ShardQueue::Jobs jobs = marking.jobs;
+    std::erase_if(jobs, [this](uint64_t id) {
+      Job* job = window_.Find(id);
+      return job == nullptr || std::exchange(job->to_mark, true);
+    });
+    return source.marks.Away(jobs, now.mono, random_());
+  }
+  source.marks.Done();
+  for (const Steps::Ref& ref : marking.rows) {
+    if (source.read != 0) source.marked.insert(ref.row);
+    window_.Remove(ref.job, ref.row);
+  }
+}
+
+void Mirror::SendPurge(Shard shard, Now now) {
+  Source& source = sources_[shard];
+  if (source.purging || *source.purge_at > now.mono) return;
+  source.purging = true;
+  purges_.emplace(++ids_, shard);
+  ports_.log.Submit(PurgeDone{ids_, shard, limits_.keep_done, limits_.rows_per_purge});
+}
+
+void Mirror::On(const PurgedDone& purged, Now now) {
+  Source& source = sources_[TakeAnswered(purges_, purged.id)];
+  source.purging = false;
+  const bool more = purged.status.done() && purged.deleted >= limits_.rows_per_purge;
+  source.purge_at = more ? now.mono : now.mono + limits_.purge_every;
+}
+
+void Mirror::Failed(Shard shard, const Status& status) {
+  ports_.steps.metrics.Parked(status.resource);
+  if (status.cause == Cause::kLocked) return;
+  steps_.Doubt(shard);
+  if (sources_[shard].reads) sources_[shard].reads->Doubt();
+}
+
+// ---- what waits -----------------------------------------------------------------------------
+
+void Mirror::Show(Now now) {
+  show_at_ = now.mono + limits_.show_every;
+  struct Waiting {
+    uint64_t rows = 0;
+    UnixMs oldest = std::numeric_limits<UnixMs>::max();
+  };
+  const size_t shards = sources_.size();
+  std::vector<Waiting> waiting(shards * shards);
+  window_.ForEach([&](const Job& job) {
+    Waiting& pair = waiting[job.forward * shards + job.reverse];
+    pair.rows += job.rows.size();
+    for (const WindowRow& row : job.rows) {
+      pair.oldest = std::min(pair.oldest, row.change.written_at);
+    }
+  });
+  for (Shard shard = 0; shard < shards; ++shard) {
+    if (!sources_[shard].reads) continue;
+    for (Shard reverse = 0; reverse < shards; ++reverse) {
+      const Waiting& pair = waiting[shard * shards + reverse];
+      const UnixMs age = std::max<UnixMs>(0, now.unix_ms - pair.oldest);
+      ports_.steps.metrics.Pending(shard, reverse, pair.rows, std::chrono::milliseconds(age));
+    }
+  }
 }
 
 }  // namespace fanline::mirror

@@ -1,51 +1,131 @@
-// The applier of the messages of relation-log, and the relay of the shards whose partition this
-// mirror owns. Both share one consumer and one thread.
+// Makes reverse rows agree with forward rows: works log1 of the forward shards it owns straight to
+// the reverse rows. A row of log1 is read into the window (reads.h, window.h), goes through the
+// steps (steps.h), and is marked done last. A row that is not marked is read again by the next
+// owner, so nothing that is in memory has to be kept.
+//
+// The owner of partition (shard mod partitions) of the relation events works the shard. Overlapping
+// owners and restarts only cause repetitions, which are harmless. An owner that hung for long does
+// no harm either: what it read more than a minute ago it reads again before it writes it.
+//
+// It also purges old rows that are done.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <set>
 #include <span>
+#include <unordered_map>
+#include <utility>
 #include <variant>
+#include <vector>
 
-#include "mirror/applier.h"
-#include "mirror/relay.h"
+#include "fanline/consuming/consumer.h"
+#include "fanline/consuming/shard_queue.h"
+#include "fanline/model/bucket.h"
+#include "fanline/ports/change_log.h"
+#include "mirror/limits.h"
+#include "mirror/metrics.h"
+#include "mirror/reads.h"
+#include "mirror/steps.h"
+#include "mirror/window.h"
 
 namespace fanline::mirror {
 
-using MirrorInput =
-    std::variant<PartitionAssigned, PartitionRevoked, Record, ApplierReply, RelayReply>;
+using MirrorInput = std::variant<PartitionAssigned, PartitionRevoked, PendingRead, PendingAsked,
+                                 MarkedDone, PurgedDone, RelationsAppended, EdgesApplied,
+                                 HintsAppended, EdgeChanged, DeadLetterAppended>;
 
 class Mirror {
  public:
   struct Ports {
-    Applier::Ports applier;
-    Relay::Ports relay;
+    Port<ReadPending, AskPending, MarkDone, PurgeDone> log;
+    Steps::Ports steps;
   };
   struct Setup {
-    RangeLayout layout{16};
-    ShardMap shards = ShardMap::Even(1);
-    uint32_t partitions = 8;  // of relation-log
-    uint64_t seed = 1;        // of the jitter
+    Steps::Setup steps;
+    uint32_t partitions = 8;  // of the relation events
+    Duration gather{};        // how long new rows wait for others
   };
 
-  Mirror(const Ports& ports, const Setup& setup, const Limits& limits)
-      : applier_(ports.applier, {setup.layout, setup.shards, setup.seed}, limits),
-        relay_(ports.relay, {setup.shards, setup.partitions, setup.seed}, limits) {}
+  Mirror(const Ports& ports, const Setup& setup, const Limits& limits);
 
-  [[nodiscard]] Progress Step(std::span<MirrorInput> inputs, Now now);
+  [[nodiscard]] Progress Step(std::span<const MirrorInput> inputs, Now now);
 
   // From now on nothing more is started (SIGTERM); keep stepping until drained().
   void StopTaking();
-  bool drained() const { return applier_.drained() && relay_.drained(); }
+  bool drained() const;
 
  private:
-  void Route(PartitionAssigned& assigned, Now now);
-  void Route(PartitionRevoked& revoked, Now now);
-  void Route(Record& record, Now now) { applier_.On(record, now); }
-  void Route(ApplierReply& reply, Now now) { applier_.On(reply, now); }
-  void Route(RelayReply& reply, Now now) { relay_.On(reply, now); }
+  // A forward shard.
+  struct Source {
+    explicit Source(const Limits& limits)
+        // One statement at a time: what comes meanwhile travels with the next.
+        : marks({limits.rows_per_mark, 1, limits.backoff}),
+          questions({limits.rows_per_question, 1, limits.backoff}) {}
 
-  Applier applier_;
-  Relay relay_;
+    std::optional<Reads> reads;  // none: the shard is not ours
+    uint64_t read = 0;           // the request that is under way for it
+    uint64_t read_doubts = 0;    // Steps::doubts when it was sent
+    // Marked since it was sent. Its answer may still hold them.
+    std::set<LogRow> marked;
+    ShardQueue marks, questions;  // jobs
+    std::optional<Time> purge_at;
+    bool purging = false;
+  };
+  struct Question {
+    Shard shard = 0;
+    Time sent_at{};
+    uint64_t doubts = 0;  // Steps::doubts by then
+    ShardQueue::Jobs jobs;
+    std::vector<Steps::Ref> rows;
+  };
+  struct Marking {
+    Shard shard = 0;
+    ShardQueue::Jobs jobs;
+    std::vector<Steps::Ref> rows;
+  };
+
+  void On(const PartitionAssigned& assigned, Now now);
+  void On(const PartitionRevoked& revoked, Now now);
+  void On(const PendingRead& read, Now now);
+  void On(const PendingAsked& asked, Now now);
+  void On(const MarkedDone& marked, Now now);
+  void On(const PurgedDone& purged, Now now);
+  template <typename Reply>
+  void On(const Reply& reply, Now now) {
+    steps_.On(reply, now);
+  }
+
+  void Leave(Shard shard);
+  void SendRead(Shard shard, Now now);
+  void SendQuestion(Shard shard, Now now);
+  void SendMarks(Shard shard, Now now);
+  void SendPurge(Shard shard, Now now);
+  bool HasRoomForBacklog(Shard shard, Shard reverse, size_t rows) const;
+  // Takes a row into the window, unless it is there. `fresh`: it is none of a backlog.
+  Reads::Fate Take(Shard shard, Shard reverse, const LoggedChange& change, bool fresh,
+                   std::vector<Steps::Ref>* taken);
+  // Parked, and the server may be another by now.
+  void Failed(Shard shard, const Status& status);
+  void Show(Now now);
+  std::vector<Shard> ShardsOf(int32_t partition) const;
+
+  Ports ports_;
+  const Setup setup_;
+  const Limits limits_;
+  uint64_t ids_ = 0;  // of requests
+  std::mt19937_64 random_;
+  bool taking_ = true;
+
+  Window window_;
+  Steps steps_;
+  std::vector<Source> sources_;                         // by forward shard
+  std::unordered_map<uint64_t, Shard> reads_, purges_;  // by request
+  std::unordered_map<uint64_t, Question> questions_;    // by request
+  std::unordered_map<uint64_t, Marking> markings_;      // by request
+  Time show_at_{};
 };
 
 }  // namespace fanline::mirror

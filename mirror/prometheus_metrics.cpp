@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <utility>
 
 #include "daemon/observe/consumed_log.h"
 #include "daemon/observe/metrics.h"
@@ -27,9 +28,9 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                     "relation events that nobody has read may be gone, and must be sent again; "
                     "what log1 holds is not lost") {}
 
-  void Applied(bool written, Duration since_appended) override {
+  void Applied(bool written, Duration since_changed) override {
     applied_[written]->Increment();
-    apply_lag_.Observe(Seconds(since_appended));
+    apply_lag_.Observe(Seconds(since_changed));
   }
 
   void BelowZero(uint64_t counters) override {
@@ -49,21 +50,21 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
     events_parked_.Set(static_cast<double>(parked));
   }
 
-  void GivenBack(uint64_t changes) override { given_back_.Increment(static_cast<double>(changes)); }
-
   void LogGap(int32_t partition, int64_t from, int64_t to) override {
     lost_.Increment(static_cast<double>(to - from));
     log_.Error("records were cut from a log before they were read",
                {{"partition", partition}, {"from_offset", from}, {"to_offset", to}});
   }
 
-  void Pending(Shard shard, uint64_t rows, Duration oldest) override {
-    PendingGauges& gauges = pending_[shard];
+  void Pending(Shard forward, Shard reverse, uint64_t rows, Duration oldest) override {
+    PendingGauges& gauges = pending_[{forward, reverse}];
     if (gauges.rows == nullptr) {
-      const prometheus::Labels labels{{"shard", std::to_string(shard)}};
-      gauges.rows =
-          &AddGauge(registry_, "fanline_rel_log1_pending_rows",
-                    "Changes of a shard that this mirror relays and that are not done", labels);
+      const prometheus::Labels labels{{"shard", std::to_string(forward)},
+                                      {"reverse_shard", std::to_string(reverse)}};
+      gauges.rows = &AddGauge(registry_, "fanline_rel_log1_pending_rows",
+                              "Changes of a shard's log1, for a shard of followers, that this "
+                              "mirror holds and that are not done",
+                              labels);
       gauges.oldest = &AddGauge(registry_, "fanline_rel_log1_oldest_seconds",
                                 "Age of the oldest of them", labels);
     }
@@ -77,22 +78,19 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
     Gauge* oldest = nullptr;
   };
 
-  std::array<Counter*, 2> applied_ =
-      AddCounters(registry_, "fanline_rel_apply_total",
-                  "Messages of relation-log applied to reverse rows, by whether they were news",
-                  "result", {"stale", "applied"});
+  std::array<Counter*, 2> applied_ = AddCounters(
+      registry_, "fanline_rel_apply_total",
+      "Changes applied to reverse rows, by whether they were news", "result", {"stale", "applied"});
   Histogram& apply_lag_ =
       AddHistogram(registry_, "fanline_rel_apply_lag_seconds",
-                   "From a message's append to its committed reverse row", SecondsBuckets());
+                   "From a change to its committed reverse row", SecondsBuckets());
   Counter& below_zero_ =
       AddCounter(registry_, "fanline_rel_counter_negative_total",
                  "Counters of followers found below zero: drift, to be recounted");
-  Counter& given_back_ = AddCounter(registry_, "fanline_rel_given_back_total",
-                                    "Changes left for later: their shard has been away for long");
   Counter& rejected_ = AddCounter(registry_, "fanline_events_rejected_total",
-                                  "Messages and events given to the dead letters");
+                                  "Changes and events given to the dead letters");
   Counter& old_ = AddCounter(registry_, "fanline_rel_old_message_rejected_total",
-                             "Of these, the ones older than tombstones are kept");
+                             "Of these, events older than tombstones are kept");
   Counter& done_ = AddCounter(registry_, "fanline_events_done_total",
                               "Relation events that are in the forward row");
   Counter& lost_ =
@@ -102,7 +100,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
       AddGauge(registry_, "fanline_events_open", "Relation events received and not finished");
   Gauge& events_parked_ = AddGauge(registry_, "fanline_events_parked",
                                    "Open events that wait for a shard that is away");
-  std::map<Shard, PendingGauges> pending_;
+  std::map<std::pair<Shard, Shard>, PendingGauges> pending_;
 };
 
 }  // namespace

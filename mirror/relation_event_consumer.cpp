@@ -15,7 +15,7 @@ RelationEventConsumer::RelationEventConsumer(Ports ports, Setup setup, const Lim
       // Parked events hold the oldest unfinished offset while others go on behind it.
       partitions_({limits.records_open, limits.events_span_per_partition, limits.commit_every},
                   ports.metrics),
-      queues_(setup_.shards.shards(), ShardQueue({1, limits.changes_in_flight, limits.backoff})),
+      queues_(setup_.shards.shards(), WriteQueue({1, limits.changes_in_flight, limits.backoff})),
       room_(setup_.shards.shards(), limits.records_open, limits.parked_bytes_per_shard),
       letter_retries_(limits.backoff) {}
 
@@ -27,7 +27,7 @@ Progress RelationEventConsumer::Step(std::span<RelationEventInput> inputs, Now n
     SendToDeadLetters(*id, jobs_.at(*id).reason);
   }
   if (partitions_.Moved()) {
-    for (ShardQueue& queue : queues_) {
+    for (WriteQueue& queue : queues_) {
       queue.Forget([this](uint64_t id) { return ForgetTaken(id); });
     }
   }
@@ -39,7 +39,7 @@ Progress RelationEventConsumer::Step(std::span<RelationEventInput> inputs, Now n
   Progress progress = partitions_.Order(load, !taking_, now);
   progress.StepBy(letter_retries_.timer());
   if (!asking_mode_) progress.StepBy(mode_at_);
-  for (const ShardQueue& queue : queues_) progress.StepBy(queue.timer());
+  for (const WriteQueue& queue : queues_) progress.StepBy(queue.timer());
   ports_.metrics.Buffered(jobs_.size(), room_.parked());
   return progress;
 }
@@ -64,7 +64,7 @@ void RelationEventConsumer::On(Record& record, Now now) {
   }
   job.shard = setup_.shards.ShardOf(job.event.edge.src);
   room_.Took(*job.shard, job.record);
-  queues_[*job.shard].Push(id);
+  queues_[*job.shard].Push({id, Raw(job.event.edge.src)});
 }
 
 bool RelationEventConsumer::ForgetTaken(uint64_t id) {
@@ -74,9 +74,11 @@ bool RelationEventConsumer::ForgetTaken(uint64_t id) {
 }
 
 void RelationEventConsumer::SendChanges(Shard shard, Now now) {
-  while (const auto jobs = queues_[shard].Take(now.mono)) {
-    const uint64_t id = jobs->front();
-    const RelationEvent& event = jobs_.at(id).event;
+  while (auto batch = queues_[shard].Take(now.mono)) {
+    const uint64_t id = batch->jobs.front().id;
+    Job& job = jobs_.at(id);
+    job.batch = *std::move(batch);
+    const RelationEvent& event = job.event;
     ports_.forward.Submit(ChangeEdge{id,
                                      {.src = event.edge.src,
                                       .dst = event.edge.dst,
@@ -91,15 +93,17 @@ void RelationEventConsumer::On(EdgeChanged& changed, Now now) {
   const auto found = jobs_.find(changed.id);
   FANLINE_CHECK(found != jobs_.end(), "a reply to a change never asked for");
   const EdgeKey edge = found->second.event.edge;
-  ShardQueue& queue = queues_[*found->second.shard];
-  room_.Answered(*found->second.shard, changed.status.later());
+  WriteQueue& queue = queues_[*found->second.shard];
+  WriteQueue::Batch batch = std::move(found->second.batch);
+  const bool locked = changed.status.later() && changed.status.cause == Cause::kLocked;
+  room_.Answered(*found->second.shard, changed.status.later() && !locked);
   if (changed.status.later()) {
     ports_.metrics.Parked(changed.status.resource);
-    ShardQueue::Jobs jobs{changed.id};
-    std::erase_if(jobs, [this](uint64_t id) { return ForgetTaken(id); });
-    return queue.Away(jobs, now.mono, random_());
+    if (ForgetTaken(changed.id)) batch.jobs.clear();
+    return locked ? queue.Locked(std::move(batch), now.mono, random_())
+                  : queue.Away(batch, now.mono, random_());
   }
-  queue.Done();
+  queue.Done(batch, now.mono);
   if (changed.status.never()) return SendToDeadLetters(changed.id, changed.status.message);
   ports_.metrics.EventDone();
   if (changed.forward.below_zero) ports_.metrics.BelowZero(1);
@@ -111,7 +115,7 @@ void RelationEventConsumer::On(EdgeChanged& changed, Now now) {
   Done(changed.id);
 }
 
-// The result does not matter: the log1 row is pending, and the applier writes the row again.
+// The result does not matter: the log1 row is pending, and the mirror writes the row again.
 void RelationEventConsumer::On(EdgesApplied& applied, Now) { Done(applied.id); }
 
 void RelationEventConsumer::AskMode(Now now) {

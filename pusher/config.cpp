@@ -8,10 +8,8 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   config.daemon.admin.listen.port = 9402;
   daemon::AddOptions(table, config.daemon);
   options::AddOptions(table, config.kafka);
-  options::AddTasksTopic(table, config.topics);
   table.Add("group", &config.group, "consumer group on the tasks topic");
   options::AddOptions(table, config.redis);
-  options::AddWindow(table, config.agreed);
   options::AddOptions(table, config.timelines);
   options::AddOptions(table, config.mysql);
   table.Add("truth-threads", &config.truth_threads, "threads that read each shard").Range(1, 32);
@@ -37,8 +35,12 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
            "range has an equal share")
       .Range(16'384, 100'000'000);
   options::AddGather(table, &limits.gather);
-  table.Add("save-position-every", &limits.save_position_every,
-            "how often progress is written to Redis and then committed");
+  // The log's end is asked for every five seconds. A page is incomplete when the progress of its
+  // range is more than ten seconds old (api/pages.h).
+  table
+      .Add("save-position-every", &limits.save_position_every,
+           "how often progress is written to Redis and then committed")
+      .Range(0s, 3s);
 }
 
 }  // namespace fanline::pusher

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "backends/options/agreed_settings.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "backends/options/redis_settings.h"
@@ -15,11 +14,9 @@ namespace fanline::pusher {
 struct Config {
   daemon::DaemonOptions daemon;
   options::KafkaSettings kafka;
-  options::TopicSettings topics;
   std::string group = "fanline-pusher";
   options::RedisSettings redis;
   options::TimelineSettings timelines;
-  options::AgreedSettings agreed;
   options::MysqlSettings mysql;
   uint32_t truth_threads = 2;  // per shard
   Limits limits;

@@ -61,8 +61,7 @@ int Main(int argc, char** argv) {
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, daemon::ProcessName("fanline-pusher"));
   wiring::Checks checks(process);
-  const auto installation = checks.AwaitInstallation(
-      mysql_config, {.tasks_topic = config.topics.tasks, .agreed = config.agreed});
+  const auto installation = checks.AwaitInstallation(mysql_config);
   const auto redis_options = options::ToOptions(config.redis, config.timelines, installation);
   checks.AwaitTopicAndLetters(client, installation.tasks_topic, installation.partitions);
   checks.AwaitRedis(redis_options);

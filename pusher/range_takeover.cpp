@@ -152,7 +152,9 @@ std::optional<RedisLoss> RangeTakeover::LossIn(const RangeClaimed& claimed) cons
 
 int64_t RangeTakeover::StartAfterDrop() const {
   const bool known = end_ && *end_ != std::numeric_limits<int64_t>::max();
-  return std::max(known ? *end_ : expected_, assigned_.low);
+  // In a contest the other owner may have begun to drop for a lost tail, which we did not see.
+  const int64_t read = contests_ > 0 ? assigned_.low : expected_;
+  return std::max(known ? *end_ : read, assigned_.low);
 }
 
 void RangeTakeover::Decide(const RangeClaimed& claimed) {
@@ -162,7 +164,7 @@ void RangeTakeover::Decide(const RangeClaimed& claimed) {
   if (found && found->generation != generation_) found.reset();
   if (found && !guards_.positions) found->offset = std::max(expected_, assigned_.low);
   const int64_t furthest = Furthest(found);
-  const bool tail_lost = end_ && furthest > *end_ && guards_.tail_drops_range;
+  const bool tail_lost = end_ && (tail_told_ || furthest > *end_) && guards_.tail_drops_range;
   if (tail_lost && !std::exchange(tail_told_, true)) {
     ports_.metrics.TailLost(assigned_.partition, furthest, *end_);
   }

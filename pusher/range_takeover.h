@@ -19,10 +19,11 @@
 // the log, the timelines are dropped and their readers rebuild them. Reading then goes on at the
 // end that the log had before the drop: every hint below that end has its truth committed, and a
 // timeline that is made after the drop reads that truth. If the end is not known, reading goes on
-// at the committed offset. In all other cases the hints from pos: on are replayed. Whatever
-// happened to Redis comes down to one of these cases, and no operator has to act. RedisLoss
-// (metrics.h) names the causes. No loss is reported on a first start, when the range never had a
-// pos:, or while another owner may have moved pos: back (a contest).
+// at the committed offset, or in a contest at the log's first offset. In all other cases the hints
+// from pos: on are replayed. Whatever happened to Redis comes down to one of these cases, and no
+// operator has to act. RedisLoss (metrics.h) names the causes. No loss is reported on a first
+// start, when the range never had a pos:, or while another owner may have moved pos: back (a
+// contest).
 //
 // The log lost its tail if it ends before pos:, before a hint that pos: calls begun, or before the
 // committed offset. Then all the range's timelines are dropped, because hints that nobody has read

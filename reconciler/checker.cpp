@@ -1,6 +1,7 @@
 #include "reconciler/checker.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "fanline/base/check.h"
@@ -45,6 +46,10 @@ std::string WhyHopeless(const Verdict& verdict) {
                                             : ", and no version is left above them");
 }
 
+LogRow RowOf(const CheckOrder& order) {
+  return {order.claim.log_id, ChangeKind::kEdge, order.edge, order.claim.state.ver};
+}
+
 RepairKind KindOf(const Verdict& verdict) {
   if (verdict.action == Action::kBump) return RepairKind::kBump;
   return verdict.state.live ? RepairKind::kAdd : RepairKind::kRemove;
@@ -57,46 +62,88 @@ Checker::Checker(Ports ports, Setup setup, RepairGate& gate)
       setup_(std::move(setup)),
       gate_(gate),
       random_(setup_.seed),
-      queues_(setup_.reverse.shards() * setup_.forward.shards()) {
-  FANLINE_CHECK(gate.shards() == setup_.reverse.shards(), "a gate of these shards");
-}
-
-Checker::Queue& Checker::QueueOf(const EdgeKey& edge) {
-  return queues_[setup_.reverse.ShardOf(edge.dst) * setup_.forward.shards() +
-                 setup_.forward.ShardOf(edge.src)];
+      asks_(setup_.shards.forward.shards()),
+      queues_(setup_.shards.pairs()) {
+  FANLINE_CHECK(gate.shards() == setup_.shards.reverse.shards(), "a gate of these shards");
 }
 
 void Checker::Order(const CheckOrder& order) {
   if (gate_.mode() == ReconcilerMode::kPause) return End(order, false);
-  QueueOf(order.edge).waiting.push_back(order);
+  const bool ask = setup_.ours && order.claim.log_id != 0;
+  Queue& queue = ask ? asks_[setup_.shards.forward.ShardOf(order.edge.src)] : QueueOf(order.edge);
+  queue.waiting.push_back(order);
   ++waiting_;
 }
 
 std::vector<CheckResult> Checker::TakeResults() { return std::exchange(results_, {}); }
 
 void Checker::Drop() {
-  for (Queue& queue : queues_) {
-    for (const CheckOrder& order : queue.waiting) End(order, false);
-    waiting_ -= queue.waiting.size();
-    queue.waiting.clear();
-  }
+  for (Queue& queue : asks_) EndWaiting(queue);
+  for (Queue& queue : queues_) EndWaiting(queue);
 }
 
-// ---- reads ----------------------------------------------------------------------------------
+void Checker::EndWaiting(Queue& queue) {
+  for (const CheckOrder& order : queue.waiting) End(order, false);
+  waiting_ -= queue.waiting.size();
+  queue.waiting.clear();
+}
 
 std::optional<Time> Checker::Send(Now now) {
   if (gate_.mode() == ReconcilerMode::kPause) Drop();
   SendRemovals();
   std::optional<Time> next;
+  for (Shard shard = 0; shard < asks_.size(); ++shard) next = Earlier(next, SendAsk(shard, now));
   for (size_t i = 0; i < queues_.size(); ++i) next = Earlier(next, SendRead(i, now));
   return next;
 }
+
+// ---- rows of log1 ---------------------------------------------------------------------------
+
+std::optional<Time> Checker::SendAsk(Shard shard, Now now) {
+  Queue& queue = asks_[shard];
+  if (queue.waiting.empty() || !queue.reading.empty()) return std::nullopt;
+  if (queue.retry_at > now.mono) return queue.retry_at;
+  AskPending request{++ids_, shard, {}};
+  while (!queue.waiting.empty() && request.log_ids.size() < setup_.rows_per_ask) {
+    request.log_ids.push_back(queue.waiting.front().claim.log_id);
+    queue.reading.push_back(queue.waiting.front());
+    queue.waiting.pop_front();
+  }
+  asked_.emplace(request.id, shard);
+  ports_.log.Submit(std::move(request));
+  return std::nullopt;  // the reply comes first
+}
+
+// Whole rows are compared, since a shard that lost its tail gives ids out again.
+void Checker::On(const PendingAsked& asked, Now now) {
+  Queue& queue = asks_[TakeAnswered(asked_, asked.id)];
+  const std::vector<CheckOrder> orders = std::exchange(queue.reading, {});
+  waiting_ -= orders.size();
+  if (!asked.status.done()) {
+    for (const CheckOrder& order : orders) End(order, false);
+    return FailAll(queue, asked.status, now);
+  }
+  queue.attempts = 0;
+  std::set<LogRow> pending;
+  for (const LoggedChange& change : asked.pending) pending.insert(change.row());
+  for (const CheckOrder& order : orders) {
+    if (setup_.guards.pending_is_not_lost && pending.contains(RowOf(order))) {
+      ports_.metrics.LeftToMirror();
+      End(order, true);
+    } else {
+      QueueOf(order.edge).waiting.push_back(order);
+      ++waiting_;
+    }
+  }
+}
+
+// ---- rows of edges --------------------------------------------------------------------------
 
 std::optional<Time> Checker::SendRead(size_t index, Now now) {
   Queue& queue = queues_[index];
   if (queue.waiting.empty() || !queue.reading.empty()) return std::nullopt;
   if (queue.retry_at > now.mono) return queue.retry_at;
-  Throttle& throttle = gate_.throttle(static_cast<Shard>(index / setup_.forward.shards()));
+  Throttle& throttle = gate_.throttle(setup_.shards.ReverseOf(index));
   ReadEdges request{++ids_, {}};
   while (!queue.waiting.empty() && request.edges.size() < setup_.batch && throttle.Take(now.mono)) {
     request.edges.push_back(queue.waiting.front().edge);
@@ -139,9 +186,7 @@ void Checker::On(const EdgesRead& read, Now now) {
 
 void Checker::FailAll(Queue& queue, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
-  for (const CheckOrder& order : queue.waiting) End(order, false);
-  waiting_ -= queue.waiting.size();
-  queue.waiting.clear();
+  EndWaiting(queue);
   queue.retry_at = now.mono + setup_.backoff.Delay(++queue.attempts, random_());
 }
 
@@ -155,7 +200,7 @@ void Checker::Decide(const CheckOrder& order, const RowsOfEdge& rows, Time began
   if (verdict.action == Action::kReport) return EndHopeless(order, WhyHopeless(verdict));
   if (!MayRepair(order, verdict, now)) return End(order, false);
   if (!verdict.guarded) return SendLog(std::move(job));
-  const Shard shard = setup_.reverse.ShardOf(order.edge.dst);
+  const Shard shard = setup_.shards.reverse.ShardOf(order.edge.dst);
   if (gate_.BreakerOpen(shard)) return Withhold(job);
   removals_[shard].push_back(std::move(job));
 }
@@ -243,7 +288,7 @@ void Checker::On(const EdgeAdopted& adopted, Now) {
 }
 
 void Checker::SendApply(Job job) {
-  ApplyEdges request{++ids_, setup_.reverse.ShardOf(job.edge.dst), {job.edge}};
+  ApplyEdges request{++ids_, setup_.shards.reverse.ShardOf(job.edge.dst), {job.edge}};
   jobs_.emplace(request.id, std::move(job));
   ports_.store.Submit(std::move(request));
 }
@@ -257,7 +302,7 @@ void Checker::On(const EdgesApplied& applied, Now now) {
 }
 
 void Checker::SendHint(Job job) {
-  if (!setup_.hints) return SendMessage(std::move(job));
+  if (!setup_.ours) return SendMessage(std::move(job));
   AppendHints request{++ids_, {}, {}};
   const EdgeKey edge = job.order.edge;
   jobs_.emplace(request.id, std::move(job));

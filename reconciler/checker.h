@@ -1,9 +1,16 @@
 // Compares the two rows of edges and repairs differences (verdict.h).
 //
+//   row of log1, if the claim names one, read on its primary
+//     pending: the edge is the mirror's -> resolved
+//     done or gone, or none is named:
 //   reverse row, then forward row, read on primaries -> verdict
 //     equal:   hint sync(src, dst) acknowledged -> resolved
 //     differs: [removals granted] -> row of repair_log -> [forward row written anew]
 //              -> reverse row committed -> hint acknowledged -> msg2 acknowledged -> resolved
+//
+// A pending row is applied by whichever mirror holds its forward shard, however long that takes. So
+// a mirror that is behind makes no work here. A shard that lost the tail of log1 lost the row, too;
+// the claim then says what the forward row must be.
 //
 // Repairs go the way of every change, so they race with nothing: the higher version wins. The row
 // of repair_log comes first, so no repair goes unrecorded; a repair that failed after it is
@@ -32,19 +39,22 @@
 #include <vector>
 
 #include "fanline/base/backoff.h"
+#include "fanline/base/mutation_switches.h"
 #include "fanline/model/bucket.h"
+#include "fanline/ports/change_log.h"
 #include "fanline/ports/hint_log.h"
 #include "fanline/ports/port.h"
 #include "fanline/ports/removal_allowance.h"
 #include "fanline/ports/repair_store.h"
 #include "fanline/ports/reverse_edges.h"
+#include "reconciler/edge_shards.h"
 #include "reconciler/metrics.h"
 #include "reconciler/repair_gate.h"
 
 namespace fanline::reconciler {
 
-using CheckerReply = std::variant<EdgesRead, EdgesApplied, EdgeAdopted, RepairLogged, RemovalsTaken,
-                                  HintsAppended, RelationsAppended>;
+using CheckerReply = std::variant<PendingAsked, EdgesRead, EdgesApplied, EdgeAdopted, RepairLogged,
+                                  RemovalsTaken, HintsAppended, RelationsAppended>;
 
 struct CheckOrder {
   uint64_t ticket = 0;  // the caller's, given back
@@ -60,6 +70,7 @@ struct CheckResult {
 class Checker {
  public:
   struct Ports {
+    Port<AskPending> log;
     Port<ReadEdges, ApplyEdges, AdoptEdge, LogRepair, TakeRemovals> store;
     Port<AppendHints> hints;
     Port<AppendRelations> relations;
@@ -67,12 +78,14 @@ class Checker {
   };
   struct Setup {
     RangeLayout layout{16};
-    ShardMap reverse = ShardMap::Even(1);  // of the rows by dst
-    ShardMap forward = ShardMap::Even(1);  // of the rows by src
-    bool hints = true;                     // off: no timeline is filled from the tables
-    uint32_t batch = 500;                  // edges read at once
+    EdgeShards shards{};
+    // Off: the tables are an application's. They fill no timeline, and log1 does not know them.
+    bool ours = true;
+    uint32_t batch = 500;           // edges read at once
+    uint32_t rows_per_ask = 1'024;  // of log1
     Backoff backoff{};
     uint64_t seed = 1;  // of the jitter
+    MutationSwitches guards{};
   };
 
   // `gate` outlives this.
@@ -109,16 +122,18 @@ class Checker {
     TakeRemovals asked;
     std::vector<Job> jobs;
   };
-  // Checks of edges with the same two shards, so that a shard that is away delays only its edges.
+  // Checks that ask the same shard of log1, or that read rows of the same two shards, so that a
+  // shard that is away delays only its edges.
   struct Queue {
     std::deque<CheckOrder> waiting;
-    std::vector<CheckOrder> reading;
+    std::vector<CheckOrder> reading;  // the request under way, of which there is one at a time
     Time began{};
     uint32_t attempts = 0;
     Time retry_at{};
     std::optional<Time> throttled_since;
   };
 
+  void On(const PendingAsked& asked, Now now);
   void On(const EdgesRead& read, Now now);
   void On(const RepairLogged& logged, Now now);
   void On(const RemovalsTaken& taken, Now now);
@@ -127,9 +142,11 @@ class Checker {
   void On(const HintsAppended& appended, Now now);
   void On(const RelationsAppended& appended, Now now);
 
-  Queue& QueueOf(const EdgeKey& edge);
-  // When to try again, if not all of the queue was sent.
+  Queue& QueueOf(const EdgeKey& edge) { return queues_[setup_.shards.NumberOf(edge)]; }
+  // Each: when to try again, if not all of the queue was sent.
+  std::optional<Time> SendAsk(Shard shard, Now now);
   std::optional<Time> SendRead(size_t queue, Now now);
+  void EndWaiting(Queue& queue);
   void FailAll(Queue& queue, const Status& status, Now now);
   void Decide(const CheckOrder& order, const RowsOfEdge& rows, Time began, Now now);
   bool MayRepair(const CheckOrder& order, const Verdict& verdict, Now now);
@@ -149,9 +166,11 @@ class Checker {
   RepairGate& gate_;
   uint64_t ids_ = 0;  // of requests
   std::mt19937_64 random_;
-  std::vector<Queue> queues_;                      // by shard of dst, then by shard of src
-  size_t waiting_ = 0;                             // checks that wait or are being read
-  std::unordered_map<uint64_t, size_t> reads_;     // request -> queue
+  std::vector<Queue> asks_;                        // by shard of src
+  std::vector<Queue> queues_;                      // by pair of shards
+  size_t waiting_ = 0;                             // checks in both kinds of queues
+  std::unordered_map<uint64_t, Shard> asked_;      // request -> asks_
+  std::unordered_map<uint64_t, size_t> reads_;     // request -> queues_
   std::unordered_map<uint64_t, Job> jobs_;         // by request
   std::map<Shard, std::vector<Job>> removals_;     // to be asked for
   std::unordered_map<uint64_t, Removals> taking_;  // by request

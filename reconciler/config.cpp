@@ -17,7 +17,11 @@ std::string Problem(const Config& config) {
   }
   const bool any = !config.forward_shards.empty() || !config.reverse_shards.empty() ||
                    !config.forward_table.empty() || !config.reverse_table.empty();
-  if (!any) return {};
+  if (!any) {
+    return !config.mirror_group.empty()
+               ? "--mirror-group: only of an application with tables of its own"
+               : "";
+  }
   std::string why;
   if (mysql::ParseShards(config.forward_shards, &why).empty()) return "--forward-shards: " + why;
   if (mysql::ParseShards(config.reverse_shards, &why).empty()) return "--reverse-shards: " + why;
@@ -48,8 +52,6 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   options::AddOptions(table, config.kafka);
   table.Add("group", &config.group,
             "consumer group on relation-log; the one on the retries is <group>-retry");
-  table.Add("mirror-group", &config.mirror_group,
-            "the mirror's group on relation-log: while it lags no pair is checked; - for none");
   options::AddOptions(table, config.mysql);
   table
       .Add("forward-shards", &config.forward_shards,
@@ -61,8 +63,13 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table.Add("reverse-table", &config.reverse_table, "the table of rows by destination");
   table.Add("edge-columns", &config.edge_columns,
             "their columns: source, destination, version, state (1 follows), position (ms)");
+  table.Add("mirror-group", &config.mirror_group,
+            "the group on relation-log that writes the rows by destination, if there is one: while "
+            "it lags "
+            "no pair is checked");
   table.Check([&config] { return Problem(config); });
-  table.Add("store-threads", &config.store_threads, "threads that read and repair").Range(1, 64);
+  table.Add("store-threads", &config.store_threads, "threads of each shard that read and repair")
+      .Range(1, 64);
   table.Add("grace", &config.limits.grace, "how long the second half of a change may take")
       .Range(100ms, 10min);
   table

@@ -21,13 +21,13 @@ struct Config {
   daemon::DaemonOptions daemon;
   options::KafkaSettings kafka;
   std::string group = "fanline-reconciler";  // on relation-log; <group>-retry on the retries
-  std::optional<std::string> mirror_group = "fanline-mirror";  // none: no mirror that could lag
   options::MysqlSettings mysql;
   // Of an application that keeps its own tables: all four, or none.
   std::string forward_shards, reverse_shards;
   std::string forward_table, reverse_table;
   std::vector<std::string> edge_columns = {"src", "dst", "ver", "state", "pos"};
-  uint32_t store_threads = 4;
+  std::string mirror_group;  // of the application's; empty: no mirror that could lag
+  uint32_t store_threads = 2;               // of each shard
   Limits limits;
   RetryLimits retries;
   GateLimits gate;

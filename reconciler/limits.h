@@ -14,14 +14,12 @@ struct Limits {
   Duration grace = std::chrono::seconds(3);
   // How long an answered pair is remembered.
   Duration remember = std::chrono::seconds(60);
-  // How long a mirror that lags may hold a check back; then the pair goes to the retries.
-  Duration longest_deferral = std::chrono::seconds(60);
   Duration commit_every = std::chrono::seconds(1);
 
   // Each per partition.
   uint32_t pending = 50'000;          // above, the oldest goes to the retries
   uint32_t remembered = 200'000;      // above, the oldest is forgotten early
-  uint32_t checks_in_flight = 1'000;  // two full statements; the shards share them
+  uint32_t checks_in_flight = 1'000;  // two full statements; the pairs of shards share them
   uint32_t retries_in_flight = 1'000;
 
   uint32_t checks_before_retry = 3;  // one more than a removal needs

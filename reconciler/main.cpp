@@ -3,6 +3,7 @@
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/log_positions.h"
 #include "backends/kafka/producer.h"
+#include "backends/mysql/edges/mirror_store.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/repairs/counter_store.h"
 #include "backends/mysql/repairs/repair_store.h"
@@ -36,7 +37,7 @@ namespace {
 // What all programs must agree on: shards, ranges, topics.
 mysql::Installation AwaitAll(const reconciler::Config& config, const kafka::ClientOptions& client,
                              const std::optional<mysql::AppTables>& app, wiring::Checks& agreed) {
-  auto installation = agreed.AwaitInstallation(options::ToConfig(config.mysql), {});
+  auto installation = agreed.AwaitInstallation(options::ToConfig(config.mysql));
   agreed.AwaitTopic(client, installation.tasks_topic, installation.partitions);
   agreed.AwaitRelationLog(client);
   agreed.AwaitTopicAndLetters(client, kRelationRetryTopic, 0);
@@ -51,16 +52,18 @@ reconciler::Checker::Setup ChecksOf(const mysql::Installation& installation,
     return ShardMap::Even(static_cast<uint32_t>(edges.config.shards.size()));
   };
   return {.layout = installation.layout(),
-          .reverse = app ? shards_of(app->reverse) : installation.shard_map,
-          .forward = app ? shards_of(app->forward) : installation.shard_map,
-          .hints = !app,  // no timeline is filled from an application's tables
+          .shards = {app ? shards_of(app->reverse) : installation.shard_map,
+                     app ? shards_of(app->forward) : installation.shard_map},
+          .ours = !app,
           .seed = wiring::RandomSeed()};
 }
 
 template <typename To>
-reconciler::Checker::Ports PortsOf(mysql::MysqlRepairStore& store, kafka::Producer& producer,
-                                   reconciler::Metrics& metrics, const To& to_checker) {
-  return {.store = {store, to_checker},
+reconciler::Checker::Ports PortsOf(mysql::MysqlChangeStore& changes, mysql::MysqlRepairStore& store,
+                                   kafka::Producer& producer, reconciler::Metrics& metrics,
+                                   const To& to_checker) {
+  return {.log = {changes, to_checker},
+          .store = {store, to_checker},
           .hints = {producer, to_checker},
           .relations = {producer, to_checker},
           .metrics = metrics};
@@ -117,14 +120,16 @@ int Main(int argc, char** argv) {
   daemon::Inbox<CounterInput> counter_inbox(process.wakeup);
   const auto log = process.log.Sink();
   const auto& map = installation.shard_map;
+  mysql::MysqlChangeStore changes(mysql_config, {}, log, {}, {.threads_per_shard = 1});
   mysql::MysqlRepairStore store(mysql_config, map, config.store_threads, app);
   mysql::MysqlCounterStore counter_store(mysql_config, wiring::ShardHealth(process.health), log,
                                          {map});
   const AppWatch app_watch(app, process);
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, log);
+  const bool lags = !config.mirror_group.empty();
   kafka::KafkaLogPositions positions({.client = client,
                                       .topic = kRelationLogTopic,
-                                      .group = config.mirror_group.value_or(config.group)},
+                                      .group = lags ? config.mirror_group : config.group},
                                      log);
   const auto consumer = [&](const std::string& group, const char* topic) {
     return kafka::ConsumerOptions{
@@ -136,17 +141,18 @@ int Main(int argc, char** argv) {
   const auto metrics = reconciler::PrometheusMetrics(process.registry, process.log);
   config.gate.second_check_after = config.limits.grace;
   const auto checks = ChecksOf(installation, app);
-  reconciler::RepairGate gate(config.gate, static_cast<Shard>(checks.reverse.shards()));
-  const auto checker_ports = [&](const auto& to) { return PortsOf(store, producer, *metrics, to); };
-  PairReconciler pairs({.checker = checker_ports(AsPart<CheckerReply>(inbox)),
-                        .mode = {store, inbox},
-                        .retries = {producer, inbox},
-                        .positions = {positions, inbox},
-                        .metrics = *metrics},
-                       {.checker = checks,
-                        .mirror = config.mirror_group.has_value(),
-                        .patience = config.retries.patience},
-                       config.limits, gate);
+  reconciler::RepairGate gate(config.gate, static_cast<Shard>(checks.shards.reverse.shards()));
+  const auto checker_ports = [&](const auto& to) {
+    return PortsOf(changes, store, producer, *metrics, to);
+  };
+  PairReconciler pairs(
+      {.checker = checker_ports(AsPart<CheckerReply>(inbox)),
+       .mode = {store, inbox},
+       .retries = {producer, inbox},
+       .positions = {positions, inbox},
+       .metrics = *metrics},
+      {.checker = checks, .mirror_group = lags, .patience = config.retries.patience}, config.limits,
+      gate);
   RetryReconciler retries({.checker = checker_ports(AsPart<CheckerReply>(retry_inbox)),
                            .retries = {producer, retry_inbox},
                            .dead_letters = {producer, retry_inbox},

@@ -14,7 +14,7 @@
 namespace fanline::reconciler {
 
 // Why a pair went to the retries.
-enum class RetryCause { kChecksFailed, kTooMany, kDeferred };
+enum class RetryCause { kChecksFailed, kTooMany };
 
 // What a repair did to an edge: wrote a live reverse row, an ended one, or the forward row anew.
 enum class RepairKind { kAdd, kRemove, kBump };
@@ -29,6 +29,8 @@ class Metrics : public ConsumerMetrics {
   virtual void Coalesced() {}
   // The grace of a msg1 is over and its edge is being checked. Once per msg1.
   virtual void TimedOut() {}
+  // A check found the row of log1 pending: the mirror has not come to it.
+  virtual void LeftToMirror() {}
   // The same of a msg2 whose msg1 did not come: it is lost, or lies below where reading began, or
   // somebody else wrote the reverse row.
   virtual void EarlyExpired() {}
@@ -52,7 +54,7 @@ class Metrics : public ConsumerMetrics {
   // Told about once a second. `commit_lag`: records between the committed offsets and those
   // consumed last, all our partitions together.
   virtual void Pending(uint64_t /*pairs*/, Duration /*oldest*/, uint64_t /*commit_lag*/) {}
-  virtual void MirrorLagged(Duration) {}
+  virtual void MirrorLagged(Duration) {}  // of an application's own mirror
   // Counters of a shard that are marked as wrong; at most CounterLimits::per_poll are seen.
   virtual void CountersMarked(Shard, uint64_t) {}
   // The sweep has looked at so many users, and marked so many counters that had drifted.

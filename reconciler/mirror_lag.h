@@ -1,7 +1,8 @@
-// How far the mirror is behind: the time since this process consumed the oldest message that the
-// mirror has not finished. Only this process's clock counts, so clocks that differ do no harm.
-// After a start the lag grows from 0. Keeps a sample of arrivals, at most one per kResolution and
-// partition. Passive, not thread-safe.
+// How far an application's own mirror is behind, the group that applies relation-log to its tables:
+// the time since this process consumed the oldest message that the group has not finished. Only
+// this process's clock counts, so clocks that differ do no harm. After a start the lag grows from
+// 0. Keeps a sample of arrivals, at most one per kResolution and partition. Passive, not
+// thread-safe.
 #pragma once
 
 #include <algorithm>

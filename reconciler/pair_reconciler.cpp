@@ -13,7 +13,7 @@ PairReconciler::PairReconciler(const Ports& ports, const Setup& setup, const Lim
       gate_(gate),
       poll_every_(std::min<Duration>(std::chrono::seconds(1), limits.grace / 2)),
       checker_(ports.checker, setup.checker, gate),
-      tracker_(limits, ports.metrics, setup.checker.reverse, setup.guards),
+      tracker_(limits, ports.metrics, setup.checker.shards, setup.checker.guards),
       random_(setup.checker.seed) {}
 
 Progress PairReconciler::Step(std::span<PairReconcilerInput> inputs, Now now) {
@@ -50,7 +50,7 @@ void PairReconciler::On(const PartitionRevoked& revoked, Now) {
 }
 
 void PairReconciler::On(const Record& record, Now now) {
-  mirror_.Consumed(record.partition, record.offset, now.mono);
+  if (setup_.mirror_group) mirror_.Consumed(record.partition, record.offset, now.mono);
   inputs_.push_back(Decode(record));
 }
 
@@ -71,6 +71,7 @@ PairRecord PairReconciler::Decode(const Record& record) {
     out.ver = written->edge.ver;
     out.live = written->edge.live;
     out.pos = written->edge.pos;
+    out.log_id = written->log_id;
   } else {
     out.kind = PairRecord::Kind::kMirrored;
     out.ver = std::get<EdgeMirrored>(message).ver;
@@ -129,7 +130,7 @@ void PairReconciler::Poll(Now now) {
     ports_.mode.Submit(ReadReconcilerMode{++ids_});
   }
   const std::vector<int32_t> owned = mirror_.partitions();
-  if (setup_.mirror && !asking_mirror_ && !owned.empty()) {
+  if (setup_.mirror_group && !asking_mirror_ && !owned.empty()) {
     asking_mirror_ = true;
     ports_.positions.Submit(ReadGroupOffsets{++ids_, owned});
   }

@@ -1,9 +1,9 @@
 // Repairs edges: follows the pairs of relation-log (pair_tracker.h), orders the checks they need
-// (checker.h) and writes pairs that must wait to the retries. About once a second it reads the
-// mirror's position and the mode, and reports its metrics.
+// (checker.h) and writes pairs that must wait to the retries. About once a second it reads the mode
+// and, of an application's mirror, the position. It also reports its metrics.
 //
-// Records that are no message we know are counted and passed over. The mirror keeps them in the
-// dead letters, and the scans find an edge whose msg1 was lost this way.
+// Records that are no message we know are counted and passed over. The scans find an edge whose
+// msg1 was lost this way.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -41,9 +41,8 @@ class PairReconciler {
   };
   struct Setup {
     Checker::Setup checker;
-    bool mirror = true;  // off: no mirror of ours applies this log, so none can lag
-    Backoff patience;    // to the first check of an entry of the retries (retry_reconciler.h)
-    MutationSwitches guards{};
+    bool mirror_group = false;  // whether a group of the application's applies this log
+    Backoff patience{};  // to the first check of an entry of the retries (retry_reconciler.h)
   };
 
   // `gate` outlives this.

@@ -36,7 +36,8 @@ PairTable::Place PairTable::Take(const EdgeKey& edge) {
     pairs_[place] = {};
   }
   pairs_[place].edge = edge;
-  pairs_[place].bucket = static_cast<uint16_t>(BucketOf(edge.dst));
+  pairs_[place].src_bucket = static_cast<uint16_t>(BucketOf(edge.src));
+  pairs_[place].dst_bucket = static_cast<uint16_t>(BucketOf(edge.dst));
   slots_[slot] = {hash, place};
   return place;
 }

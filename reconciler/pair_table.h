@@ -2,7 +2,7 @@
 // side by side, the index over them is open addressing, and a pair keeps its place until it is
 // erased, so that timers can name it by a number.
 //
-// Not thread-safe. Memory is that of the most pairs ever held: 72 bytes each, and the index.
+// Not thread-safe. Memory is that of the most pairs ever held: 80 bytes each, and the index.
 #pragma once
 
 #include <cstddef>
@@ -27,22 +27,24 @@ struct Pair {
   uint64_t written = 0;   // highest version of a message; 0: none came
   uint64_t mirrored = 0;  // highest version of a msg2; 0: none came
   UnixMs pos = 0;         // of `written`, as msg1 says it
+  uint64_t log_id = 0;    // the same
   // Of the message that is pending.
   int64_t offset = 0;
   UnixMs appended = 0;
   uint64_t stamp = 0;  // new with each stage; outdated timers and replies carry another
-  uint16_t attempts = 0;
-  uint16_t bucket = 0;  // of edge.dst; saves a checksum for each message
+  // Of edge.src and edge.dst; they save a checksum for each message.
+  uint16_t src_bucket = 0, dst_bucket = 0;
+  uint8_t attempts = 0;
   Stage stage = Stage::kRemembered;
   bool whole = false;  // msg1 of `written` came, so live and pos are known
   bool live = false;
 
   bool pending() const { return stage != Stage::kRemembered; }
   EdgeClaim claim() const {
-    return whole ? EdgeClaim{{written, live, pos}, true} : EdgeClaim{{written}, false};
+    return whole ? EdgeClaim{{written, live, pos}, true, log_id} : EdgeClaim{{written}, false};
   }
 };
-static_assert(sizeof(Pair) == 72);
+static_assert(sizeof(Pair) == 80);
 
 class PairTable {
  public:

@@ -9,7 +9,6 @@ PairProgress PairTracker::Step(std::span<const PairInput> inputs, Now now) {
     std::visit([&](const auto& what) { On(what, now); }, input);
   }
   PairProgress progress;
-  // A mirror that lags causes one alert, not a check of every pair it has not come to.
   const bool lagging = mirror_lag_ > limits_.grace;
   for (auto& [number, owned] : partitions_) owned.pairs.Advance(now.mono, lagging, progress);
   Progress of_log = log_.Order({}, false, now);

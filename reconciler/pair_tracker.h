@@ -5,19 +5,22 @@
 // msg2 answers an older msg1, so disorder, duplicates and storms need no further case.
 //
 //   msg1 -> armed -> msg2: answered       (a msg2 that comes first: the same, the other way round)
-//                 -> its time is over and the log was read up to then -> check -> answered, or
-//                 again
-//                 -> checked in vain, too many, held back too long -> retries -> answered
+//                 -> its time is over and the log was read up to then -> check
+//                    -> the mirror's, or the rows agree: answered; else again
+//                 -> checked in vain, or too many -> retries -> answered
 //
 // A timeout is a question, not a verdict: a check that finds the rows equal changes nothing, so
 // checking too often costs reads only. No pair may be lost, though. An offset is committed only
 // below every pending message, and a pair leaves for the retries only when Kafka acknowledged it
 // there. The next owner of the partition replays from that offset and finds the same pairs pending;
-// a message whose other one lay below the offset costs one check. Nothing pins the log for long:
-// while the mirror lags, or a shard is away, pairs go to the retries. The partition is paused only
-// when the retries cannot be written. One shard that is away makes the mirror lag, because its
-// offsets wait. Pairs of another shard are checked all the same, once the mirror has answered a
-// younger pair of that shard.
+// a message whose other one lay below the offset costs one check. A shard that is away does not pin
+// the log: its pairs go to the retries. The partition is paused only when the retries cannot be
+// written.
+//
+// A check begins with the question whether the change's row of log1 is pending (checker.h), so a
+// mirror of ours may be behind as long as it likes. The messages of an application with tables of
+// its own name no such row. While its mirror lags (MirrorLag), its pairs are not checked, except of
+// shards where that mirror has answered a younger pair.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +28,10 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <utility>
 
 #include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/partitions.h"
-#include "fanline/model/bucket.h"
+#include "reconciler/edge_shards.h"
 #include "reconciler/limits.h"
 #include "reconciler/metrics.h"
 #include "reconciler/pair_types.h"
@@ -39,12 +41,11 @@ namespace fanline::reconciler {
 
 class PairTracker {
  public:
-  // `shards` of the reverse rows.
-  PairTracker(const Limits& limits, Metrics& metrics, ShardMap shards = ShardMap::Even(1),
+  PairTracker(const Limits& limits, Metrics& metrics, const EdgeShards& shards = {},
               const MutationSwitches& guards = {})
       : limits_(limits),
         metrics_(metrics),
-        shards_(std::move(shards)),
+        shards_(shards),
         guards_(guards),
         log_({.open = std::numeric_limits<size_t>::max(), .commit_every = limits.commit_every},
              metrics) {}
@@ -74,7 +75,7 @@ class PairTracker {
 
   const Limits limits_;
   Metrics& metrics_;
-  const ShardMap shards_;
+  const EdgeShards shards_;
   const MutationSwitches guards_;
   uint64_t stamps_ = 0;
   Partitions log_;

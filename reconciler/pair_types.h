@@ -23,6 +23,7 @@ struct PairRecord {
   // Of msg1.
   bool live = false;
   UnixMs pos = 0;
+  uint64_t log_id = 0;
 };
 
 // Asks where the log ends, and the answer. The answer repeats `asked_at`: the end was read later.
@@ -36,7 +37,8 @@ struct HighWatermark {
   int64_t offset = -1;  // the next record's; -1: could not be read
 };
 
-// Compare the two rows of an edge and repair differences (verdict.h). Each check gets one reply.
+// Find out whether the edge is the mirror's, and if not compare its two rows and repair differences
+// (checker.h). Each check gets one reply.
 struct Check {
   int32_t partition = 0;
   uint64_t id = 0;
@@ -48,8 +50,9 @@ struct Checked {
   int32_t partition = 0;
   uint64_t id = 0;
   EdgeKey edge;
-  // The rows agree, at the claimed version at least, perhaps by this check's repair, and the hint
-  // sync(src, dst) is acknowledged. False: not, or unknown; the check is ordered again.
+  // The edge is the mirror's; or the rows agree, at the claimed version at least, perhaps by this
+  // check's repair, and the hint sync(src, dst) is acknowledged. False: neither, or unknown; the
+  // check is ordered again.
   bool resolved = false;
 };
 
@@ -68,7 +71,7 @@ struct RetryAppended {
   bool acknowledged = false;
 };
 
-// How far the mirror is behind: the age of the oldest msg1 it has not applied.
+// How far an application's own mirror is behind: the age of the oldest msg1 it has not applied.
 struct MirrorLag {
   Duration lag{};
 };

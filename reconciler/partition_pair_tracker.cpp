@@ -14,7 +14,7 @@ UnixMs Milliseconds(Duration duration) {
 }  // namespace
 
 PartitionPairTracker::PartitionPairTracker(const Limits& limits, const MutationSwitches& guards,
-                                           const ShardMap& shards, Metrics& metrics,
+                                           const EdgeShards& shards, Metrics& metrics,
                                            uint64_t& stamps, int32_t partition,
                                            OffsetLedger& ledger)
     : limits_(&limits),
@@ -25,7 +25,7 @@ PartitionPairTracker::PartitionPairTracker(const Limits& limits, const MutationS
       partition_(partition),
       ledger_(&ledger),
       position_(ledger.committable()),
-      lanes_(shards.shards()) {}
+      lanes_(shards.pairs()) {}
 
 // ---- records --------------------------------------------------------------------------------
 
@@ -65,6 +65,7 @@ void PartitionPairTracker::Written(const PairRecord& record, Time now) {
   }
   pair.live = record.live;
   pair.pos = record.pos;
+  pair.log_id = record.log_id;
   Await(place, record, now);
 }
 
@@ -256,13 +257,7 @@ bool PartitionPairTracker::AdvanceFirst(Lane& lane, Time now, bool lagging,
   if (pair.attempts >= limits_->checks_before_retry) {
     return StartRetry(timer.place, RetryCause::kChecksFailed, now, progress);
   }
-  if (lagging && !PassedBy(lane, pair)) {
-    if (now >= timer.at + limits_->longest_deferral) {
-      return StartRetry(timer.place, RetryCause::kDeferred, now, progress);
-    }
-    WakeBy(timer.at + limits_->longest_deferral);
-    return false;
-  }
+  if (lagging && !PassedBy(lane, pair)) return false;
   if (!CaughtUp(timer)) {
     AskWatermark(timer, now, progress);
     return false;

@@ -9,7 +9,7 @@
 
 #include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/offset_ledger.h"
-#include "fanline/model/bucket.h"
+#include "reconciler/edge_shards.h"
 #include "reconciler/limits.h"
 #include "reconciler/metrics.h"
 #include "reconciler/pair_table.h"
@@ -19,18 +19,19 @@ namespace fanline::reconciler {
 
 class PartitionPairTracker {
  public:
-  // `shards` of the reverse rows; `stamps` gives numbers that no other assignment uses; `ledger`
-  // stands at the start. All outlive this object.
-  PartitionPairTracker(const Limits& limits, const MutationSwitches& guards, const ShardMap& shards,
-                       Metrics& metrics, uint64_t& stamps, int32_t partition, OffsetLedger& ledger);
+  // `stamps` gives numbers that no other assignment uses; `ledger` stands at the start. All outlive
+  // this object.
+  PartitionPairTracker(const Limits& limits, const MutationSwitches& guards,
+                       const EdgeShards& shards, Metrics& metrics, uint64_t& stamps,
+                       int32_t partition, OffsetLedger& ledger);
 
   void On(const PairRecord& record, Time now);
   void On(const HighWatermark& watermark);
   void On(const Checked& checked, Time now);
   void On(const RetryAppended& appended, Time now);
 
-  // Forgets, checks or sends to the retries the pairs that are due. `lagging`: the mirror is
-  // behind, so only pairs that it has passed by are checked.
+  // Forgets, checks or sends to the retries the pairs that are due. `lagging`: an application's
+  // mirror is behind, so only pairs that it has passed by are checked.
   void Advance(Time now, bool lagging, PairProgress& progress);
 
   bool overfull() const { return pending_ - retrying_ > limits_->pending; }
@@ -45,7 +46,7 @@ class PartitionPairTracker {
     uint64_t stamp = 0;
   };
 
-  // The pairs of one shard of reverse rows, so that a shard that is away holds back only its own.
+  // The pairs with the same two shards, so that a shard that is away holds back only its own.
   struct Lane {
     // In order of `at`, since all wait equally long. Outdated timers stay until it is their turn.
     std::deque<Timer> armed;
@@ -57,7 +58,9 @@ class PartitionPairTracker {
   void Mirrored(const PairRecord& record, Time now);
   void Await(PairTable::Place place, const PairRecord& record, Time now);
   void Arm(PairTable::Place place, Time now);
-  Lane& LaneOf(const Pair& pair) { return lanes_[shards_->ShardOf(pair.bucket)]; }
+  Lane& LaneOf(const Pair& pair) {
+    return lanes_[shards_->NumberOf(pair.src_bucket, pair.dst_bucket)];
+  }
   void LeaveStage(Pair& pair);
   void Settle(int64_t offset);  // marks it finished
   void Matched(const Pair& pair, const PairRecord& msg2);
@@ -83,7 +86,7 @@ class PartitionPairTracker {
 
   const Limits* limits_;
   const MutationSwitches* guards_;
-  const ShardMap* shards_;
+  const EdgeShards* shards_;
   Metrics* metrics_;
   uint64_t* stamps_;
   const int32_t partition_;
@@ -95,7 +98,7 @@ class PartitionPairTracker {
   uint64_t pending_ = 0;
   uint64_t retrying_ = 0;
 
-  std::vector<Lane> lanes_;       // by shard
+  std::vector<Lane> lanes_;       // by pair of shards
   size_t armed_ = 0;              // timers of all lanes
   std::deque<Timer> remembered_;  // in order of `at`, as those of a lane
 

@@ -41,6 +41,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   void Duplicate() override { pairs_[kDup]->Increment(); }
   void Coalesced() override { pairs_[kCoalesced]->Increment(); }
   void TimedOut() override { pairs_[kTimeout]->Increment(); }
+  void LeftToMirror() override { pairs_[kPending]->Increment(); }
   void EarlyExpired() override { early_expired_.Increment(); }
 
   void SentToRetry(RetryCause cause) override {
@@ -135,16 +136,16 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   Histogram& latency_ =
       AddHistogram(registry_, "fanline_rel_pair_latency_seconds",
                    "From a change's msg1 to its msg2, by the broker's clock", SecondsBuckets());
-  enum PairResult { kMatched, kEarly, kDup, kCoalesced, kTimeout };
-  std::array<Counter*, 5> pairs_ = AddCounters(
+  enum PairResult { kMatched, kEarly, kDup, kCoalesced, kTimeout, kPending };
+  std::array<Counter*, 6> pairs_ = AddCounters(
       registry_, "fanline_rel_pairs_total", "Messages of relation-log, by what became of the pair",
-      "result", {"matched", "early", "dup", "coalesced", "timeout"});
+      "result", {"matched", "early", "dup", "coalesced", "timeout", "pending"});
   Counter& early_expired_ =
       AddCounter(registry_, "fanline_rel_early_expired_total",
                  "msg2 whose msg1 never came: lost, or a writer unknown to us");
-  std::array<Counter*, 3> retried_ = AddCounters(  // by cause
+  std::array<Counter*, 2> retried_ = AddCounters(  // by cause
       registry_, "fanline_rel_retries_total", "Pairs given to the retries, to be checked later",
-      "cause", {"checks_failed", "too_many", "deferred"});
+      "cause", {"checks_failed", "too_many"});
   Counter& lost_ =
       AddCounter(registry_, "fanline_events_lost_total",
                  "Offsets cut from a log before they were read: longer retention needed");
@@ -182,9 +183,9 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
       AddGauge(registry_, "fanline_rel_oldest_pending_seconds", "Age of the oldest of them");
   Gauge& commit_lag_ = AddGauge(registry_, "fanline_rel_commit_offset_lag",
                                 "Records of relation-log that a restart would read again");
-  Gauge& mirror_lag_ =
-      AddGauge(registry_, "fanline_rel_mirror_lag_seconds",
-               "How far behind the mirror was seen: above the grace no pair is checked");
+  Gauge& mirror_lag_ = AddGauge(
+      registry_, "fanline_rel_mirror_lag_seconds",
+      "How far behind an application's mirror was seen: above the grace no pair is checked");
   Gauge& retry_depth_ = AddGauge(registry_, "fanline_rel_retry_depth",
                                  "Entries of relation-log.retry held until they are due");
   std::map<Shard, Gauge*> breakers_;

@@ -2,10 +2,19 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "fanline/consuming/answered.h"
 
 namespace fanline::reconciler {
+namespace {
+
+bool StandsFor(const EdgeClaim& claim, const EdgeClaim& other) {
+  if (claim.state.ver != other.state.ver) return claim.state.ver > other.state.ver;
+  return claim.whole && !other.whole;
+}
+
+}  // namespace
 
 RetryReconciler::RetryReconciler(const Ports& ports, const Checker::Setup& setup,
                                  const RetryLimits& limits, RepairGate& gate)
@@ -54,6 +63,7 @@ void RetryReconciler::ForgetTaken() {
   std::erase_if(entries_, [this](const auto& entry) {
     if (partitions_.Holds(entry.second.place)) return false;
     due_.erase({entry.second.retry.due, entry.first});
+    LetGo(entry.first);
     return true;
   });
 }
@@ -73,8 +83,26 @@ void RetryReconciler::On(Record& record, Now) {
     Append(id);
   } else {
     entry.retry = std::get<RelationRetry>(decoded);
-    due_.emplace(entry.retry.due, id);
+    Hold(id);
   }
+}
+
+void RetryReconciler::Hold(uint64_t id) {
+  const RelationRetry& retry = entries_.at(id).retry;
+  const auto [known, first] = of_edge_.try_emplace(retry.edge, id);
+  if (!first) {
+    const RelationRetry& other = entries_.at(known->second).retry;
+    if (!StandsFor(retry.claim, other.claim)) return Finish(id);
+    const uint64_t earlier = std::exchange(known->second, id);
+    if (due_.erase({other.due, earlier}) > 0) Finish(earlier);  // else once its check ends
+  }
+  due_.emplace(retry.due, id);
+}
+
+// No other entry of the edge is measured by this one any more.
+void RetryReconciler::LetGo(uint64_t id) {
+  const auto found = of_edge_.find(entries_.at(id).retry.edge);
+  if (found != of_edge_.end() && found->second == id) of_edge_.erase(found);
 }
 
 // ---- checks ---------------------------------------------------------------------------------
@@ -106,6 +134,8 @@ void RetryReconciler::OnResult(const CheckResult& result, Now now) {
   if (result.resolved) return Finish(found->first);
   if (!taking_) return;  // the entry is read again after the next start
   RelationRetry& retry = found->second.retry;
+  const auto latest = of_edge_.find(retry.edge);
+  if (latest == of_edge_.end() || latest->second != found->first) return Finish(found->first);
   ++retry.attempts;
   retry.hopeless = result.hopeless.empty() ? 0 : retry.hopeless + 1;
   if (retry.hopeless >= limits_.hopeless_attempts) {
@@ -122,6 +152,7 @@ void RetryReconciler::OnResult(const CheckResult& result, Now now) {
 void RetryReconciler::Append(uint64_t id) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) return;
+  LetGo(id);  // what comes next of this edge may be its copy
   const uint64_t request = ++ids_;
   appending_.emplace(request, id);
   Entry& entry = found->second;
@@ -150,6 +181,7 @@ void RetryReconciler::Appended(uint64_t request, const Status& status, Now now) 
 }
 
 void RetryReconciler::Finish(uint64_t id) {
+  LetGo(id);
   const auto found = entries_.find(id);
   partitions_.Finished(found->second.place);
   entries_.erase(found);

@@ -5,6 +5,10 @@
 //                                           -> not: appended anew, due later -> acknowledged:
 //                                           finished
 //
+// An edge has one entry: of two that are held the one with the higher version stands for both, and
+// the other is finished. So an edge that is heard of again and again while its shard is away makes
+// no more work than another.
+//
 // An offset is committed only when everything below it is finished, so after a crash entries are
 // read again, at the cost of checks. When too many are held, the half that is due last is appended
 // anew unchanged, and the partitions are paused meanwhile: entries of a shard that is away, which
@@ -34,7 +38,7 @@ struct RetryLimits {
   uint32_t held = 50'000;  // all partitions together
   Duration make_room_every = std::chrono::seconds(5);
   Duration commit_every = std::chrono::seconds(1);
-  // An edge that no repair can set right is checked this often in a row, for two hours or more,
+  // An edge that no repair can set right is checked this often in a row, for more than an hour,
   // before its entry goes to the dead letters. Waits for a shard do not count.
   uint32_t hopeless_attempts = 20;
   // To the next check of an entry; the upper half is random.
@@ -82,6 +86,8 @@ class RetryReconciler {
   void On(const DeadLetterAppended& appended, Now now);
 
   void ForgetTaken();
+  void Hold(uint64_t entry);
+  void LetGo(uint64_t entry);
   void CheckDue(Now now);
   void MakeRoom(Now now);
   void OnResult(const CheckResult& result, Now now);
@@ -98,6 +104,7 @@ class RetryReconciler {
   uint64_t entry_ids_ = 0;
   Partitions partitions_;
   std::unordered_map<uint64_t, Entry> entries_;
+  std::unordered_map<EdgeKey, uint64_t> of_edge_;     // the entry that is held or being checked
   std::set<std::pair<UnixMs, uint64_t>> due_;         // entries that are held
   std::unordered_map<uint64_t, uint64_t> appending_;  // request -> entry
   RetryQueue<uint64_t> append_again_;                 // entries

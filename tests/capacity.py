@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Whether feedctl capacity is within a quarter of what is measured at another scale. Wants a machine
+"""Whether bench/capacity.py is within a quarter of what is measured at another scale. Wants a machine
 with nothing else running. The p99 of the lag is told and not judged: from round to round it differs
 by more than that (docs/capacity.md)."""
 

@@ -35,7 +35,7 @@ STEPS = [
     ("rules and dashboards on a real Prometheus, every alert mutated", MONITORING),
     ("threads under the sanitizer", ["make", "tsan"]),
     ("the Redis adapter on a hiredis of 1.x", [sys.executable, "tests/newer_hiredis.py"]),
-    ("feedctl capacity beside what is measured at another scale", [sys.executable, "tests/capacity.py"]),
+    ("bench/capacity.py beside what is measured at another scale", [sys.executable, "tests/capacity.py"]),
     ("a celebrity of 1,000,000 followers is handed over", CELEBRITY),
     ("a master, a shard, all of Redis, the broker: away for half a minute each", AWAY),
     ("what is new, of 100,000 pairs of a post and a reader", NEWEST),

@@ -83,6 +83,7 @@ class Consumer::Impl {
   void RestUntil(Time moment) { client_->context().rest.Until(moment); }
   std::vector<Lag> Lags(UnixMs now);
   std::vector<Parked> AllParked() const;
+  const std::map<int32_t, std::string>& Leaderless() const { return leaderless_; }
   std::optional<std::string> Unreachable() const { return unreachable_; }
   const std::optional<std::string>& Fenced() const { return fenced_; }
   void Close(Duration limit);
@@ -119,6 +120,7 @@ class Consumer::Impl {
   uint64_t assignment_ = 0;
   std::map<int32_t, Reported> reported_;  // the partitions reported as assigned
   ParkedPartitions parked_;
+  std::map<int32_t, std::string> leaderless_;  // partitions, and why
   std::optional<std::string> unreachable_;
   std::optional<std::string> fenced_;
   Time ask_ends_at_{};
@@ -260,6 +262,10 @@ void Consumer::Impl::TakeAnswers() {
     found->second.end = end.offset;
     out_->emplace_back(LogEndSeen{end.partition, end.offset, end.asked_at});
   }
+  if (answers.untold) leaderless_.clear();
+  for (const auto& [partition, why] : answers.untold.value_or(std::map<int32_t, std::string>()))
+    if (flow_.owns(partition))
+      leaderless_[partition] = options_.topic + "/" + std::to_string(partition) + ": " + why;
   if (!answers.failure) return;
   unreachable_ = answers.failure;
   // Asks for the ends again soon: a range's lag is measured from the last answer.
@@ -300,6 +306,7 @@ void Consumer::Impl::ReportRevoked() {
   lookup_->AskPositions(++assignment_, {});
   commits_.ForgetAll();
   parked_.ForgetAll();
+  leaderless_.clear();
   if (out_ != nullptr)
     for (const auto& [partition, end] : reported_) out_->emplace_back(PartitionRevoked{partition});
   reported_.clear();
@@ -427,6 +434,8 @@ void Consumer::Apply(const ConsumerOrders& orders) { impl_->Apply(orders); }
 std::vector<Consumer::Lag> Consumer::Lags(UnixMs now) { return impl_->Lags(now); }
 
 std::vector<Consumer::Parked> Consumer::AllParked() const { return impl_->AllParked(); }
+
+const std::map<int32_t, std::string>& Consumer::Leaderless() const { return impl_->Leaderless(); }
 
 std::optional<std::string> Consumer::Unreachable() const { return impl_->Unreachable(); }
 

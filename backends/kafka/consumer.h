@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -103,6 +104,10 @@ class Consumer {
     std::string reason;    // one line: what is wrong and what to do about it
   };
   [[nodiscard]] std::vector<Parked> AllParked() const;
+
+  // Our partitions whose logs have no leader, or none that answers, and why, from the newest
+  // answer.
+  [[nodiscard]] const std::map<int32_t, std::string>& Leaderless() const;
 
   // Why no broker answers, from the newest call; calls are made at least every few seconds. Empty:
   // brokers answer. None: no call has ended yet.

@@ -225,9 +225,12 @@ void PositionLookup::Shared::LookUpEnds(std::unique_lock<std::mutex>& lock) {
   const bool answered = Offsets(partitions, RD_KAFKA_OFFSET_END, &list);
   lock.lock();
   if (!answered) return Wake();
+  auto& untold = answers.untold.emplace();
   for (int i = 0; i < list->cnt; ++i) {
     const rd_kafka_topic_partition_t& end = list->elems[i];
-    if (end.err == RD_KAFKA_RESP_ERR_NO_ERROR && end.offset >= 0)
+    if (end.err != RD_KAFKA_RESP_ERR_NO_ERROR)
+      untold[end.partition] = Describe(end.err);
+    else if (end.offset >= 0)
       answers.ends.push_back({end.partition, end.offset, asked_at});
   }
   Wake();
@@ -241,8 +244,14 @@ bool PositionLookup::Shared::Offsets(const std::vector<int32_t>& partitions, int
   return ByTime(found);
 }
 bool PositionLookup::Shared::ByTime(PartitionList* times) {
-  const rd_kafka_resp_err_t error =
+  rd_kafka_resp_err_t error =
       rd_kafka_offsets_for_times(client.get(), times->get(), kCallTimeoutMs);
+  // The call answers so when none of them has a leader. Each says it of itself.
+  const bool none_led =
+      error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION &&
+      std::all_of((*times)->elems, (*times)->elems + (*times)->cnt,
+                  [](auto& each) { return each.err == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE; });
+  if (none_led) error = RD_KAFKA_RESP_ERR_NO_ERROR;
   return Answered("looking up the ends of logs", error);
 }
 

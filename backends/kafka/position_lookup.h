@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -42,6 +43,9 @@ class PositionLookup {
   struct Answers {
     std::vector<Position> positions;
     std::vector<End> ends;
+    // The partitions whose ends the newest answer about ends does not tell, and why: mostly they
+    // have no leader. None: no such answer.
+    std::optional<std::map<int32_t, std::string>> untold;
     // The newest call's: empty when the brokers answered, else why they did not. None: no call.
     std::optional<std::string> failure;
   };

@@ -93,12 +93,6 @@ std::string Problem(KafkaSettings& settings) {
   return UserProblem(settings, properties);
 }
 
-std::string Difference(const char* flag, const std::string& set, const std::string& installed) {
-  if (set == installed) return {};
-  return std::string(flag) + ": \"" + set + "\" is not the installation's, which is \"" +
-         installed + "\"; set " + flag + " to that";
-}
-
 }  // namespace
 
 void AddOptions(daemon::OptionTable& table, KafkaSettings& settings) {
@@ -125,10 +119,6 @@ void AddFeedTopic(daemon::OptionTable& table, TopicSettings& settings) {
       .Unit("TOPIC");
 }
 
-void AddTasksTopic(daemon::OptionTable& table, TopicSettings& settings) {
-  table.Add("tasks-topic", &settings.tasks, "where the hints for the pushers are").Unit("TOPIC");
-}
-
 void AddRelationEventsTopic(daemon::OptionTable& table, TopicSettings& settings) {
   table
       .Add("relation-events-topic", &settings.relation_events,
@@ -138,7 +128,7 @@ void AddRelationEventsTopic(daemon::OptionTable& table, TopicSettings& settings)
 
 void AddOptions(daemon::OptionTable& table, TopicSettings& settings) {
   AddFeedTopic(table, settings);
-  AddTasksTopic(table, settings);
+  table.Add("tasks-topic", &settings.tasks, "where the hints for the pushers are").Unit("TOPIC");
 }
 
 void AddGather(daemon::OptionTable& table, Duration* gather) {
@@ -158,12 +148,6 @@ kafka::ClientOptions ToOptions(const KafkaSettings& settings, const std::string&
   const std::string wrong = Gather(settings, options.properties);
   FANLINE_CHECK(wrong.empty(), "settings that a table has accepted");
   return options;
-}
-
-std::string TopicMismatch(const TopicSettings& settings, const mysql::Installation& installation) {
-  std::string feed = Difference("--feed-topic", settings.feed, installation.feed_topic);
-  if (!feed.empty()) return feed;
-  return Difference("--tasks-topic", settings.tasks, installation.tasks_topic);
 }
 
 }  // namespace fanline::options

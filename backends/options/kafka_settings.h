@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "backends/kafka/client_options.h"
-#include "backends/mysql/installation/installation.h"
 #include "daemon/options/options.h"
 #include "fanline/base/secret.h"
 #include "fanline/base/time.h"
@@ -26,8 +25,8 @@ struct KafkaSettings {
   std::map<std::string, std::string> properties_read = {};
 };
 
-// The topics. A program that reads the installation refuses topics that differ from its row
-// (TopicMismatch). One that does not (feedctl publish) uses these.
+// The topics. A program that reads the installation takes the first two from its row. One that does
+// not (feedctl publish) uses these.
 struct TopicSettings {
   std::string feed = "feed-events";
   std::string tasks = "fanout-tasks";
@@ -41,7 +40,6 @@ void AddOptions(daemon::OptionTable& table, KafkaSettings& settings);
 // --feed-topic, --tasks-topic
 void AddOptions(daemon::OptionTable& table, TopicSettings& settings);
 void AddFeedTopic(daemon::OptionTable& table, TopicSettings& settings);
-void AddTasksTopic(daemon::OptionTable& table, TopicSettings& settings);
 // --relation-events-topic
 void AddRelationEventsTopic(daemon::OptionTable& table, TopicSettings& settings);
 
@@ -51,9 +49,5 @@ void AddGather(daemon::OptionTable& table, Duration* gather);
 // `settings` must have been accepted by a table. `client_id` is the program's name for the brokers.
 [[nodiscard]] kafka::ClientOptions ToOptions(const KafkaSettings& settings,
                                              const std::string& client_id);
-
-// "" when the settings name the installation's topics; else one line that says what to set.
-[[nodiscard]] std::string TopicMismatch(const TopicSettings& settings,
-                                        const mysql::Installation& installation);
 
 }  // namespace fanline::options

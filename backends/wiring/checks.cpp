@@ -4,7 +4,6 @@
 #include <memory>
 #include <random>
 
-#include "backends/options/kafka_settings.h"
 #include "backends/redis/cluster/masters.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/installation_mark.h"
@@ -90,18 +89,11 @@ kafka::Admin& Checks::AdminOf(const kafka::ClientOptions& client) {
   return *admin_;
 }
 
-mysql::Installation Checks::AwaitInstallation(const mysql::Config& config, const Told& told) {
+mysql::Installation Checks::AwaitInstallation(const mysql::Config& config) {
   mysql::Installation installation;
   const bool known =
       Await("installation", [&] { return mysql::ReadInstallation(config, &installation); });
   if (!known) return installation;
-  options::TopicSettings topics;
-  topics.feed = told.feed_topic.value_or(installation.feed_topic);
-  topics.tasks = told.tasks_topic.value_or(installation.tasks_topic);
-  for (const std::string& wrong : {options::TopicMismatch(topics, installation),
-                                   options::Mismatch(told.agreed, installation)}) {
-    if (!wrong.empty()) Refuse(process_.log, wrong);
-  }
   auto connections = std::make_shared<mysql::ShardConnections>(config);
   standing_.Add("installation", [connections, installation] {
     return mysql::CheckUnchanged(*connections, installation);
@@ -137,19 +129,23 @@ void Checks::AwaitAndStand(const std::string& what, const Ask& ask) {
   standing_.Add(what, ask);
 }
 
-uint32_t Checks::AwaitRelationLog(const kafka::ClientOptions& client) {
-  const std::string topic = kRelationLogTopic;
+uint32_t Checks::AwaitPartitions(const kafka::ClientOptions& client, const std::string& topic) {
   AwaitTopicAndLetters(client, topic, 0);
   kafka::Admin& admin = AdminOf(client);
   int32_t partitions = 0;
-  const bool known = Await("partitions of " + topic, [&] {
-    const Status status = admin.CountPartitions(topic, &partitions);
-    return status.done() ? CheckStamps(admin, topic) : status;
-  });
+  const bool known =
+      Await("partitions of " + topic, [&] { return admin.CountPartitions(topic, &partitions); });
   if (!known) return 0;
   standing_.Add("partitions of " + topic,
                 [&admin, topic, partitions] { return CheckPartitions(admin, topic, partitions); });
   return static_cast<uint32_t>(partitions);
+}
+
+void Checks::AwaitRelationLog(const kafka::ClientOptions& client) {
+  const std::string topic = kRelationLogTopic;
+  AwaitPartitions(client, topic);
+  kafka::Admin& admin = AdminOf(client);
+  Await("stamps of " + topic, [&admin, topic] { return CheckStamps(admin, topic); });
 }
 
 // Also warns if Redis is fit but has drawbacks.

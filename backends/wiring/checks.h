@@ -17,7 +17,6 @@
 #include "backends/kafka/client_options.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/repairs/app_edges.h"
-#include "backends/options/agreed_settings.h"
 #include "backends/redis/client/options.h"
 #include "backends/wiring/awaited_redis.h"
 #include "backends/wiring/standing_checks.h"
@@ -28,14 +27,6 @@ class Masters;
 }
 
 namespace fanline::wiring {
-
-// The values that options gave a program. None: the option was not given, or the program does not
-// have it.
-struct Told {
-  std::optional<std::string> feed_topic = std::nullopt;
-  std::optional<std::string> tasks_topic = std::nullopt;
-  options::AgreedSettings agreed = {};
-};
 
 class Checks {
  public:
@@ -48,8 +39,8 @@ class Checks {
 
   explicit Checks(daemon::Process& process) : process_(process), standing_(process, kEvery) {}
 
-  // Returns the row that all shards agree on. Options that were given must agree with it.
-  mysql::Installation AwaitInstallation(const mysql::Config& config, const Told& told);
+  // Returns the row that all shards agree on.
+  mysql::Installation AwaitInstallation(const mysql::Config& config);
 
   // The application's own tables have the columns that `tables` names, on all their shards.
   void AwaitAppTables(const mysql::AppTables& tables);
@@ -63,10 +54,14 @@ class Checks {
   void AwaitTopicAndLetters(const kafka::ClientOptions& client, const std::string& topic,
                             uint32_t partitions);
 
-  // relation-log and its dead letters exist, and its records carry the time of their append, by
-  // which the age of a change is measured. Returns its number of partitions, which must not change:
-  // it decides which mirror relays a shard. 0: a stop was requested.
-  uint32_t AwaitRelationLog(const kafka::ClientOptions& client);
+  // The same of a topic whose number of partitions must stay as it is: who mirrors a shard, or
+  // where the messages of an edge meet, follows from it. Returns that number; 0: a stop was
+  // requested.
+  uint32_t AwaitPartitions(const kafka::ClientOptions& client, const std::string& topic);
+
+  // The same of relation-log, which stamps its records at the append: the age of a change is
+  // measured by that.
+  void AwaitRelationLog(const kafka::ClientOptions& client);
 
   // Redis can hold timelines, and no other installation owns it.
   void AwaitRedis(const redis::Options& options);

@@ -153,8 +153,10 @@ class ConsumeLoop {
     if (!unreachable) return;
     using daemon::Reach;
     if (!unreachable->empty()) return State(Reach::kAway, *unreachable);
-    if (parked.empty()) return State(Reach::kWhole, "");
-    State(parked.size() < owned_ ? Reach::kEnough : Reach::kAway, parked.front().reason);
+    std::map<int32_t, std::string> unread = consumer_.Leaderless();
+    for (const auto& each : parked) unread[each.partition] = each.reason;
+    if (unread.empty()) return State(Reach::kWhole, "");
+    State(unread.size() < owned_ ? Reach::kEnough : Reach::kAway, unread.begin()->second);
   }
 
   void State(daemon::Reach reach, const std::string& reason) {

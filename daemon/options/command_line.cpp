@@ -4,7 +4,6 @@
 #include <cctype>
 #include <optional>
 
-#include "daemon/options/nearest_name.h"
 #include "daemon/options/options.h"
 
 namespace fanline::daemon {
@@ -53,7 +52,7 @@ class Reader {
       }
     }
     RefuseVersionOfCommand();
-    for (const std::string& flag : unknown_) line_.problems.push_back(UnknownFlag(flag));
+    for (const std::string& flag : unknown_) line_.problems.push_back("unknown option " + flag);
     // The value of an unknown flag looks like a stray argument: only the flags are named then.
     if (!line_.problems.empty()) strays_.clear();
     for (const std::string& stray : strays_) line_.problems.push_back(StrayArgument(stray));
@@ -133,21 +132,9 @@ class Reader {
                              " --version names the program's");
   }
 
-  std::string UnknownFlag(const std::string& flag) const {
-    std::vector<std::string> known{"--help", "--check-config", "--config"};
-    if (line_.path.size() == 1) known.emplace_back("--version");
-    for (const OptionTable* table : line_.path) {
-      for (const auto& option : table->options()) known.push_back(option->Flag());
-    }
-    return "unknown option " + flag + DidYouMean(flag, known);
-  }
-
   std::string StrayArgument(const std::string& stray) const {
-    const auto& commands = line_.path.back()->commands();
-    if (commands.empty()) return "unexpected argument \"" + stray + "\"";
-    std::vector<std::string> known;
-    for (const auto& command : commands) known.push_back(command->name());
-    return "unknown command \"" + stray + "\"" + DidYouMean(stray, known);
+    const bool command = !line_.path.back()->commands().empty();
+    return (command ? "unknown command \"" : "unexpected argument \"") + stray + "\"";
   }
 
   const OptionTable& program_;

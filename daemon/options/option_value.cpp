@@ -18,8 +18,6 @@ template <typename T>
 inline constexpr bool kIsDuration =
     std::is_same_v<T, milliseconds> || std::is_same_v<T, microseconds>;
 
-constexpr const char* kNone = "-";  // for a value that may be none
-
 struct Unit {
   std::string_view suffix;
   int64_t us;
@@ -109,15 +107,6 @@ struct Store {
     return {};
   }
 
-  template <typename T>
-  std::string operator()(std::optional<T>* target) const {
-    if (text == kNone) return target->reset(), std::string();
-    T value{};
-    std::string wrong = (*this)(&value);
-    if (wrong.empty()) *target = std::move(value);
-    return wrong;
-  }
-
   std::string operator()(bool* target) const {
     for (const auto* yes : {"true", "yes", "on", "1"}) {
       if (text == yes) return *target = true, std::string();
@@ -184,10 +173,6 @@ std::string Join(const std::vector<std::string>& items, std::string_view separat
 
 struct Show {
   std::string operator()(const std::string* target) const { return *target; }
-  template <typename T>
-  std::string operator()(const std::optional<T>* target) const {
-    return *target ? (*this)(&**target) : kNone;
-  }
   std::string operator()(const bool* target) const { return *target ? "true" : "false"; }
   std::string operator()(const double* target) const { return ShowReal(*target); }
   std::string operator()(const Endpoint* target) const { return ToString(*target); }
@@ -210,10 +195,6 @@ struct Show {
 
 struct NameType {
   std::string operator()(const std::string*) const { return "TEXT"; }
-  template <typename T>
-  std::string operator()(const std::optional<T>*) const {
-    return (*this)(static_cast<const T*>(nullptr));
-  }
   std::string operator()(const bool*) const { return "true|false"; }
   std::string operator()(const Endpoint*) const { return "HOST:PORT"; }
   std::string operator()(const std::vector<std::string>*) const { return "LIST"; }

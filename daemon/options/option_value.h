@@ -8,7 +8,6 @@
 //   endpoint       host:port
 //   list           comma-separated, empty items dropped; giving the flag twice appends
 //   choice         one of its names
-// `-` means none, for a value that may be none.
 #pragma once
 
 #include <chrono>
@@ -52,8 +51,7 @@ Choice ChoiceOf(E* target, std::vector<std::pair<std::string, E>> values) {
 
 // Where an option's value goes; what it holds before parsing is the default.
 using OptionTarget =
-    std::variant<std::string*, std::optional<std::string>*, bool*, int32_t*, int64_t*, uint16_t*,
-                 uint32_t*, std::optional<uint32_t>*, uint64_t*, double*,
+    std::variant<std::string*, bool*, int32_t*, int64_t*, uint16_t*, uint32_t*, uint64_t*, double*,
                  std::chrono::milliseconds*, std::chrono::microseconds*, Endpoint*,
                  std::vector<std::string>*, Choice>;
 

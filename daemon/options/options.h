@@ -11,8 +11,8 @@
 // An option `keys-per-call` is the flag --keys-per-call, the environment variable
 // FANLINE_KEYS_PER_CALL and the key `keys-per-call` of the file; in that order, then the default. A
 // file is flat TOML: `key = value` lines; in a section `[redis]` the key `nodes` means
-// `redis-nodes`. An undeclared name is refused, with the nearest known one. An undeclared variable
-// is only listed by --check-config, since several programs share the environment.
+// `redis-nodes`. An undeclared name is refused. An undeclared variable is only listed by
+// --check-config, since several programs share the environment.
 //
 // Every table also answers --help, --check-config and --config FILE (FANLINE_CONFIG). The program's
 // table also answers --version; a command's leaves that name free for an option of its own.

@@ -9,7 +9,6 @@
 
 #include "daemon/options/command_line.h"
 #include "daemon/options/config_file.h"
-#include "daemon/options/nearest_name.h"
 #include "daemon/options/options.h"
 #include "daemon/options/options_text.h"
 #include "daemon/options/redact.h"
@@ -83,26 +82,21 @@ class Parsing {
 
   // Keys of commands that are not running are known too: one file serves all commands.
   void RefuseUnknownKeys() {
-    std::vector<std::string> names;
-    for (const Option* option : known_) names.push_back(option->name());
     for (const auto& [key, texts] : file_.values) {
-      if (std::find(names.begin(), names.end(), key) != names.end()) continue;
-      Config(file_path_ + ": unknown key " + key + DidYouMean(key, names));
+      const bool known =
+          std::any_of(known_.begin(), known_.end(),
+                      [&key = key](const auto* option) { return option->name() == key; });
+      if (!known) Config(file_path_ + ": unknown key " + key);
     }
   }
 
   void WarnOfUnknownVariables() {
-    // Names are compared without the prefix, which would make any two look alike.
-    const auto own = [](const std::string& name) { return name.substr(kEnvPrefix.size()); };
-    std::vector<std::string> names{own(EnvNameOf("config"))};
-    for (const Option* option : known_) names.push_back(own(option->EnvName()));
     for (const auto& [name, value] : env_) {
-      if (!name.starts_with(kEnvPrefix)) continue;
-      if (std::find(names.begin(), names.end(), own(name)) != names.end()) continue;
-      const auto nearest = NearestName(own(name), names);
-      warnings_.push_back(
-          name + " is set, and is no option of " + table_.name() +
-          (nearest ? ", did you mean " + std::string(kEnvPrefix) + *nearest + "?" : ""));
+      if (!name.starts_with(kEnvPrefix) || name == EnvNameOf("config")) continue;
+      const bool known =
+          std::any_of(known_.begin(), known_.end(),
+                      [&name = name](const auto* option) { return option->EnvName() == name; });
+      if (!known) warnings_.push_back(name + " is set, and is no option of " + table_.name());
     }
   }
 

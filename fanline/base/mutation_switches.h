@@ -1,6 +1,7 @@
 // Guards of the logic that a mutation check switches off, to see that schedules then go wrong
-// (tests/sim/mutation_test.cpp, tests/unit/reconciler/pair_mutation_test.cpp). Only those checks
-// hand in switches; everywhere else all guards are on.
+// (tests/sim/mutation_test.cpp, tests/unit/mirror/mirror_property_test.cpp,
+// tests/unit/reconciler/pair_mutation_test.cpp). Only those checks hand in switches; everywhere
+// else all guards are on.
 #pragma once
 
 namespace fanline {
@@ -21,6 +22,14 @@ struct MutationSwitches {
   bool letters_before_commit = true;  // off: a dead letter that was refused counts as taken
   bool append_again = true;           // off: a hint that is not acknowledged counts as appended
   bool unread_is_all = true;          // off: followers that could not be read count as none
+  // The mirror.
+  bool msg1_first = true;    // off: a reverse row is written before its msg1 is acknowledged
+  bool mark_last = true;     // off: rows of log1 are marked once the reverse row is written
+  bool reread_old = true;    // off: rows that were read long ago are applied as they were
+  bool late_window = true;   // off: only what is above the highest id seen is looked for
+  bool fold_highest = true;  // off: of changes of one edge the lowest is written for all
+  // The reconciler, of the mirror's.
+  bool pending_is_not_lost = true;  // off: a pair whose row of log1 is pending is checked
   // Authors merged at read.
   bool posts_mark = true;     // off: a post that is merged at read only goes from timelines
   bool rebuilds_mark = true;  // off: a rebuild marks nobody of its own

@@ -24,6 +24,7 @@ enum class Cause {
   kSetting,     // it answers, but an operator has to set something right first
   kFull,        // it has no memory left
   kOverloaded,  // more is asked of it than it can answer in time
+  kLocked,      // it is well; another transaction holds a row of this request
 };
 
 // A call whose answer is ignored does not compile.

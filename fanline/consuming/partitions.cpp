@@ -84,13 +84,6 @@ Progress Partitions::Order(const Load& load, bool at_once, Now now) {
   return progress;
 }
 
-bool Partitions::Crowded(size_t open) const {
-  if (open >= limits_.open / 2) return true;
-  return std::any_of(partitions_.begin(), partitions_.end(), [this](const auto& each) {
-    return each.second.ledger.span() >= limits_.span / 2;
-  });
-}
-
 uint64_t Partitions::commit_lag() const {
   uint64_t sum = 0;
   for (const auto& [number, partition] : partitions_) {

@@ -62,9 +62,6 @@ class Partitions {
   // Call it at the end of a step. Returns the orders and the time of the next commit. `at_once`:
   // commit without waiting for the interval.
   [[nodiscard]] Progress Order(const Load& load, bool at_once, Now now);
-  // Whether the open jobs or a span have reached half of their bound: partitions will soon be
-  // paused.
-  [[nodiscard]] bool Crowded(size_t open) const;
 
   // Records from the committed offsets to the last received ones, of all partitions together.
   [[nodiscard]] uint64_t commit_lag() const;

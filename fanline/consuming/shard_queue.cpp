@@ -27,14 +27,12 @@ std::optional<ShardQueue::Jobs> ShardQueue::Take(Time now) {
 void ShardQueue::Done() {
   --under_way_;
   attempts_ = 0;
-  away_since_.reset();
 }
 
 void ShardQueue::Away(const Jobs& jobs, Time now, uint64_t random) {
   --under_way_;
   waiting_.insert(waiting_.begin(), jobs.begin(), jobs.end());
   if (!retry_at_ || *retry_at_ <= now) retry_at_ = now + limits_.backoff.Delay(++attempts_, random);
-  if (!away_since_) away_since_ = now;
 }
 
 bool ShardQueue::Split(const Jobs& jobs) {
@@ -44,19 +42,6 @@ bool ShardQueue::Split(const Jobs& jobs) {
   halves_.emplace_back(jobs.begin(), middle);
   halves_.emplace_back(middle, jobs.end());
   return true;
-}
-
-ShardQueue::Jobs ShardQueue::TakeWaiting() {
-  Jobs jobs(waiting_.begin(), waiting_.end());
-  for (const Jobs& half : std::exchange(halves_, {})) {
-    jobs.insert(jobs.end(), half.begin(), half.end());
-  }
-  waiting_.clear();
-  return jobs;
-}
-
-bool ShardQueue::AwayFor(Duration time, Time now) const {
-  return away_since_ && now >= *away_since_ + time && retry_at_ && *retry_at_ > now;
 }
 
 }  // namespace fanline

@@ -48,11 +48,8 @@ class ShardQueue {
   void Forget(Gone gone) {
     std::erase_if(waiting_, gone);
   }
-  // Empties the queue: returns all jobs that are not under way.
-  [[nodiscard]] Jobs TakeWaiting();
-
-  // Whether the shard has been away for `time`, with its next try not yet due.
-  [[nodiscard]] bool AwayFor(Duration time, Time now) const;
+  // Whether no job waits.
+  [[nodiscard]] bool empty() const { return waiting_.empty() && halves_.empty(); }
   // The end of the back-off; none: Take need not wait.
   [[nodiscard]] std::optional<Time> timer() const { return retry_at_; }
 
@@ -63,7 +60,6 @@ class ShardQueue {
   size_t under_way_ = 0;
   uint32_t attempts_ = 0;  // failed in a row
   std::optional<Time> retry_at_;
-  std::optional<Time> away_since_;
 };
 
 }  // namespace fanline

@@ -34,6 +34,8 @@ struct EdgeState {
 struct EdgeClaim {
   EdgeState state;     // ver 0: nothing is said
   bool whole = false;  // false: only the version is said, not live and pos
+  // The change's row of log1 on the shard of src. 0: none is known.
+  uint64_t log_id = 0;
   friend bool operator==(const EdgeClaim&, const EdgeClaim&) = default;
 };
 

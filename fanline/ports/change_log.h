@@ -1,6 +1,6 @@
-// Table log1, the changes that a relay publishes, and a relay's requests about them. Each change of
-// a forward edge or of a friendship is pending from its own transaction on. Once everything that
-// follows from it is acknowledged, it is marked done.
+// Table log1, the changes that a mirror carries to the reverse rows, and the requests about them.
+// Each change of a forward edge or of a friendship is pending from its own transaction on. Once
+// everything that follows from it is acknowledged, it is marked done.
 #pragma once
 
 #include <chrono>
@@ -39,7 +39,7 @@ struct LoggedChange {
 };
 
 // Reads the oldest `limit` pending rows above `after`, by id. Transactions do not commit in the
-// order of their ids, so `after` serves one pass only, and the next pass starts from 0.
+// order of their ids: a row may appear below an id that was read before.
 struct ReadPending {
   using Reply = struct PendingRead;
   uint64_t id = 0;
@@ -51,6 +51,22 @@ struct PendingRead {
   uint64_t id = 0;
   Status status;
   std::vector<LoggedChange> changes;
+  // Of a read from 0: the highest id of any row, looked up before the changes.
+  uint64_t newest = 0;
+};
+
+// Asks which of these rows are pending. Rows that are done or gone are left out of the answer. No
+// order.
+struct AskPending {
+  using Reply = struct PendingAsked;
+  uint64_t id = 0;
+  Shard shard = 0;
+  std::vector<uint64_t> log_ids;  // at most 1,024; an id may come more than once
+};
+struct PendingAsked {
+  uint64_t id = 0;
+  Status status;
+  std::vector<LoggedChange> pending;
 };
 
 // Marks rows done; repeating it changes nothing. A row must match in all fields: the id of a lost

@@ -1,6 +1,6 @@
 // Whether a writer of forward edges also writes the reverse row at once. An operator may change
 // this setting of the installation at any time; writers read it about once a second. Only latency
-// depends on it: the log1 row, the relay and the applier are the same in both modes.
+// depends on it: the log1 row and what the mirror does with it are the same in both modes.
 #pragma once
 
 #include <cstdint>

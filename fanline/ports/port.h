@@ -5,9 +5,9 @@
 // (Serves<R>); logic holds a Port for the kinds it submits: the server, and the address of the
 // replies. Port and address are bound once, where a program is wired:
 //
-//   daemon::Inbox<MirrorInput> inbox;
-//   const auto to_applier = AsPart<ApplierReply>(inbox);
-//   Applier applier({.reverse = {store, to_applier}, .hints = {producer, to_applier}, ..});
+//   daemon::Inbox<PairReconcilerInput> inbox;
+//   const auto to_checker = AsPart<CheckerReply>(inbox);
+//   Checker checker({.store = {store, to_checker}, .hints = {producer, to_checker}, ..});
 //
 // Only the asker looks at ids, and nobody sorts replies: two askers in one process never share an
 // address. Two askers behind one Step each have a variant of replies of their own, nested in the

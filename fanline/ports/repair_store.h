@@ -16,7 +16,7 @@ namespace fanline {
 
 // Reads both rows of each edge, on primaries, all reverse rows before the first forward row. A
 // change is committed forward first, so the answer shows a reverse row newer than its forward row
-// only where there is one.
+// only where there is one. The edges, one at least, have the same two shards.
 struct ReadEdges {
   using Reply = struct EdgesRead;
   uint64_t id = 0;

@@ -17,8 +17,8 @@ namespace fanline {
 
 struct EdgeWritten {
   Edge edge;  // ver >= 1
-  // Its row of log1 on the shard of src, to be marked done once msg2 is acknowledged; 0: there is
-  // none (an application that keeps its own tables).
+  // Its row of log1 on the shard of src, which is marked done once msg2 is acknowledged; 0: there
+  // is none (an application that keeps its own tables).
   uint64_t log_id = 0;
   friend bool operator==(const EdgeWritten&, const EdgeWritten&) = default;
 };

@@ -33,6 +33,7 @@ std::string EncodeRelationRetry(const RelationRetry& retry) {
     message.set_live(retry.claim.state.live);
     message.set_pos_ms(retry.claim.state.pos);
   }
+  message.set_log_id(retry.claim.log_id);
   message.set_due_ms(retry.due);
   message.set_attempts(retry.attempts);
   message.set_hopeless(retry.hopeless);
@@ -45,7 +46,7 @@ Decoded<RelationRetry> DecodeRelationRetry(std::string_view bytes) {
     return Rejection{"no fanline.v1.RelationRetry, or not a whole one"};
   }
   if (auto refused = NoEntry(message)) return *refused;
-  EdgeClaim claim{{message.version()}, message.has_live()};
+  EdgeClaim claim{{message.version()}, message.has_live(), message.log_id()};
   if (claim.whole) claim.state = {message.version(), message.live(), message.pos_ms()};
   return RelationRetry{{UserId{message.src()}, UserId{message.dst()}},
                        claim,

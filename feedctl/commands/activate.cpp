@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "backends/mysql/posts/reader_truth.h"
-#include "backends/mysql/tools/users.h"
 #include "backends/redis/reader_timelines.h"
 #include "daemon/clock.h"
 #include "feedctl/commands/command.h"
@@ -26,29 +25,22 @@ using timeline::RebuildResult;
 
 class Activate : public Command {
  public:
-  Activate(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  Activate(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.AddPositional("reader", &given_, "whose timelines").Optional();
     table.Add("from", &from_, "a file with a reader per line, also gzipped; - is stdin")
         .Unit("FILE");
-    table
-        .Add("every-nth", &every_nth_,
-             "every N-th of all users who follow somebody, by ascending id from the first on")
-        .AtLeast(0);
     table.Add("threads", &threads_, "rebuilds at once").Range(1, 64);
-    table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.redis);
-    options::AddWindow(table, settings.agreed);
     options::AddOptions(table, settings.timelines);
     options::AddOptions(table, settings.mysql);
   }
 
   int Run(Interrupt& interrupt) override {
-    const int ways = (given_.empty() ? 0 : 1) + (from_.empty() ? 0 : 1) + (every_nth_ > 0 ? 1 : 0);
-    RequireUsage(ways == 1 ? "" : "give readers, or --from, or --every-nth: one of them");
+    RequireUsage(given_.empty() != from_.empty() ? "" : "give readers, or --from: one of them");
     std::vector<UserId> readers;
     for (const std::string& text : given_) readers.push_back(RequireUserId("<reader>", text));
     const mysql::Installation installation = ReadInstalled(settings_);
-    if (given_.empty()) readers = every_nth_ > 0 ? EveryNth() : FromFile();
+    if (given_.empty()) readers = FromFile();
     const Interrupt::Graceful graceful(interrupt);
     const Time begin = daemon::SystemNow().mono;
     Work work{readers, installation, RequireRedis(settings_, installation), interrupt};
@@ -82,19 +74,6 @@ class Activate : public Command {
       readers.push_back(UserId{*reader});
     }
     return readers;
-  }
-
-  std::vector<UserId> EveryNth() const {
-    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
-    std::vector<UserId> all;
-    for (Shard shard = 0; shard < connections.config().shards.size(); ++shard) {
-      Require(mysql::ScanReaders(connections, shard, [&](UserId user) { all.push_back(user); }),
-              settings_);
-    }
-    std::sort(all.begin(), all.end());
-    std::vector<UserId> chosen;
-    for (size_t i = 0; i < all.size(); i += every_nth_) chosen.push_back(all[i]);
-    return chosen;
   }
 
   void RebuildAll(Work& work) {
@@ -163,9 +142,7 @@ class Activate : public Command {
 
   std::vector<std::string> given_;
   std::string from_;
-  uint64_t every_nth_ = 0;
   uint32_t threads_ = 4;
-  bool json_ = false;
 };
 
 }  // namespace

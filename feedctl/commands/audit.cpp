@@ -58,7 +58,7 @@ class Unindexed {
 
 class Audit : public Command {
  public:
-  Audit(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  Audit(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.Add("sample", &sample_, "compare only N timelines, spread evenly over the ids; 0 is all")
         .Unit("N");
     table.Add("show", &show_, "differences to name").Range(0, 100'000);
@@ -69,14 +69,12 @@ class Audit : public Command {
              "how long a wrong timeline may take to become right by itself")
         .Range(100ms, 1h);
     table.Add("repair-rate", &limits_.per_second, "rebuilds a second").Range(1, 1'000);
-    table.Add("json", &json_, "print the findings as one JSON object");
     table.Add("watch", &watch_,
               "compare a few timelines at a time beside the fleet, until it is interrupted, and "
               "show what is found on the admin port");
     AddOptions(table, watching_);
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.redis);
-    options::AddWindow(table, settings.agreed);
     options::AddOptions(table, settings.timelines);
     options::AddOptions(table, settings.mysql);
   }
@@ -240,7 +238,6 @@ class Audit : public Command {
   uint32_t threads_ = 2;
   bool repair_ = false;
   RepairLimits limits_;
-  bool json_ = false;
   bool watch_ = false;
   WatchOptions watching_;
 };

@@ -18,14 +18,13 @@ constexpr const char* kAuto = "auto";
 
 class AuthorModeCommand : public Command {
  public:
-  AuthorModeCommand(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  AuthorModeCommand(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.AddPositional("author", &author_, "whose posts");
     table
         .AddPositional("mode", &mode_,
                        "push or pull; auto: as dispatchers decide; none: show the present mode")
         .OneOf({"", kPush, kPull, kAuto})
         .Optional();
-    table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.mysql);
   }
 
@@ -78,7 +77,6 @@ class AuthorModeCommand : public Command {
   }
 
   std::string author_, mode_;
-  bool json_ = false;
 };
 
 }  // namespace

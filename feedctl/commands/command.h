@@ -12,12 +12,17 @@ namespace fanline::feedctl {
 class Command {
  public:
   explicit Command(Settings& settings) : settings_(settings) {}
+  // With --json.
+  Command(Settings& settings, daemon::OptionTable& table) : settings_(settings) {
+    table.Add("json", &json_, "print the result as one JSON object");
+  }
   virtual ~Command() = default;
   // Prints its result to stdout and returns the exit code; throws Failure.
   virtual int Run(Interrupt& interrupt) = 0;
 
  protected:
   Settings& settings_;
+  bool json_ = false;
 };
 
 // A command's row in the table. `make` declares its options; the settings outlive the command. A

@@ -4,16 +4,11 @@ namespace fanline::feedctl {
 
 // Each is defined in a file in this folder.
 extern const Row kDoctor;
-extern const Row kCapacity;
 extern const Row kInit;
 extern const Row kMigrate;
 extern const Row kTopicsCreate;
 extern const Row kImport;
 extern const Row kPublish;
-extern const Row kDelete;
-extern const Row kHide;
-extern const Row kUnhide;
-extern const Row kEdit;
 extern const Row kAuthorMode;
 extern const Row kFollow;
 extern const Row kUnfollow;
@@ -22,7 +17,6 @@ extern const Row kRelationsMode;
 extern const Row kRelationsReconciler;
 extern const Row kRelationsCounters;
 extern const Row kActivate;
-extern const Row kTimeline;
 extern const Row kAudit;
 extern const Row kRanges;
 extern const Row kTimelinesDrop;
@@ -40,16 +34,16 @@ constexpr Row kDlq{"dlq", "looks at what could not be processed, and has it proc
 
 constexpr const Row* kCommands[] = {
     // Setting up
-    &kCapacity, &kInit, &kMigrate, &kTopics, &kTopicsCreate, &kImport,
+    &kInit, &kMigrate, &kTopics, &kTopicsCreate, &kImport,
     // Looking after it
     &kDoctor,
     // Posts
-    &kPublish, &kDelete, &kHide, &kUnhide, &kEdit, &kAuthor, &kAuthorMode,
+    &kPublish, &kAuthor, &kAuthorMode,
     // Relations
     &kFollow, &kUnfollow, &kRelations, &kRelationsShow, &kRelationsMode, &kRelationsReconciler,
     &kRelationsCounters,
     // Timelines
-    &kActivate, &kTimeline, &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
+    &kActivate, &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
     // Dead letters
     &kDlq, &kDlqList, &kDlqShow, &kDlqReplay};
 

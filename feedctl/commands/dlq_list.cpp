@@ -25,9 +25,9 @@ using Newest = std::multimap<UnixMs, Line>;
 class DlqList : public Command {
  public:
   DlqList(daemon::OptionTable& table, Settings& settings)
-      : Command(settings), options_(table, settings) {
+      : Command(settings, table), options_(table, settings) {
     table.Add("limit", &limit_, "letters to show, the newest").Range(0, 10'000);
-    table.Add("json", &json_, "print them as one JSON object");
+    options::AddOptions(table, settings.topics);
     options::AddOptions(table, settings.kafka);
   }
 
@@ -75,7 +75,6 @@ class DlqList : public Command {
 
   LetterOptions options_;
   uint32_t limit_ = 50;
-  bool json_ = false;
   uint64_t found_ = 0;
   uint64_t waiting_ = 0;  // of these, not replayed
   Newest newest_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/kafka/producer.h"
+#include "fanline/wire/relation_retry.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/dead_letters/letter_log.h"
 #include "feedctl/dead_letters/letter_options.h"
@@ -46,7 +47,7 @@ struct Appending {
 class DlqReplay : public Command {
  public:
   DlqReplay(daemon::OptionTable& table, Settings& settings)
-      : Command(settings), options_(table, settings) {
+      : Command(settings, table), options_(table, settings) {
     table
         .AddPositional("letter", &places_,
                        "which, as dlq list shows them: TOPIC/PARTITION/OFFSET or ../FIRST-LAST")
@@ -56,7 +57,6 @@ class DlqReplay : public Command {
     table.Add("again", &again_, "also letters that were replayed before");
     table.Add("rate", &rate_, "letters per second; 0 is as fast as can be").Range(0, 1'000'000);
     table.Add("show", &show_, "letters to name").Range(0, 1'000'000);
-    table.Add("json", &json_, "print what was done as one JSON object");
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.mysql);
   }
@@ -64,10 +64,9 @@ class DlqReplay : public Command {
   int Run(Interrupt& interrupt) override {
     const bool chosen = all_ || !places_.empty() || options_.given();
     RequireUsage(chosen ? "" : "say which: <letter>, --topic, --reason, --since or --all");
-    const Selection selection = options_.Selected(places_);
     const mysql::Installation installation = ReadInstalled(settings_);
-    const std::string mismatch = options::TopicMismatch(settings_.topics, installation);
-    if (!mismatch.empty()) throw Failure(kExitConfig, mismatch);
+    UseTopicsOf(installation, settings_);
+    const Selection selection = options_.Selected(places_);
     RequireSources(selection, installation);
 
     const Interrupt::Graceful graceful(interrupt);
@@ -98,6 +97,7 @@ class DlqReplay : public Command {
     for (const LetterTopic& topic : selection.topics) {
       RequireTopic(settings_, topic.source,
                    topic.kind == LetterKind::kHint ? installation.partitions : 0);
+      if (topic.kind == LetterKind::kRelation) RequireTopic(settings_, kRelationRetryTopic, 0);
     }
   }
 
@@ -190,7 +190,6 @@ class DlqReplay : public Command {
   bool again_ = false;
   double rate_ = 0;
   uint32_t show_ = 1000;
-  bool json_ = false;
   Tally tally_;
   uint64_t sent_ = 0;
   uint64_t named_ = 0;

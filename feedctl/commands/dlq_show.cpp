@@ -13,10 +13,9 @@ namespace {
 
 class DlqShow : public Command {
  public:
-  DlqShow(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  DlqShow(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.AddPositional("letter", &place_,
                         "its place, as dlq list shows it: TOPIC/PARTITION/OFFSET");
-    table.Add("json", &json_, "print it as one JSON object");
     options::AddOptions(table, settings.topics);
     options::AddRelationEventsTopic(table, settings.topics);
     options::AddOptions(table, settings.kafka);
@@ -73,7 +72,6 @@ class DlqShow : public Command {
   }
 
   std::string place_;
-  bool json_ = false;
 };
 
 }  // namespace

@@ -3,9 +3,9 @@
 
 #include "feedctl/commands/command.h"
 #include "feedctl/doctor/ask.h"
-#include "feedctl/doctor/postpone.h"
 #include "feedctl/doctor/reader.h"
 #include "feedctl/support/docs_folder.h"
+#include "feedctl/support/installed.h"
 #include "feedctl/support/user_id.h"
 
 namespace fanline::feedctl {
@@ -24,7 +24,7 @@ std::string HoursOf(std::chrono::milliseconds time) {
 
 class Doctor : public Command {
  public:
-  Doctor(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  Doctor(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.AddPositional("user", &user_, "everything about this one; none: the installation")
         .Optional();
     table.Add("since", &since_, "dead letters set aside within this time count")
@@ -33,7 +33,6 @@ class Doctor : public Command {
     table.Add("pusher-group", &groups_.pusher, "the pushers'");
     table.Add("mirror-group", &groups_.mirror, "the mirrors'");
     table.Add("reconciler-group", &groups_.reconciler, "the reconcilers'");
-    table.Add("json", &json_, "print the checks as one JSON object");
     options::AddRelationEventsTopic(table, settings.topics);
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.redis);
@@ -56,7 +55,7 @@ class Doctor : public Command {
     SettingFacts agreed;
     const auto installation = AskShards(settings_, &shards, &agreed);
     const RedisFacts redis = AskRedis(settings_, installation);
-    UseTopicsOf(installation);
+    if (installation) UseTopicsOf(*installation, settings_);
     const KafkaFacts kafka = AskKafka(settings_, groups_, since_);
     Checks checks = JudgeShards(shards);
     Append(JudgeRedis(redis), &checks);
@@ -64,7 +63,6 @@ class Doctor : public Command {
     Append(JudgeLogs(kafka.logs), &checks);
     Append(JudgeLetters(kafka, HoursOf(since_)), &checks);
     Append(JudgeRelations(shards, agreed), &checks);
-    Postpone(BlockedBy(shards, redis, kafka), &checks);
     return checks;
   }
 
@@ -76,7 +74,6 @@ class Doctor : public Command {
     if (!installation) {
       Checks checks = JudgeShards(shards);
       checks.push_back(JudgeUnplaced(user, shards));
-      Postpone(BlockedBy(shards, {}, {}), &checks);
       return checks;
     }
     const ReaderFacts reader = AskReader(settings_, *installation, user, groups_.pusher);
@@ -86,21 +83,12 @@ class Doctor : public Command {
       Append(OfLevel(Level::kLook, JudgeRedis(AskRedis(settings_, installation))), &checks);
     }
     Append(JudgeReader(reader), &checks);
-    Postpone(BlockedBy(shards, {.away = reader.redis_away}, {.away = bool{reader.kafka_away}}),
-             &checks);
     return checks;
-  }
-
-  void UseTopicsOf(const std::optional<mysql::Installation>& installation) {
-    if (!installation) return;
-    settings_.topics.feed = installation->feed_topic;
-    settings_.topics.tasks = installation->tasks_topic;
   }
 
   std::string user_;
   std::chrono::milliseconds since_ = 24h;
   Groups groups_;
-  bool json_ = false;
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ struct Tally {
 class Follow : public Command {
  public:
   Follow(bool follow, daemon::OptionTable& table, Settings& settings)
-      : Command(settings), follow_(follow) {
+      : Command(settings, table), follow_(follow) {
     table.Add("reader", &reader_, "who reads").Unit("ID");
     table.Add("author", &author_, "whom").Unit("ID");
     table
@@ -43,8 +43,6 @@ class Follow : public Command {
              "stdin")
         .Unit("FILE");
     table.Add("threads", &threads_, "at work at once with --from").Range(1, 64);
-    if (follow) options::AddFollowingLimit(table, &settings.agreed.following_limit);
-    table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.mysql);
   }
 
@@ -199,7 +197,6 @@ class Follow : public Command {
   std::string source_;           // the name of --from in messages
   std::vector<uint64_t> lines_;  // of each edge, with --from
   uint32_t threads_ = 4;
-  bool json_ = false;
   uint64_t version_ = 0;  // of the pair's row; 0: none
 };
 

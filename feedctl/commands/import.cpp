@@ -2,7 +2,6 @@
 // the hints that update live timelines, as every writer of followers does. Ranges that no pusher
 // has ever owned need no hints (docs/decisions/0016-empty-ranges-are-left-out.md).
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -20,7 +19,6 @@
 #include "feedctl/support/line_reader.h"
 #include "feedctl/support/progress.h"
 #include "feedctl/support/text.h"
-#include "feedctl/support/user_id.h"
 
 namespace fanline::feedctl {
 namespace {
@@ -28,51 +26,24 @@ namespace {
 constexpr size_t kHintsPerAppend = 200;
 constexpr uint64_t kMostAppendsUnderWay = 100;
 
-// An author whom every n-th user follows.
-struct Followed {
-  UserId author{};
-  uint64_t every_nth = 1;
-};
-
-// "N:ID"
-std::optional<Followed> ParseEveryNth(std::string_view text) {
-  const size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  const auto every_nth = ParseId(text.substr(0, colon));  // a number of at least 1
-  const auto author = ParseId(text.substr(colon + 1));
-  if (!every_nth || !author) return std::nullopt;
-  return Followed{UserId{*author}, *every_nth};
-}
-
 class Import : public Command {
  public:
-  Import(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  Import(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.AddPositional("file", &file_,
                         "an edge list, also gzipped; - is stdin. A line is who follows and whom, "
                         "two ids; # begins a comment");
     table.Add("id-offset", &id_offset_, "added to every id of the file; 1 when it counts from 0");
-    table
-        .Add("everybody-follows", &everybody_follows_,
-             "adds an author whom all users of the file follow")
-        .Unit("ID,...");
-    table
-        .Add("every-nth-follows", &every_nth_follows_,
-             "adds an author whom every N-th user of the file follows, by ascending id")
-        .Unit("N:ID,...");
-    table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.mysql);
   }
 
   int Run(Interrupt& interrupt) override {
-    RequireUsage(TakeAuthors());
     const Time begin = daemon::SystemNow().mono;
     const mysql::Installation installation = ReadInstalled(settings_);
-    Graph graph = Read();
+    const Graph graph = Read();
     const std::vector<UserId> users = graph.Users();
     Say(Counted(graph.edges().size(), "edge") + " of " + Counted(users.size(), "user") + " read, " +
         Counted(graph.to_oneself(), "edge") + " to oneself left out");
-    AddAuthors(graph, users);
 
     interrupt.Advise("run the same import again: what is loaded stays");
     if (const auto owned = OwnedRanges(installation); AnyIn(owned)) {
@@ -89,31 +60,10 @@ class Import : public Command {
   }
 
  private:
-  std::string TakeAuthors() {
-    for (const std::string& text : everybody_follows_) {
-      authors_.push_back({RequireUserId("--everybody-follows", text), 1});
-    }
-    for (const std::string& text : every_nth_follows_) {
-      const auto followed = ParseEveryNth(text);
-      if (!followed) {
-        return "--every-nth-follows: " + QuotedShort(text) + " is not N:ID, such as 10:900001";
-      }
-      authors_.push_back(*followed);
-    }
-    return {};
-  }
-
   Graph Read() const {
     LineReader lines(file_);
     Progress progress("reading", "lines", 0);
     return ReadGraph(lines, id_offset_, [&](uint64_t read) { progress.At(read); });
-  }
-
-  void AddAuthors(Graph& graph, const std::vector<UserId>& users) const {
-    for (const Followed& followed : authors_) {
-      const uint64_t followers = graph.AddAuthor(followed.author, users, followed.every_nth);
-      Say("author " + ToString(followed.author) + " is followed by " + Counted(followers, "user"));
-    }
   }
 
   std::vector<bool> OwnedRanges(const mysql::Installation& installation) const {
@@ -218,11 +168,7 @@ class Import : public Command {
 
   std::string file_;
   uint64_t id_offset_ = 0;
-  std::vector<std::string> everybody_follows_;
-  std::vector<std::string> every_nth_follows_;
-  std::vector<Followed> authors_;
   uint64_t hints_ = 0;
-  bool json_ = false;
 };
 
 }  // namespace

@@ -26,11 +26,22 @@ class Init : public Command {
         .Unit("N|auto");
     table.Add("live-readers", &live_readers_,
               "for --ranges auto: readers who will have a timeline at the same time; 0 is few");
-    options::AddWindow(table, &window_.window, &window_.max_entries);
-    options::AddFollowingLimit(table, &following_limit_);
-    table.Add("own-posts", &own_posts_,
-              "home timelines hold the reader's own posts, too; the same for every program");
-    table.Check([this] { return options::Problem(window_); });
+    table.Add("window", &window_.window, "items a live timeline keeps")
+        .Range(1, 10'000)
+        .Unit("ITEMS");
+    table
+        .Add("timeline-max-entries", &window_.max_entries,
+             "members a timeline never exceeds; the server's zset-max-listpack-entries should not "
+             "be lower, or a timeline takes 5 times the memory")
+        .Range(1 + WindowLimits::kBeside, 20'000)
+        .Unit("MEMBERS");
+    table
+        .Add("following-limit", &following_limit_,
+             "a user follows at most so many, and within an hour changes a twelfth of it (at least "
+             "400)")
+        .Range(1, 1'000'000);
+    table.Add("own-posts", &own_posts_, "home timelines hold the reader's own posts, too");
+    table.Check([this] { return WindowProblem(); });
     options::AddOptions(table, settings.topics);
     options::AddOptions(table, settings.redis);
     options::AddOptions(table, settings.mysql);
@@ -64,6 +75,14 @@ class Init : public Command {
   }
 
  private:
+  std::string WindowProblem() const {
+    if (window_.fits()) return {};
+    return "--window: " + std::to_string(window_.window) + " does not fit --timeline-max-entries " +
+           std::to_string(window_.max_entries) + ", which must be larger by at least " +
+           std::to_string(WindowLimits::kBeside) +
+           "; raise it, and the server's zset-max-listpack-entries with it";
+  }
+
   uint32_t Ranges() const {
     if (ranges_ == "auto") {
       redis::Masters redis(options::ToOptions(settings_.redis, {}, mysql::Installation{}));

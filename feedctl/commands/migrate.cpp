@@ -13,9 +13,8 @@ namespace {
 
 class Migrate : public Command {
  public:
-  Migrate(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  Migrate(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.Add("dry-run", &dry_run_, "print the SQL statements and change nothing");
-    table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.mysql);
     options::AddMigrationTimeout(table, settings.mysql);
   }
@@ -68,7 +67,6 @@ class Migrate : public Command {
   }
 
   bool dry_run_ = false;
-  bool json_ = false;
 };
 
 }  // namespace

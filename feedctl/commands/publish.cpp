@@ -1,10 +1,11 @@
 // feedctl publish: one post, or a file of events of any kind.
 #include <cstdio>
 
+#include "fanline/model/created_at.h"
 #include "fanline/wire/event_codec.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/events/event_sender.h"
-#include "feedctl/events/post_event.h"
+#include "feedctl/events/event_text.h"
 #include "feedctl/events/turn.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/json.h"
@@ -23,7 +24,7 @@ bool IsBlank(std::string_view line) {
 
 class Publish : public Command {
  public:
-  Publish(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  Publish(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.Add("author", &author_, "who wrote the post").Unit("ID");
     table.Add("post", &post_, "the post, unique among those of all authors").Unit("ID");
     table
@@ -38,7 +39,6 @@ class Publish : public Command {
         .Unit("FILE");
     table.Add("rate", &rate_, "events per second with --from; 0 is as fast as can be")
         .Range(0, 10'000'000);
-    table.Add("json", &json_, "print the event as it was sent, or the result with --from");
     options::AddFeedTopic(table, settings.topics);
     options::AddOptions(table, settings.kafka);
   }
@@ -46,11 +46,7 @@ class Publish : public Command {
   int Run(Interrupt& interrupt) override {
     RequireUsage(Problem());
     if (!from_.empty()) return RunFile(interrupt);
-    FeedEvent event;
-    event.post = PostId{post_};
-    event.author = UserId{author_};
-    event.created_at = created_at_ == 0 ? daemon::SystemNow().unix_ms : created_at_;
-    SendOne(event, settings_, json_);
+    SendOne();
     return 0;
   }
 
@@ -62,6 +58,26 @@ class Publish : public Command {
       return "--author and --post are required, or --from";
     }
     return {};
+  }
+
+  void SendOne() const {
+    const UnixMs now = daemon::SystemNow().unix_ms;
+    FeedEvent event;
+    event.post = PostId{post_};
+    event.author = UserId{author_};
+    event.created_at = created_at_ == 0 ? now : created_at_;
+    const std::string json = EncodeEventJson(event);
+    const Decoded<FeedEvent> decoded = DecodeEvent(json, kJsonContentType);
+    if (const auto* refused = std::get_if<Rejection>(&decoded)) {
+      throw Failure(kExitUsage, refused->reason);
+    }
+    const std::string why = WhyNotTaken(event.created_at, now);
+    RequireUsage(why.empty() ? "" : "--created-at: " + why);
+    EventSender sender(settings_, std::chrono::milliseconds(0));
+    sender.Send(event, json);
+    sender.Finish();
+    Require(sender.failure(), settings_, kExitData);
+    std::printf("%s\n", json_ ? json.c_str() : Describe(event).c_str());
   }
 
   int RunFile(Interrupt& interrupt) {
@@ -122,7 +138,6 @@ class Publish : public Command {
   int64_t created_at_ = 0;
   std::string from_;
   double rate_ = 0;
-  bool json_ = false;
 };
 
 }  // namespace

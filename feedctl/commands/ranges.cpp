@@ -23,9 +23,8 @@ constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
 
 class Ranges : public Command {
  public:
-  Ranges(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  Ranges(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.Add("group", &group_, "the consumer group of the pushers");
-    table.Add("json", &json_, "print the ranges as one JSON object");
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.redis);
     options::AddOptions(table, settings.mysql);
@@ -107,7 +106,6 @@ class Ranges : public Command {
   std::string group_ = "fanline-pusher";
   kafka::GroupOwners owners_;
   std::string unknown_;  // why the owners are unknown; empty: they are known
-  bool json_ = false;
 };
 
 }  // namespace

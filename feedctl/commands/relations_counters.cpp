@@ -40,11 +40,10 @@ struct Tally {
 
 class RelationsCounters : public Command {
  public:
-  RelationsCounters(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  RelationsCounters(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.AddPositional("user", &given_, "whose counters; none: everybody's").Optional();
     table.Add("repair", &repair_, "repair what differs; without it nothing is changed");
     table.Add("show", &show_, "differences to name").Range(0, 100'000);
-    table.Add("json", &json_, "print the findings as one JSON object");
     options::AddOptions(table, settings.mysql);
   }
 
@@ -189,7 +188,6 @@ class RelationsCounters : public Command {
   std::vector<std::string> given_;
   bool repair_ = false;
   uint32_t show_ = 10;
-  bool json_ = false;
 };
 
 }  // namespace

@@ -37,11 +37,10 @@ struct ReconcilerSetting {
 template <class Setting>
 class RelationsSetting : public Command {
  public:
-  RelationsSetting(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  RelationsSetting(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     std::vector<std::string> texts{""};
     for (const auto mode : Setting::kModes) texts.emplace_back(NameOf(mode));
     table.AddPositional("mode", &mode_, Setting::kHelp).OneOf(texts).Optional();
-    table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.mysql);
   }
 
@@ -74,7 +73,6 @@ class RelationsSetting : public Command {
   }
 
   std::string mode_;
-  bool json_ = false;
 };
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "daemon/observe/log.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/relations/edge_diagnosis.h"
-#include "feedctl/relations/friendship_text.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 #include "feedctl/support/json.h"
@@ -119,6 +118,13 @@ std::string WaitingText(const LoggedChange& change) {
          daemon::Rfc3339(change.written_at);
 }
 
+// "requested, asked by user 5, version 7"
+std::string StateText(const Friendship& friendship) {
+  if (friendship.state == FriendState::kNone) return NameOf(friendship.state);
+  return std::string(NameOf(friendship.state)) + ", asked by user " +
+         ToString(friendship.asked_by) + ", version " + std::to_string(friendship.ver);
+}
+
 void PrintText(const Report& report) {
   const EdgeKey& edge = report.seen.edge;
   const auto line = [](const std::string& name, const std::string& value) {
@@ -131,10 +137,7 @@ void PrintText(const Report& report) {
        StateText(report.seen.reverse) + " (shard " + std::to_string(report.reverse_shard) + ")");
   if (report.waiting.empty()) line("waiting", "nothing");
   for (const LoggedChange& change : report.waiting) line("waiting", WaitingText(change));
-  line(
-      "friendship",
-      Standing(report.friendship, edge.src, edge.dst) +
-          (report.friendship.ver == 0 ? "" : ", version " + std::to_string(report.friendship.ver)));
+  line("friendship", StateText(report.friendship));
   if (report.repairs.empty()) line("repairs", "none");
   for (const auto& [repair, at] : report.repairs) {
     line("repaired", daemon::Rfc3339(at) + " by " + repair.net + ", " + repair.cause + ": " +
@@ -191,10 +194,9 @@ void PrintJson(const Report& report) {
 
 class RelationsShow : public Command {
  public:
-  RelationsShow(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  RelationsShow(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.AddPositional("user", &user_, "who follows");
     table.AddPositional("other", &other_, "whom");
-    table.Add("json", &json_, "print it as one JSON object");
     options::AddOptions(table, settings.mysql);
   }
 
@@ -210,7 +212,6 @@ class RelationsShow : public Command {
  private:
   std::string user_;
   std::string other_;
-  bool json_ = false;
 };
 
 }  // namespace

@@ -15,12 +15,11 @@ namespace {
 
 class TimelinesDrop : public Command {
  public:
-  TimelinesDrop(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+  TimelinesDrop(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table
         .Add("rate", &rate_,
              "keys looked at per second, also those of others; 0 is as fast as can be")
         .Range(0, 10'000'000);
-    table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.redis);
   }
 
@@ -52,7 +51,6 @@ class TimelinesDrop : public Command {
   }
 
   double rate_ = 20'000;
-  bool json_ = false;
 };
 
 }  // namespace

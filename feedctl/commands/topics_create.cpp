@@ -48,7 +48,6 @@ class TopicsCreate : public Command {
         .Add("dlq-retention", &dlq_retention_,
              "how long dead letters are kept; events older than 14 days are not accepted again")
         .Range(1h, kLongest);
-    options::AddOptions(table, settings.topics);
     options::AddRelationEventsTopic(table, settings.topics);
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.mysql);
@@ -57,9 +56,6 @@ class TopicsCreate : public Command {
   int Run(Interrupt& interrupt) override {
     interrupt.Advise("run it again to finish it");
     const mysql::Installation installation = ReadInstalled(settings_);
-    const std::string mismatch = options::TopicMismatch(settings_.topics, installation);
-    if (!mismatch.empty()) throw Failure(kExitConfig, mismatch);
-
     kafka::Admin admin(options::ToOptions(settings_.kafka, kClientId), kTimeout,
                        [](LogLevel, const std::string&) {});
     const auto tasks_partitions = static_cast<int32_t>(installation.partitions);

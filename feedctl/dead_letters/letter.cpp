@@ -9,7 +9,7 @@
 #include "fanline/wire/relation_event.h"
 #include "fanline/wire/relation_log.h"
 #include "fanline/wire/relation_retry.h"
-#include "feedctl/events/post_event.h"
+#include "feedctl/events/event_text.h"
 #include "feedctl/support/text.h"
 
 namespace fanline::feedctl {

@@ -13,7 +13,6 @@ LetterOptions::LetterOptions(daemon::OptionTable& table, Settings& settings) : s
   table.Add("reason", &reason_, "only letters whose reason has this text in it");
   table.Add("since", &since_, "only letters that were set aside within this time; 0 is all")
       .Range(0ms, 366 * 24h);
-  options::AddOptions(table, settings.topics);
   options::AddRelationEventsTopic(table, settings.topics);
 }
 

@@ -12,8 +12,8 @@ namespace fanline::feedctl {
 
 class LetterOptions {
  public:
-  // Adds --topic, --reason, --since and the options that name the topics. This object and
-  // `settings` outlive the table.
+  // Adds --topic, --reason, --since and --relation-events-topic. This object and `settings`, which
+  // names the topics, outlive the table.
   LetterOptions(daemon::OptionTable& table, Settings& settings);
 
   // `places`: as on the command line; empty: all. Failure 64.

@@ -1,5 +1,7 @@
 #include "feedctl/dead_letters/replay_plan.h"
 
+#include "fanline/wire/relation_log.h"
+#include "fanline/wire/relation_retry.h"
 #include "feedctl/support/text.h"
 
 namespace fanline::feedctl {
@@ -36,13 +38,31 @@ Hint WithoutSample(Hint hint) {
   return hint;
 }
 
+// Names the version alone: what the letter said of the edge may be older than its rows.
+ReplayPlan CheckOf(const Letter& letter) {
+  const Decoded<RelationMessage> decoded = DecodeRelationMessage(letter.record.value);
+  if (const auto* refused = std::get_if<Rejection>(&decoded)) {
+    return CannotReplay{"it is not a message of " + std::string(kRelationLogTopic) + " (" +
+                        refused->reason + "); look at the row of log1 that its reason names"};
+  }
+  const auto& message = std::get<RelationMessage>(decoded);
+  const EdgeKey edge = KeyOf(message);
+  const auto* written = std::get_if<EdgeWritten>(&message);
+  const uint64_t ver = written != nullptr ? written->edge.ver : std::get<EdgeMirrored>(message).ver;
+  return AppendAgain{kRelationRetryTopic, RelationLogKey(edge),
+                     EncodeRelationRetry({.edge = edge, .claim = {{ver}}}), HeadersAgain(letter)};
+}
+
 }  // namespace
 
 ReplayPlan PlanOf(const Letter& letter, const std::string& source, const RangeLayout& layout) {
   if (!letter.omitted.empty()) {
     return CannotReplay{"its value was not kept; the record may still be at " + letter.origin};
   }
-  if (letter.kind != LetterKind::kHint) return AppendAgain{source, HeadersAgain(letter)};
+  if (letter.kind == LetterKind::kRelation) return CheckOf(letter);
+  if (letter.kind != LetterKind::kHint) {
+    return AppendAgain{source, letter.record.key, letter.record.value, HeadersAgain(letter)};
+  }
   const Decoded<Hint> decoded = DecodeHint(letter.record.value);
   if (const auto* refused = std::get_if<Rejection>(&decoded)) {
     return CannotReplay{"it is not a hint (" + refused->reason +

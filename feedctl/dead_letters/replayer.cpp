@@ -26,8 +26,7 @@ void Replayer::Take(Letter letter, const ReplayPlan& plan) {
 
 void Replayer::Send(Item& item, const AppendAgain& plan) {
   acks_.Expect();
-  const Record& record = item.letter.record;
-  produce_(plan.topic, kByKey, record.key, record.value, plan.headers,
+  produce_(plan.topic, kByKey, plan.key, plan.value, plan.headers,
            [&item](const Status& status) { item.Answer(status); });
 }
 

@@ -92,7 +92,6 @@ struct Log {
 std::vector<Log> LogsOf(const options::TopicSettings& topics, const Groups& groups) {
   return {{topics.feed, groups.dispatcher, "fanline-dispatcher"},
           {topics.tasks, groups.pusher, "fanline-pusher"},
-          {kRelationLogTopic, groups.mirror, "fanline-mirror", false},
           {topics.relation_events, groups.mirror + "-events", "fanline-mirror", false},
           {kRelationLogTopic, groups.reconciler, "fanline-reconciler", false},
           {kRelationRetryTopic, groups.reconciler + "-retry", "fanline-reconciler", false}};

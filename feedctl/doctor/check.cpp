@@ -1,6 +1,7 @@
 #include "feedctl/doctor/check.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "feedctl/support/failure.h"
 #include "feedctl/support/text.h"
@@ -87,6 +88,11 @@ Why WhyOf(const std::string& complaint, const std::string& advice) {
   const size_t end = complaint.find("; ");
   if (end == complaint.npos) return {complaint, advice};
   return {complaint.substr(0, end), complaint.substr(end + 2)};
+}
+
+Check Away(const char* section, std::string name, const Why& why) {
+  return {section,  std::move(name), Level::kAway,
+          why.text, why.advice,      "stores.md#fanlinestoreaway"};
 }
 
 Checks OfLevel(Level level, Checks checks) {

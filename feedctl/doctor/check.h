@@ -35,6 +35,8 @@ struct Check {
   std::string runbook = {};  // "delivery.md#fanlinedeadletters" in the runbooks, or empty
 };
 using Checks = std::vector<Check>;
+// `why`: why the service could not be asked.
+[[nodiscard]] Check Away(const char* section, std::string name, const Why& why);
 
 [[nodiscard]] Checks OfLevel(Level level, Checks checks);
 

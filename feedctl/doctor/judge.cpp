@@ -24,11 +24,6 @@ std::string Aged(double seconds) {
   return std::to_string(std::lround(seconds / 3600)) + " h";
 }
 
-Check Away(const char* section, std::string name, const Why& why) {
-  return {section,  std::move(name), Level::kAway,
-          why.text, why.advice,      "stores.md#fanlinestoreaway"};
-}
-
 Check NotKnown(const char* section, const char* name, std::string why) {
   return {section, name, Level::kNote, std::move(why)};
 }

@@ -24,10 +24,6 @@ std::string Ago(UnixMs then, UnixMs now) {
 
 std::string At(UnixMs when, UnixMs now) { return daemon::Rfc3339(when) + ", " + Ago(when, now); }
 
-Check Away(const char* section, const char* name, const Why& why) {
-  return {section, name, Level::kAway, why.text, why.advice, "stores.md#fanlinestoreaway"};
-}
-
 const char* ModeOf(const AuthorMode& mode) {
   if (mode.pull) return "merged at read";
   return mode.marked ? "pushed; older ones may be merged at read" : "pushed";

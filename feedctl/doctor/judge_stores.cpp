@@ -13,11 +13,6 @@ constexpr const char* kRowAdvice =
     "name the installation's shards by --mysql-shards, in the order of feedctl init, or set "
     "the row right there";
 
-Check Away(std::string name, const Why& why) {
-  return {kStores,  std::move(name), Level::kAway,
-          why.text, why.advice,      "stores.md#fanlinestoreaway"};
-}
-
 Check TablesCheck(std::string name, const ShardFacts& facts, bool newer_elsewhere) {
   Check check{kStores, std::move(name), Level::kWell, facts.address};
   if (!facts.missing.empty()) {
@@ -64,7 +59,7 @@ Checks JudgeShards(const std::vector<ShardFacts>& shards) {
     const ShardFacts& facts = shards[shard];
     const std::string name = "MariaDB shard " + std::to_string(shard);
     if (facts.away) {
-      checks.push_back(Away(name, facts.away));
+      checks.push_back(Away(kStores, name, facts.away));
     } else if (!facts.installed) {
       checks.push_back({kStores, name, Level::kInit,
                         facts.address + ": feedctl init has not been run, or did not reach it",
@@ -81,7 +76,7 @@ Checks JudgeShards(const std::vector<ShardFacts>& shards) {
 }
 
 Checks JudgeRedis(const RedisFacts& redis) {
-  if (redis.away) return {Away("Redis", redis.away)};
+  if (redis.away) return {Away(kStores, "Redis", redis.away)};
   Checks checks;
   const auto add = [&checks](Level level, const std::string& complaint, const char* advice,
                              const char* runbook) {
@@ -103,8 +98,9 @@ Checks JudgeRedis(const RedisFacts& redis) {
     if (!range.status.done()) unserved[range.status.message].push_back(range.range);
   }
   for (const auto& [why, ranges] : unserved) {
-    checks.push_back(Away("Redis", {Listed(ranges) + ": " + why,
-                                    "redis-cli --cluster check, and bring their master back"}));
+    checks.push_back(Away(
+        kStores, "Redis",
+        {Listed(ranges) + ": " + why, "redis-cli --cluster check, and bring their master back"}));
   }
   if (checks.empty()) {
     checks.push_back({kStores, "Redis", Level::kWell, redis.address + MemoryText(redis.memory)});

@@ -51,7 +51,7 @@ std::string Diagnosis(const EdgeSeen& seen) {
   }
   if (!seen.all_seen) {
     return "more changes wait in log1 than were looked at, and one of this edge may be among them; "
-           "look again when fanline-mirror has relayed them";
+           "look again when fanline-mirror has applied them";
   }
   return OfBrokenRows(seen);
 }

@@ -1,7 +1,6 @@
 #include "feedctl/relations/graph.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "feedctl/support/line_reader.h"
 
@@ -29,20 +28,6 @@ std::vector<UserId> Graph::Users() const {
   std::sort(users.begin(), users.end());
   users.erase(std::unique(users.begin(), users.end()), users.end());
   return users;
-}
-
-uint64_t Graph::AddAuthor(UserId author, const std::vector<UserId>& users, uint64_t every_nth) {
-  std::unordered_set<uint64_t> already;
-  for (const auto& [from, to] : edges_) {
-    if (to == author) already.insert(Raw(from));
-  }
-  uint64_t followers = 0;
-  for (size_t i = 0; i < users.size(); i += every_nth) {
-    if (users[i] == author) continue;
-    ++followers;
-    if (already.count(Raw(users[i])) == 0) edges_.push_back({users[i], author});
-  }
-  return followers;
 }
 
 Graph ReadGraph(LineReader& lines, uint64_t id_offset,

@@ -1,4 +1,4 @@
-// A graph to be imported: the edges of a file, and added authors with many followers.
+// A graph to be imported: the edges of a file.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,6 @@ class Graph {
   // All users in the graph, ascending, each once: both ends of every edge, including those left
   // out.
   [[nodiscard]] std::vector<UserId> Users() const;
-
-  // Makes every n-th of `users`, from the first on, follow `author`, except the author. Returns how
-  // many follow, and adds the edges that are missing.
-  uint64_t AddAuthor(UserId author, const std::vector<UserId>& users, uint64_t every_nth);
 
   const std::vector<EdgeKey>& edges() const { return edges_; }  // as given, with repetitions
   uint64_t to_oneself() const { return alone_.size(); }

@@ -43,6 +43,7 @@ Explanation Line(const std::string& service, const std::string& address, const S
       break;
     case Cause::kOther:
     case Cause::kOverloaded:
+    case Cause::kLocked:
       line.exit_code = kExitUnavailable;
       break;
     case Cause::kTurnedAway:

@@ -18,9 +18,12 @@ mysql::Installation ReadInstalled(const Settings& settings) {
     throw Failure(kExitConfig, status.message + " (feedctl init creates and checks it)");
   }
   Require(status, settings);
-  const std::string mismatch = options::Mismatch(settings.agreed, installation);
-  if (!mismatch.empty()) throw Failure(kExitConfig, mismatch);
   return installation;
+}
+
+void UseTopicsOf(const mysql::Installation& installation, Settings& settings) {
+  settings.topics.feed = installation.feed_topic;
+  settings.topics.tasks = installation.tasks_topic;
 }
 
 redis::Options RequireRedis(const Settings& settings, const mysql::Installation& installation) {

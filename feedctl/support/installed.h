@@ -8,9 +8,12 @@
 
 namespace fanline::feedctl {
 
-// The installation that all shards agree on. Failure 78 when they disagree, when there is none yet,
-// or when an option contradicts it.
+// The installation that all shards agree on. Failure 78 when they disagree, or when there is none
+// yet.
 [[nodiscard]] mysql::Installation ReadInstalled(const Settings& settings);
+
+// From now on the settings name the installation's topics.
+void UseTopicsOf(const mysql::Installation& installation, Settings& settings);
 
 // How to reach the installation's timelines. Failure 78 when Redis holds another installation's.
 [[nodiscard]] redis::Options RequireRedis(const Settings& settings,

@@ -2,7 +2,6 @@
 // uses.
 #pragma once
 
-#include "backends/options/agreed_settings.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "backends/options/redis_settings.h"
@@ -15,7 +14,6 @@ struct Settings {
   options::RedisSettings redis;
   options::TimelineSettings timelines;
   options::MysqlSettings mysql;
-  options::AgreedSettings agreed;
 };
 
 inline constexpr const char* kClientId = "feedctl";

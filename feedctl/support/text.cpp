@@ -39,22 +39,6 @@ std::string Left(std::string text, size_t width) {
   return text;
 }
 
-std::string Columns(const std::vector<std::vector<std::string>>& lines) {
-  std::vector<size_t> widths;
-  for (const auto& cells : lines) {
-    widths.resize(std::max(widths.size(), cells.size()));
-    for (size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
-  }
-  std::string text;
-  for (const auto& cells : lines) {
-    for (size_t i = 0; i < cells.size(); ++i) {
-      text += i + 1 < cells.size() ? Left(cells[i], widths[i] + 2) : cells[i];
-    }
-    text += "\n";
-  }
-  return text;
-}
-
 std::string QuotedShort(std::string_view text) { return '"' + Printable(text, 40) + '"'; }
 
 std::string OneLine(std::string_view text) { return Printable(text, 2'000); }

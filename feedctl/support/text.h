@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace fanline::feedctl {
 
@@ -19,10 +18,6 @@ std::string Seconds(double seconds);
 
 // The text padded with blanks to `width`, with at least one blank.
 std::string Left(std::string text, size_t width);
-
-// Lines of cells in columns. A column is two blanks wider than its widest cell; the last cell of a
-// line is not padded.
-std::string Columns(const std::vector<std::vector<std::string>>& lines);
 
 // The text for one line of a terminal: at most 2,000 characters, unprintable ones as '?'.
 std::string OneLine(std::string_view text);

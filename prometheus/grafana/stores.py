@@ -35,7 +35,7 @@ STORES = Dashboard("fanline-stores", "Fanline / Kafka, Redis, MariaDB", "The ser
     ("MariaDB", (
         Panel("Shards that answer", RATIO, "Share of the daemons that get answers.",
               (Query(f"""avg by (resource) ({series('fanline_reachable', 'resource=~"mysql_.+"')})""", "{{resource}}"),)),
-        Panel("Changes pending in log1", COUNT, "By shard.", (Query(total("fanline_rel_log1_pending_rows", "shard"), "shard {{shard}}"),)),
+        Panel("Changes of log1 under way", COUNT, "By shard.", (Query(total("fanline_rel_log1_pending_rows", "shard"), "shard {{shard}}"),)),
         Panel("Work put off", PER_SECOND, "By shard.", (Query(rate("fanline_parked_total", "resource"), "{{resource}}"),)),
     )),
 ))

@@ -3,32 +3,33 @@
 --
 --   new_ver   microseconds of the caller's clock; pos is the same in milliseconds
 --   most      the most users that src may follow; a follow beyond is refused
+--   part      what a change takes of an hour, in microseconds (change_edge says how much that is)
+--   room      an hour less two parts: a change is allowed if changes_until is at most so far above
+--             the end of a part that begins now
 -- Returns no row when the edge was made, at new_ver. Otherwise it has changed nothing and returns
--- one row: the edge has a row, the user follows as many as allowed, or has changed as much as an
--- hour allows (change_edge says how much that is). The caller then calls change_edge.
+-- one row: the edge has a row, the user follows as many as allowed, has changed as much as an hour
+-- allows, or changes_until is further ahead. The caller then calls change_edge.
 -- This is a separate procedure since each IF, SET and DECLARE costs about a fortieth of the call,
--- and an UPDATE of the counter twice its upsert. Call it like change_edge.
+-- a user variable as much, and an UPDATE of the counter twice its upsert. Call it like change_edge.
 CREATE OR REPLACE PROCEDURE follow_edge(
-  edge_src BIGINT UNSIGNED, edge_dst BIGINT UNSIGNED, new_ver BIGINT UNSIGNED, most BIGINT)
+  edge_src BIGINT UNSIGNED, edge_dst BIGINT UNSIGNED, new_ver BIGINT UNSIGNED, most BIGINT,
+  part BIGINT, room BIGINT)
   MODIFIES SQL DATA
   SQL SECURITY INVOKER
 BEGIN
   START TRANSACTION;
   -- The counter comes first in both procedures. Its row's lock orders all changes of one user, so
   -- both limits refuse before a row is made that would be rolled back (see change_edge).
-  -- Assignments run from left to right: the second needs the result of the first.
+  -- MariaDB assigns from left to right, so changes_until sees the new count: it must not change
+  -- where the count did not. The follow that makes the list full takes no part of the hour, because
+  -- its new count looks like that of a list which was full.
   INSERT INTO user_rel (user_id, following_cnt, changes_until)
-    VALUES (edge_src, 1,
-            UNIX_TIMESTAMP() * 1000000 + 3600000000 DIV GREATEST(400, most DIV 12))
+    VALUES (edge_src, 1, UNIX_TIMESTAMP() * 1000000 + part)
     ON DUPLICATE KEY UPDATE
-      following_cnt = following_cnt + (@may :=
-        following_cnt < most AND
-        changes_until NOT BETWEEN UNIX_TIMESTAMP() * 1000000 + 3600000001
-                                  - 3600000000 DIV GREATEST(400, most DIV 12)
-                              AND UNIX_TIMESTAMP() * 1000000 + 3600000000),
-      changes_until = IF(@may, LEAST(GREATEST(changes_until, UNIX_TIMESTAMP() * 1000000)
-                                     + 3600000000 DIV GREATEST(400, most DIV 12),
-                                     UNIX_TIMESTAMP() * 1000000 + 3600000000), changes_until);
+      following_cnt = following_cnt
+        + (following_cnt < most AND changes_until <= VALUES(changes_until) + room),
+      changes_until = IF(following_cnt < most AND changes_until <= VALUES(changes_until) + room,
+                         GREATEST(changes_until + part, VALUES(changes_until)), changes_until);
   IF ROW_COUNT() THEN
     -- Locks an existing row exclusively, and leaves it as it is.
     INSERT INTO following (src, dst, ver, state, pos)

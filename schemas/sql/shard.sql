@@ -64,7 +64,7 @@ CREATE TABLE IF NOT EXISTS setting (
 -- already: repeated or late, it does nothing. ver cannot tell that, since it comes from our clock.
 -- A change of a friendship announces its version to both edges before it commits the pair's row. A
 -- later change of an edge by a user or an application settles all versions announced to that edge,
--- also when the row was so already: a relay that brings the friendship's change to this row
+-- also when the row was so already: a mirror that brings the friendship's change to this row
 -- afterwards must not undo it.
 CREATE TABLE IF NOT EXISTS following (
   src   BIGINT UNSIGNED NOT NULL,
@@ -102,7 +102,7 @@ CREATE TABLE IF NOT EXISTS follower (
 -- Every change of a forward row or of a friendship, written in the change's own transaction. A row
 -- is pending until the mirror has written the reverse row (kind 1) or both forward rows (kind 2)
 -- and what follows from that is acknowledged. Transactions commit in another order than their ids,
--- so a relay asks for pending rows, never for rows above an id that it has saved. Rows that are
+-- so a mirror asks for pending rows, never for rows above an id that it has saved. Rows that are
 -- done stay for the scans that compare both directions, and are purged by age. The key `pending`
 -- finds the oldest rows that are not done, and those done long ago, without touching the millions
 -- between.
@@ -120,7 +120,7 @@ CREATE TABLE IF NOT EXISTS log1 (
   KEY pending (done, id)
 ) ENGINE = InnoDB;
 
--- What two users have agreed on, one row per pair: the truth of a friendship. A relay writes the
+-- What two users have agreed on, one row per pair: the truth of a friendship. A mirror writes the
 -- two edges afterwards, from log1, so for a moment one edge may be there and not the other. ver
 -- grows with every change, as in following.
 CREATE TABLE IF NOT EXISTS friend_request (

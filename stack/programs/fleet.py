@@ -2,7 +2,7 @@
 
 import time
 
-from stack.programs.backlog import Backlog
+from stack.programs.backlog import Backlog, PendingChanges
 from stack.programs.daemon import Daemon
 from stack.programs.metrics import Samples
 from stack.waiting import NotInTime, wait_until
@@ -33,7 +33,7 @@ class Fleet:
         self._backlogs = [Backlog(brokers, "fanline-dispatcher", FEED)]
         if mirrors:
             self._backlogs += [Backlog(brokers, "fanline-mirror-events", RELATION_EVENTS),
-                               Backlog(brokers, "fanline-mirror", RELATION_LOG)]
+                               PendingChanges(stack.mysql)]
         self._backlogs.append(Backlog(brokers, "fanline-pusher", TASKS))
 
     @property
@@ -70,12 +70,11 @@ class Fleet:
             daemon.check_alive()
 
     def backlog(self):
-        """Records not yet worked on, of the first topic that has any. Rows of log1 that are not
-        relayed yet do not count."""
+        """Records or changes not yet worked on, of the first place that has any."""
         return next(filter(None, (backlog.records() for backlog in self._backlogs)), 0)
 
     def unfinished(self):
-        """The same in words, by consumer group; empty: none."""
+        """The same in words, of all; empty: none."""
         return ", ".join(f"{records} records for {backlog.group}" for backlog in self._backlogs
                          if (records := backlog.records()))
 

@@ -1,5 +1,5 @@
-"""relation-log from the outside: makes messages by hand, repeats messages, moves a group's
-offsets past messages that it then never sees, and cuts the log off before it is read."""
+"""relation-log from the outside: makes messages by hand, repeats messages, and cuts the log off
+before it is read."""
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
@@ -31,6 +31,13 @@ class RelationLog:
             self._send(f"{src}:{dst}", _message(3, src, dst, ver))
         self._flush()
 
+    def letter(self, edge, reason):
+        """Appends msg1 of (src, dst, ver, live) to the dead letters, as a mirror does."""
+        src, dst, ver, live = edge
+        self._send(f"{src}:{dst}", _message(2, src, dst, ver, int(live), ver // 1000), f"{RELATION_LOG}.dlq",
+                   {"fanline-reason": reason, "fanline-stage": "mirror", "fanline-origin": f"{RELATION_LOG}/0/1"})
+        self._flush()
+
     def again(self, count, times):
         """Repeats about the newest `count` messages so many times. Returns how many they were."""
         records = self._newest(count)
@@ -39,25 +46,9 @@ class RelationLog:
         self._flush()
         return len(records)
 
-    def skip(self, group):
-        """Moves the group, which must have no member, to the end of the log: it never sees the
-        records that it has not done. Returns how many these are."""
-        asker = self._asker(group)
-        try:
-            ends = []
-            skipped = 0
-            for place in asker.committed(self._places(asker), _TIMEOUT):
-                begin, end = asker.get_watermark_offsets(place, _TIMEOUT)
-                skipped += end - max(place.offset, begin)
-                ends.append(TopicPartition(RELATION_LOG, place.partition, end))
-            asker.commit(offsets=ends, asynchronous=False)
-            return skipped
-        finally:
-            asker.close()
-
     def cut(self):
         """Deletes all that is in the log now, as its retention does."""
-        asker = self._asker("nobody")
+        asker = self._asker()
         try:
             partitions = [place.partition for place in self._places(asker)]
         finally:
@@ -65,7 +56,7 @@ class RelationLog:
         delete_records(int(self._brokers.rsplit(":", 1)[1]), RELATION_LOG, partitions)
 
     def _newest(self, count):
-        reader = self._asker("nobody")
+        reader = self._asker()
         try:
             places = self._places(reader)
             found = []
@@ -80,16 +71,16 @@ class RelationLog:
         finally:
             reader.close()
 
-    def _asker(self, group):
-        return Consumer({"bootstrap.servers": self._brokers, "group.id": group,
+    def _asker(self):
+        return Consumer({"bootstrap.servers": self._brokers, "group.id": "nobody",
                          "enable.auto.commit": False, "log_level": 0})
 
     def _places(self, asker):
         partitions = asker.list_topics(RELATION_LOG, _TIMEOUT).topics[RELATION_LOG].partitions
         return [TopicPartition(RELATION_LOG, number) for number in partitions]
 
-    def _send(self, key, value):
-        self._producer.produce(RELATION_LOG, key=key, value=value, on_delivery=self._delivered)
+    def _send(self, key, value, topic=RELATION_LOG, headers=None):
+        self._producer.produce(topic, key=key, value=value, headers=headers, on_delivery=self._delivered)
         self._producer.poll(0)
 
     def _flush(self):

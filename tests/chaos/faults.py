@@ -54,21 +54,14 @@ class Doing(RedisFaults):
 
     def kill(self, fault):
         kept = self.rig.kept[fault.target]
-        kept.kill()
-        time.sleep(fault.seconds)
-        kept.start()
+        self._away(kept, kept.kill, fault.seconds)
 
     def hang(self, fault):
-        kept = self.rig.kept[fault.target]
-        kept.pause()
-        time.sleep(fault.seconds)
-        kept.resume()
+        self._hangs(self.rig.kept[fault.target], fault.seconds)
 
     def leave(self, fault):
         kept = self.rig.kept[fault.target]
-        kept.stop()
-        time.sleep(fault.seconds)
-        kept.start()
+        self._away(kept, kept.stop, fault.seconds)
 
     kill_relations, hang_relations, leave_relations = kill, hang, leave
 

@@ -11,10 +11,10 @@ import time
 from typing import NamedTuple
 
 from confluent_kafka import KafkaException
-from confluent_kafka import Producer as KafkaProducer
 
 from demo.clients import Client
 from stack.programs.fleet import RELATION_EVENTS
+from tests.chaos.posts import idempotent_producer
 from tests.e2e.relation_clients import NO_ANSWER
 
 BY_HTTP = 0.7  # of the changes
@@ -111,7 +111,7 @@ class ByEvents(Client):
         self.expected = {}
         self._open = 0
         self._failed = []
-        self._connect()
+        self._kafka = idempotent_producer(brokers)
 
     def work(self):
         versions = itertools.count(1)
@@ -131,11 +131,6 @@ class ByEvents(Client):
             self._send([])
             self._kafka.poll(_PAUSE_S)
 
-    def _connect(self):
-        self._kafka = KafkaProducer({
-            "bootstrap.servers": self._brokers, "enable.idempotence": True,
-            "delivery.timeout.ms": 10_000, "log_level": 0})
-
     def _send(self, events):
         events, self._failed = events + self._failed, []
         self._draw.shuffle(events)
@@ -148,7 +143,7 @@ class ByEvents(Client):
                 self._failed.append(event)
             except KafkaException:
                 self._failed.append(event)
-                self._connect()
+                self._kafka = idempotent_producer(self._brokers)
         self._kafka.poll(0)
 
     def _noting(self, event):

@@ -7,6 +7,7 @@ from collections import Counter
 
 from tests.chaos import follows, plan, posts, rig, run
 from tests.chaos.faults import Doing
+from tests.e2e.installation import made_up_graph
 
 SEEDS = range(1, 31)
 WHOLE = 20_000, 10_000
@@ -59,7 +60,7 @@ class Plans(unittest.TestCase):
 class Work(unittest.TestCase):
     def setUp(self):
         self.draw = plan.draw(3, *WHOLE).drawn
-        self.followers = rig.made_up_graph(self.draw("graph"))
+        self.followers = made_up_graph(self.draw("graph"), rig.USERS)
 
     def test_every_event_is_handed_out_and_some_several_times_in_another_order(self):
         placed = posts.draw_events(self.draw("posts"), 2_000, self.followers, 10 ** 12, 20)

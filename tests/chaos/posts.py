@@ -24,6 +24,11 @@ _STEP_S = 0.02
 _PATIENCE_S = 120  # after the last was due
 
 
+def idempotent_producer(brokers):
+    return KafkaProducer({"bootstrap.servers": brokers, "enable.idempotence": True,
+                          "delivery.timeout.ms": 10_000, "log_level": 0})
+
+
 class Sending(NamedTuple):
     at: float  # 0 to 1: of the run
     event: Event
@@ -82,7 +87,7 @@ class Sender(Client):
         self._brokers = brokers
         self._failed = []
         self.sent_again = 0
-        self._connect()
+        self._kafka = idempotent_producer(brokers)
 
     def work(self):
         begin, sent = time.monotonic(), 0
@@ -98,11 +103,6 @@ class Sender(Client):
             self._kafka.poll(0)
             time.sleep(_STEP_S)
 
-    def _connect(self):
-        self._kafka = KafkaProducer({
-            "bootstrap.servers": self._brokers, "enable.idempotence": True,
-            "delivery.timeout.ms": 10_000, "log_level": 0})
-
     def _send(self, event):
         try:
             self._kafka.produce(FEED, key=str(event.post), value=event.encode(),
@@ -112,7 +112,7 @@ class Sender(Client):
             self._failed.append(event)
         except KafkaException:
             self._failed.append(event)
-            self._connect()  # an idempotent producer that has lost count is of no use any more
+            self._kafka = idempotent_producer(self._brokers)  # an idempotent producer that has lost count is of no use any more
 
     def _told(self, error, event):
         if error:

@@ -11,6 +11,7 @@ from stack.programs.metrics import Samples
 from stack.programs.relations import Relations
 from stack.services.redis_cluster import SLOTS
 from tests.chaos.kept import Kept
+from tests.e2e.installation import made_up_graph
 
 USERS = 400
 # A member that is gone is missed after two seconds, and what is away is found out as soon.
@@ -34,15 +35,6 @@ MEMBERS = {"dispatcher": 2, "pusher": 3, "mirror": 2, "reconciler": 2}
 JOINING = "joining"  # one more of each role, which comes and goes
 
 
-def made_up_graph(draw):
-    """Author -> followers. Some are followed by many, some by nobody, as in real ones."""
-    followers = {}
-    for author in range(1, USERS + 1):
-        others = [user for user in range(1, USERS + 1) if user != author]
-        followers[author] = set(draw.sample(others, min(USERS - 1, int(draw.paretovariate(1.0)))))
-    return followers
-
-
 class Rig:
     """With `with`: from empty services to daemons that serve. `complaints`: what must not happen
     and did."""
@@ -50,7 +42,7 @@ class Rig:
     def __init__(self, plan, say):
         self.plan, self.say = plan, say
         self.complaints = []
-        self.followers = made_up_graph(plan.drawn("graph"))
+        self.followers = made_up_graph(plan.drawn("graph"), USERS)
         self.users = sorted(self.followers)
         self._ports = Ports()
         self.stack = LocalStack(cluster=True, proxied=True, redis_appendonly=plan.appendonly,
@@ -125,7 +117,7 @@ class Rig:
         # What is upstream first: its effects are not yet counted below.
         self.backlogs = [Backlog(self.brokers, group, topic) for group, topic in (
             ("fanline-dispatcher", FEED), ("fanline-mirror-events", RELATION_EVENTS),
-            ("fanline-mirror", RELATION_LOG), ("fanline-reconciler", RELATION_LOG),
+            ("fanline-reconciler", RELATION_LOG),
             ("fanline-reconciler-retry", f"{RELATION_LOG}.retry"), ("fanline-pusher", TASKS))]
         self._make_daemons()
         for kept in self.kept.values():

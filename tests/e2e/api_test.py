@@ -1,13 +1,11 @@
 """fanline-api on two real shards. Every answer of the run is held to api/openapi.yaml, and at the
 end everything it documents, but for faults of the server, has been seen."""
 
-import random
 import resource
 import socket
 import threading
 import time
 import unittest
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
@@ -17,19 +15,16 @@ from stack.local_stack import LocalStack, wait_until
 from stack.ports import Ports
 from stack.programs.api import Api
 from stack.programs.feedctl import Feedctl
+from tests.e2e.installation import KeepsLogs
 from tests.e2e.openapi import Contract
+from tests.e2e.relations import shard_of
 
 LIMIT = 300  # of followed users, so that reaching it is quick; 400 changes an hour
 CLIENTS = 8
-STAYS = 100  # entries of a list that nobody touches
 AWAY_AFTER_S, BACK_AFTER_S = 60, 120
 
 
-def shard_of(user):
-    return zlib.crc32(str(user).encode()) % 1024 // 512
-
-
-class ApiTest(unittest.TestCase):
+class ApiTest(KeepsLogs):
     """Each test has users of its own, from self.first on."""
 
     number = 0
@@ -44,7 +39,7 @@ class ApiTest(unittest.TestCase):
         feedctl = Feedctl(cls.stack)
         feedctl.run("init", "--following-limit", LIMIT)
         feedctl.run("topics", "create")
-        # Nobody relays here: reverse rows are written by the API itself.
+        # No mirror runs here: reverse rows are written by the API itself.
         cls.stack.mysql[0].query("INSERT INTO setting (name, value) VALUES ('mirror_mode', 'sync')")
         cls.api = Api(cls.stack, ports)
         cls.api.start().wait_ready()
@@ -70,14 +65,6 @@ class ApiTest(unittest.TestCase):
         self.first = ApiTest.number * 10_000
         self.client = self.api.client(self.contract.check)
         self.addCleanup(self.client.close)
-
-    def run(self, result=None):
-        """Leaves the logs of a test that fails behind."""
-        before = len(result.errors) + len(result.failures)
-        super().run(result)
-        if len(result.errors) + len(result.failures) > before:
-            print(f"logs of {self.id()}: {self.stack.keep_logs(self.id())}", flush=True)
-        return result
 
     # ---- helpers -------------------------------------------------------------------------------
 
@@ -108,12 +95,12 @@ class ApiTest(unittest.TestCase):
     def relation(self, src, dst):
         return self.ok(self.client.get(f"/v1/users/{src}/following/{dst}"))["relation"]
 
-    def walk(self, path, limit, client=None, between=lambda: None, **query):
+    def walk(self, path, limit, **query):
         """Items of all pages."""
         items, cursor = [], None
         while True:
             pairs = {"limit": limit, **query, **({"cursor": cursor} if cursor else {})}
-            page = self.ok((client or self.client).get(
+            page = self.ok(self.client.get(
                 path + "?" + "&".join(f"{name}={quote(str(value))}"
                                       for name, value in pairs.items())))
             self.assertLessEqual(len(page["items"]), limit)
@@ -121,7 +108,6 @@ class ApiTest(unittest.TestCase):
             cursor = page.get("next_cursor")
             if not cursor:
                 return items
-            between()
 
     def together(self, work, count=CLIENTS):
         """`work(client, number)` by so many at once, each with a connection of its own."""
@@ -166,7 +152,7 @@ class ApiTest(unittest.TestCase):
         self.assertEqual(self.relation(ann, bob), "follower")
         self.assertEqual(self.unfollow(self.user(50), bob)["version"], "0")
 
-    def test_every_change_is_left_to_the_relay_too(self):
+    def test_every_change_is_left_to_the_mirror_too(self):
         ann, bob = self.user(0), self.user(1)
         self.follow(ann, bob)
         self.follow(ann, bob)
@@ -207,60 +193,6 @@ class ApiTest(unittest.TestCase):
         self.follow(ann, bob)  # it is so already
         self.follow(cid, ann)  # and others go on
 
-    def test_nobody_becomes_a_friend_beyond_the_limit_of_followed_users(self):
-        ann, bob = self.user(0), self.user(1)
-        self.ok(self.client.post(f"/v1/users/{ann}/friendships/{bob}/request"))
-        self.follow(ann, self.user(2))
-
-        def count(number):
-            for shard in self.stack.mysql:
-                shard.query(f"UPDATE user_rel SET following_cnt = {number} WHERE user_id = {ann}")
-
-        count(LIMIT)
-        problem = self.refused(self.client.post(f"/v1/users/{bob}/friendships/{ann}/accept"), 409, "following_limit")
-        self.assertIn(f"user {ann} follows {LIMIT} users already", problem["detail"])
-        count(1)
-        self.assertEqual(self.ok(self.client.post(f"/v1/users/{bob}/friendships/{ann}/accept"))["state"], "friends")
-
-    def test_many_clients_on_few_edges_leave_both_sides_and_counters_right(self):
-        seed = random.randrange(1 << 32)
-        print(f"seed {seed}", flush=True)
-        users = [self.user(number) for number in range(4)]
-
-        def change(client, number):
-            draw = random.Random(seed + number)
-            highest = {}
-            for _ in range(60):
-                src, dst = draw.sample(users, 2)
-                answer = (self.follow if draw.random() < 0.5 else self.unfollow)(src, dst, client)
-                known, _ = highest.get((src, dst), (-1, None))
-                version = int(answer["version"])
-                self.assertGreaterEqual(version, known, "a version went back")
-                highest[src, dst] = version, answer["following"]
-            return highest
-
-        said = {}  # edge -> (highest version anybody was told, what it was)
-        for highest in self.together(change):
-            for edge, told in highest.items():
-                said[edge] = max(told, said.get(edge, told))
-        for (src, dst), (version, following) in said.items():
-            answer = self.ok(self.client.get(f"/v1/users/{src}/following/{dst}"))
-            self.assertGreaterEqual(int(answer["version"]), version)
-            if int(answer["version"]) == version:
-                self.assertEqual(answer["relation"] in ("following", "mutual"), following)
-        within = "src BETWEEN {0} AND {1} AND dst BETWEEN {0} AND {1}".format(users[0], users[-1])
-        forward = self.rows(f"SELECT src, dst, ver, state FROM following WHERE {within}")
-        self.assertTrue(forward)
-        self.mirrored()
-        self.assertEqual(self.rows(f"SELECT src, dst, ver, state FROM follower WHERE {within}"),
-                         forward)
-        for user in users:
-            counts = self.ok(self.client.get(f"/v1/users/{user}/counts"))
-            self.assertEqual(counts["following"], sum(
-                row[0] == str(user) and row[3] == "1" for row in forward))
-            self.assertEqual(counts["followers"], sum(
-                row[1] == str(user) and row[3] == "1" for row in forward))
-
     # ---- friendships ---------------------------------------------------------------------------
 
     def test_a_friendship_from_the_request_to_its_end(self):
@@ -285,7 +217,7 @@ class ApiTest(unittest.TestCase):
             self.assertEqual(self.ok(step(answers, ann + bob - answers, action))["state"], end)
             self.assertEqual(state(), end)
         self.refused(step(ann, bob, "block"), 404, "not_found")
-        # The relay is left to write the edges of both changes: friends, and no longer.
+        # The mirror is left to write the edges of both changes: friends, and no longer.
         self.assertEqual(self.rows(f"SELECT state FROM log1 WHERE kind = 2 AND src = {ann}"),
                          [("0",), ("1",)])
 
@@ -353,93 +285,22 @@ class ApiTest(unittest.TestCase):
         self.assertEqual([item["id"] for item in familiar],
                          [str(other) for other in others[2:5][::-1]])
 
-    def walk_while_written(self, path, edge_to):
-        """A walk shows nobody twice, and all who stayed."""
-        ann = self.user(0)
-        stay = [self.user(1_000 + number) for number in range(STAYS)]
-        for other in stay:
-            self.follow(*edge_to(ann, other))
-        self.mirrored()
-        stopped = threading.Event()
-
-        def write():
-            client = self.api.client(self.contract.check)
-            number = 0
-            while not stopped.is_set():
-                other = self.user(2_000 + number % 40)
-                self.follow(*edge_to(ann, other), client)
-                self.unfollow(*edge_to(ann, self.user(2_000 + (number + 20) % 40)), client)
-                number += 1
-            client.close()
-            return number
-
-        with ThreadPoolExecutor(1) as pool:
-            writes = pool.submit(write)
-            try:
-                for limit in (1, 7, 50):
-                    ids = [int(item["id"]) for item in
-                           self.walk(f"/v1/users/{ann}/{path}", limit)]
-                    self.assertEqual(len(ids), len(set(ids)), "somebody twice")
-                    self.assertEqual([user for user in ids if user in set(stay)], stay[::-1])
-            finally:
-                stopped.set()
-            self.assertGreater(writes.result(), 2)
-
-    def test_a_walk_of_followed_users_while_they_change(self):
-        self.walk_while_written("following", lambda ann, other: (ann, other))
-
-    def test_a_walk_of_followers_while_they_change(self):
-        self.walk_while_written("followers", lambda ann, other: (other, ann))
-
     # ---- checks --------------------------------------------------------------------------------
-
-    def test_500_ids_at_once_are_answered_in_their_order(self):
-        ann = self.user(0)
-        others = [self.user(number) for number in range(1, 501)]
-        for other in others[:40]:
-            self.follow(ann, other)
-        for other in others[20:60]:
-            self.follow(other, ann)
-        self.mirrored()
-        expected = (["following"] * 20 + ["mutual"] * 20 + ["follower"] * 20 + ["none"] * 440)
-        order = list(range(500))
-        random.shuffle(order)
-        body = {"ids": [str(others[at]) for at in order]}
-        self.contract.check_request("CheckRequest", body)
-        path = f"/v1/users/{ann}/relations:check"
-        items = self.ok(self.client.post(path, body))["items"]
-        self.assertEqual([item["relation"] for item in items], [expected[at] for at in order])
-        for sides, hidden in (("following", "follower"), ("followers", "following")):
-            items = self.ok(self.client.post(path, {**body, "sides": sides}))["items"]
-            kept = "follower" if sides == "followers" else "following"
-            self.assertEqual([item["relation"] for item in items],
-                             [{"mutual": kept, hidden: "none"}.get(expected[at], expected[at])
-                              for at in order])
-        self.refused(self.client.post(path, {"ids": list(range(1, 502))}), 400, "too_many_ids")
 
     def test_a_bad_id_in_a_batch_is_wrong_for_itself_alone(self):
         ann, bob = self.user(0), self.user(1)
         version = int(self.follow(bob, ann)["version"])
         self.mirrored()
-        ids = [bob, "0", "x", None, str(ann), {"id": str(bob), "min_version": str(version)},
-               {"id": str(bob), "min_version": str(version + 1)}, {"id": bob, "much": 1}, str(bob)]
+        good = [str(bob), {"id": str(bob), "min_version": str(version)},
+                {"id": str(bob), "min_version": str(version + 1)}]
+        self.contract.check_request("CheckRequest", {"ids": good, "sides": "both"})
+        ids = [*good, bob, "0", "x", None, str(ann), {"id": bob, "much": 1}]
         items = self.ok(self.client.post(f"/v1/users/{ann}/relations:check", {"ids": ids}))["items"]
         self.assertEqual([item.get("relation") or item["error"]["code"] for item in items],
-                         ["follower", "bad_id", "bad_id", "bad_id", "same_user", "follower",
-                          "version_not_reached", "bad_body", "follower"])
+                         ["follower", "follower", "version_not_reached", "follower", "bad_id", "bad_id",
+                          "bad_id", "same_user", "bad_body"])
         with self.assertRaises(jsonschema.ValidationError):
             self.contract.check_request("CheckRequest", {"ids": ids})
-
-    def test_a_check_that_insists_on_a_version_does_not_wait_for_the_mirror(self):
-        ann, bob = self.user(0, shard=0), self.user(0, shard=1)
-        version = self.follow(bob, ann)["version"]
-        self.mirrored()
-        self.stack.mysql[0].query(f"DELETE FROM follower WHERE dst = {ann}")  # as if not yet there
-        path = f"/v1/users/{ann}/relations:check"
-        for item, relation in ((str(bob), "none"),
-                               ({"id": str(bob), "min_version": version}, "follower")):
-            self.assertEqual(self.ok(self.client.post(path, {"ids": [item]}))["items"],
-                             [{"relation": relation}])
 
     # ---- what is refused -----------------------------------------------------------------------
 
@@ -600,21 +461,6 @@ class ApiTest(unittest.TestCase):
         self.stack.mysql[1].start()
         wait_until(lambda: not self.api.named(), BACK_AFTER_S, "the API to recover")
         self.assertEqual(self.ask_all(gone, too), {200})
-
-    def test_a_shard_that_hangs_keeps_the_others_users_waiting_only_a_moment(self):
-        here, gone = self.user(0, shard=0), self.user(0, shard=1)
-        self.stack.mysql[1].pause()
-        self.addCleanup(self.stack.mysql[1].resume)
-        wait_until(lambda: "mysql_1" in self.api.named(), AWAY_AFTER_S, "the API to notice")
-        begin = time.monotonic()
-        statuses = set(self.together(lambda client, number: client.get(
-            f"/v1/users/{gone}/counts").status))
-        self.assertEqual(statuses, {503})
-        self.ok(self.client.get(f"/v1/users/{here}/counts"))
-        self.assertLess(time.monotonic() - begin, 2)
-        self.stack.mysql[1].resume()
-        wait_until(lambda: not self.api.named(), BACK_AFTER_S, "the API to recover")
-        self.ok(self.client.get(f"/v1/users/{gone}/counts"))
 
     def test_a_locked_table_of_one_shard_holds_up_nobody_of_the_other(self):
         here, held_up = self.user(0, shard=0), self.user(0, shard=1)

@@ -3,12 +3,12 @@ right, beside writers that go on, and the watch sees that too."""
 
 import math
 import re
-import threading
 import time
 import unittest
 
 from stack.programs.timelines import item
 from stack.programs.watch import Watch
+from tests.e2e.meanwhile import again_and_again
 from tests.e2e.reading import Reading
 
 READERS = range(1, 13)
@@ -94,41 +94,17 @@ class BrokenTimelines(Reading):
         self.assert_exact(READERS)
 
     def test_beside_writers_only_what_is_wrong_is_repaired(self):
-        over = threading.Event()
-
-        def write():
-            while not over.wait(0.02):
-                self.publish_all([ANN, EVE])
-
         self.broken(8)
         key = self.key_of(9)
         self.stack.redis.command("PEXPIRE", key, 86_400_000)
-        writer = threading.Thread(target=write)
-        writer.start()
-        try:
+        with again_and_again(lambda: self.publish_all([ANN, EVE]), 0.02):
             audit = self.repair()
-        finally:
-            over.set()
-            writer.join()
         self.assertEqual(audit["repair"]["rebuilt"], 1, audit)
         self.assertLessEqual(int(self.stack.redis.command("PTTL", key)), 86_400_000, "not touched")
         self.settle()
         self.assert_exact(READERS)
         self.wait_for(lambda: self.watched("fanline_audit_wrong_timelines") == 0, "it to be seen")
         self.assert_no_miss()
-
-    def test_a_timeline_that_cannot_be_rebuilt_is_left_and_said(self):
-        self.broken(10)
-        for position in self.stack.redis.command("KEYS", "pos:*"):
-            self.addCleanup(self.stack.redis.command, "SET", position,
-                            self.stack.redis.command("GET", position))
-        for pusher in self.fleet.pushers:
-            pusher.pause()
-            self.addCleanup(pusher.resume)
-        for position in self.stack.redis.command("KEYS", "pos:*"):
-            self.stack.redis.command("SET", position, "99.16:0")
-        audit = self.repair(codes=(75,))
-        self.assertEqual((audit["repair"]["left"], audit["good"]), (1, False))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from stack.programs.fleet import FEED
 from stack.services.redis_cluster import SLOTS
 from stack.wire.redis import RedisClient, RedisError
 from tests.e2e.installation import Installation
+from tests.e2e.meanwhile import Again
 from tests.e2e.relations import shard_of
 
 AWAY = float(os.environ.get("FANLINE_AWAY_SECONDS", 8))
@@ -30,28 +31,6 @@ AUTHORS = range(1, 401)
 READERS = range(1_001, 7_001)
 FOLLOWERS = 40  # no timeline gets a window of items in one test: they would be trimmed
 whole = unittest.skipUnless(WHOLE, "for make test-long")
-
-
-class Load(threading.Thread):
-    """Posts of all authors in turn, at an even rate, until it is stopped."""
-
-    def __init__(self, publish):
-        super().__init__()
-        self._publish, self._over = publish, threading.Event()
-        self.failed = None
-
-    def run(self):
-        try:
-            while not self._over.is_set():
-                self._publish()
-        except Exception as error:  # is raised where it is waited for
-            self.failed = error
-
-    def end(self):
-        self._over.set()
-        self.join()
-        if self.failed:
-            raise self.failed
 
 
 class Watch(threading.Thread):
@@ -225,7 +204,7 @@ class Away(Installation):
 
     def lose(self, things, lose, bring_back, others=None):
         """`others(node, shard)`: deliveries that need none of the things; without it, all do."""
-        load, watch = Load(self.publish_for_a_second), Watch(self.cluster, self.fleet)
+        load, watch = Again(self.publish_for_a_second, 0), Watch(self.cluster, self.fleet)
         for thread in (load, watch):
             thread.start()
         self.addCleanup(watch.end)

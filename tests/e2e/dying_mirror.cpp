@@ -1,6 +1,6 @@
 // fanline-mirror, wired by its own main.cpp, that ends as by SIGKILL at the first acknowledgement
-// of one kind to its applier, before it acts on it: DIE_AFTER=reverse, hint, msg2 or log1. A mirror
-// may die between any two of them, and nothing may get lost (mirror_test.py).
+// of one kind to its mirror, before it acts on it: DIE_AFTER=msg1, reverse, hint, msg2 or log1. A
+// mirror may die between any two of them, and nothing may get lost (mirror_test.py).
 #include <csignal>
 #include <cstdlib>
 #include <span>
@@ -8,36 +8,40 @@
 #include <type_traits>
 #include <variant>
 
-#include "mirror/mirror.h"
+#include "mirror/member.h"
 
 namespace fanline::mirror {
 
-class DyingMirror : public Mirror {
+class DyingMember : public Member {
  public:
-  using Mirror::Mirror;
-  [[nodiscard]] Progress Step(std::span<MirrorInput> inputs, Now now) {
-    for (const MirrorInput& input : inputs) {
-      const auto* reply = std::get_if<ApplierReply>(&input);
-      if (reply != nullptr) std::visit([](const auto& each) { Look(each); }, *reply);
+  using Member::Member;
+  [[nodiscard]] Progress Step(std::span<MemberInput> inputs, Now now) {
+    for (const MemberInput& input : inputs) {
+      const auto* reply = std::get_if<MirrorInput>(&input);
+      if (reply != nullptr) std::visit([this](const auto& each) { Look(each); }, *reply);
     }
-    return Mirror::Step(inputs, now);
+    return Member::Step(inputs, now);
   }
 
  private:
   template <class Reply>
-  static void Look(const Reply& reply) {
-    constexpr std::string_view kPoint = std::is_same_v<Reply, EdgesApplied>        ? "reverse"
-                                        : std::is_same_v<Reply, HintsAppended>     ? "hint"
-                                        : std::is_same_v<Reply, RelationsAppended> ? "msg2"
-                                        : std::is_same_v<Reply, MarkedDone>        ? "log1"
-                                                                                   : "";
-    if constexpr (!kPoint.empty()) {
-      if (reply.status.done() && kPoint == std::getenv("DIE_AFTER")) std::raise(SIGKILL);
+  void Look(const Reply& reply) {
+    std::string_view point;
+    if constexpr (std::is_same_v<Reply, EdgesApplied>) point = "reverse";
+    if constexpr (std::is_same_v<Reply, HintsAppended>) point = "hint";
+    if constexpr (std::is_same_v<Reply, RelationsAppended>) point = hinted_ ? "msg2" : "msg1";
+    if constexpr (std::is_same_v<Reply, MarkedDone>) point = "log1";
+    if constexpr (requires { reply.status; }) {
+      if (!reply.status.done()) return;
+      if (point == std::getenv("DIE_AFTER")) std::raise(SIGKILL);
+      if (point == "hint") hinted_ = true;
     }
   }
+
+  bool hinted_ = false;
 };
 
 }  // namespace fanline::mirror
 
-#define Mirror DyingMirror
+#define Member DyingMember
 #include "mirror/main.cpp"

@@ -46,13 +46,6 @@ class EmptyRanges(Installation):
         self.wait_for(lambda: self.counter("fanline_publish_to_last_delivery_seconds_count") >= 1,
                       "the last of fewer parts than ranges to be observed")
 
-    def test_a_post_of_an_author_without_followers_is_done_without_a_hint(self):
-        before = self.hints()
-        done = self.counter("fanline_events_done_total")
-        self.publish(9_002)
-        self.wait_for(lambda: self.counter("fanline_events_done_total") == done + 1, "the event")
-        self.assertEqual(self.hints(), before)
-
     def test_an_import_brings_live_timelines_what_was_published_before(self):
         reader, author = 8_200, 9_200
         self.import_edges([(reader, 9_201)])

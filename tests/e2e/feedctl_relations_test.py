@@ -8,7 +8,7 @@ from stack.ports import Ports
 from stack.programs.daemon import Daemon
 from stack.waiting import wait_until
 from tests.e2e.feedctl_test import TIMEOUT_S, Installation
-from tests.e2e.relations import Tables, shard_of, version
+from tests.e2e.relations import Tables, version
 
 
 class FeedctlRelations(unittest.TestCase):
@@ -96,18 +96,6 @@ class FeedctlRelations(unittest.TestCase):
                 self.installation.wait_mirrored()
                 mended = self.show(user, user + 1)
                 self.assertEqual(mended["forward"]["following"], follows)
-
-    def test_repairs_of_an_edge_are_shown_newest_first(self):
-        self.follow((1570, 1571))
-        self.installation.stack.mysql[shard_of(1570)].query(
-            "INSERT INTO repair_log (net, cause, src, dst, before_value, after_value, ver) VALUES "
-            "('pair','missing',1570,1571,'none','follows@7',7), "
-            "('pair','stale',1570,1571,'follows@7','ended@8',8), "
-            "('pair','stale',1570,1572,'none','ended@9',9)")
-        self.assertEqual([(repair["cause"], repair["before"], repair["after"], repair["version"])
-                          for repair in self.show(1570, 1571)["repairs"]],
-                         [("stale", "follows@7", "ended@8", "8"),
-                          ("missing", "none", "follows@7", "7")])
 
 
 if __name__ == "__main__":

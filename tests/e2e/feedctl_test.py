@@ -15,7 +15,8 @@ from confluent_kafka.admin import AdminClient, ConfigResource
 from stack.local_stack import LocalStack
 from stack.ports import Ports
 from stack.programs import BIN
-from stack.programs.fleet import PARTITIONS, Fleet
+from stack.programs.api import Api
+from stack.programs.fleet import Fleet
 from stack.programs.relations import Relations
 from stack.programs.timelines import item
 from stack.waiting import wait_until
@@ -36,14 +37,13 @@ GRAPH = """# who  whom
 6 6
 """
 USERS, EDGES = 6, 5
-STAR, HALF_STAR = 900, 901  # followed by everybody, by every second user
 
 
 class Installation:
     """A stack, and feedctl beside it."""
 
-    def __init__(self, case, **options):
-        self.stack = LocalStack(**options)
+    def __init__(self, case):
+        self.stack = LocalStack()
         case.addClassCleanup(self.stack.stop)
         self.stack.start()
         self.folder = tempfile.TemporaryDirectory()
@@ -95,14 +95,17 @@ class Using(unittest.TestCase):
         cls.installation = Installation(cls)
         cls.told = [cls.run_well("init"), cls.run_well("topics", "create")]
         graph = cls.installation.file("graph.txt", GRAPH)
-        cls.imported = json.loads(cls.run_well(
-            "import", graph, "--everybody-follows", STAR, "--every-nth-follows", f"2:{HALF_STAR}",
-            "--json"))
+        cls.imported = json.loads(cls.run_well("import", graph, "--json"))
         ports = Ports()
         cls.addClassCleanup(ports.close)
         cls.fleet = Fleet(cls.installation.stack, ports, mirrors=1)
         cls.addClassCleanup(cls.fleet.close)
         cls.fleet.start().wait_serving()
+        cls.api = Api(cls.installation.stack, ports)
+        cls.api.start()
+        cls.api.wait_ready()
+        cls.client = cls.api.client()
+        cls.addClassCleanup(cls.client.close)
 
     @classmethod
     def run_well(cls, *words, **settings):
@@ -128,8 +131,12 @@ class Using(unittest.TestCase):
         self.run_well("publish", "--from", "-", given=events)
         self.settle()
 
-    def posts(self, reader, *words):
-        return [int(item["post_id"]) for item in self.json("timeline", reader, *words)["items"]]
+    def page(self, reader):
+        """As its reader sees it."""
+        return self.client.get(f"/v1/users/{reader}/timeline").json
+
+    def posts(self, reader):
+        return [int(item["id"]) for item in self.page(reader)["items"]]
 
     def redis(self, *words):
         return self.installation.stack.redis.command(*words)
@@ -142,7 +149,7 @@ class Using(unittest.TestCase):
     def installed(self, field, value):
         """The installation says so for the rest of this test. The daemons hang meanwhile: they ask
         every few seconds, and end when it is not what they started with."""
-        for daemon in self.fleet.daemons:
+        for daemon in (*self.fleet.daemons, self.api):
             self.addCleanup(daemon.resume)
             daemon.pause()
         before = self.installation.stack.mysql[0].query(f"SELECT {field} FROM installation")[0][0]
@@ -179,9 +186,6 @@ class Using(unittest.TestCase):
         result = self.installation.run("init", "--ranges", 32)
         self.assertEqual(result.returncode, 78)
         self.assertIn('partitions is "16", expected "32"', result.stderr)
-        result = self.installation.run("topics", "create", "--tasks-topic", "others")
-        self.assertEqual(result.returncode, 78)
-        self.assertIn('--tasks-topic: "others" is not the installation\'s', result.stderr)
 
     def test_auto_is_by_the_masters_of_redis_and_the_readers_expected(self):
         self.assertEqual(self.run_well("init", "--ranges", "auto"), self.told[0])
@@ -241,48 +245,17 @@ class Using(unittest.TestCase):
         self.assertEqual(self.posts(71), [7_003, 7_002, 7_001])
         self.assertEqual(self.audit()[0], 0)
 
-    def test_no_timeline_is_made_where_other_ranges_are_served(self):
-        self.follow(73, 74)
-        self.publish(74, 7_101)
-        self.installed("partitions", PARTITIONS // 2)  # each of them begins where one of now begins
-        result = self.installation.run("activate", 73)
-        self.assertEqual(result.returncode, 69, result.stderr)
-        self.assertIn("Redis holds timelines of another generation or number of ranges; start the pushers",
-                      result.stderr)
-        self.assertEqual(self.posts(73), [7_101])  # pulled
-        self.assertEqual(self.redis("KEYS", "tl:*:73"), [])
-
     # ---- import ----
 
     def test_import_counts_what_it_loaded_and_what_it_left_out(self):
         seconds = self.imported.pop("seconds", 1)
         self.imported["seconds"] = seconds
         self.assertEqual({**self.imported, "seconds": 0}, {
-            "users": USERS, "edges": EDGES + USERS + USERS // 2, "repeated": 1, "to_oneself": 1,
+            "users": USERS, "edges": EDGES, "repeated": 1, "to_oneself": 1,
             "already_there": 0, "hints": 0, "seconds": 0,
             "users_over_limit": 0, "edges_over_limit": 0})
-        star = f"SELECT SUM(fans_cnt) FROM user_fan WHERE user_id = {STAR}"
-        half = f"SELECT SUM(fans_cnt) FROM user_fan WHERE user_id = {HALF_STAR}"
-        self.assertEqual(self.installation.number(star), USERS)
-        self.assertEqual(self.installation.number(half), USERS // 2)
-
-    def test_import_again_finds_all_of_it_there(self):
-        graph = self.installation.file("again.txt", GRAPH)
-        again = self.json("import", graph)
-        self.assertEqual((again["edges"], again["already_there"]), (EDGES, EDGES))
-
-    def test_import_shifts_ids(self):
-        self.run_well("import", "-", "--id-offset", 1, given="70000 70001\n")
-        rows = "SELECT COUNT(*) FROM following WHERE src = 70001 AND dst = 70002"
-        self.assertEqual(self.installation.number(rows), 1)
-
-    def test_a_bad_line_is_named_and_nothing_is_loaded(self):
-        edges = self.installation.file("bad.txt", "71000 71001\n71000 who\n")
-        result = self.installation.run("import", edges)
-        self.assertEqual(result.returncode, 65)
-        self.assertIn(f'{edges}:2: "who" is no user id', result.stderr)
-        self.assertEqual(
-            self.installation.number("SELECT COUNT(*) FROM following WHERE src = 71000"), 0)
+        followers = "SELECT SUM(fans_cnt) FROM user_fan WHERE user_id = 3"
+        self.assertEqual(self.installation.number(followers), 3)
 
     # ---- posts and timelines ----
 
@@ -293,44 +266,15 @@ class Using(unittest.TestCase):
         self.assertEqual(said,
                          "post.published post 10 of author 1001, created 2023-11-14T22:13:20.010Z\n")
         self.settle()
-        page = self.json("timeline", 1000)
-        self.assertEqual(page, {"reader": "1000", "follows": 1, "have_posted": 1, "source": "live",
-                                "items": [{"post_id": "10", "created_at_ms": LONG_AGO + 10}],
-                                "newest": f"{LONG_AGO + 10}.10",
-                                "next": None})
-        self.assertEqual(self.run_well("timeline", 1000),
-                         "reader 1000 follows 1 author, of whom 1 has posted; "
-                         "from the live timeline\n2023-11-14T22:13:20.010Z  10\n")
+        page = self.page(1000)
+        self.assertEqual((page["state"], page["items"]),
+                         ("live", [{"id": "10", "created_at_ms": LONG_AGO + 10}]))
 
-    def test_a_timeline_that_is_not_live_is_pulled_and_then_live(self):
-        self.follow(1010, 1011)
-        self.publish(1011, 20)
-        self.assertEqual(self.json("timeline", 1010)["source"], "pulled")
-        self.assertEqual(self.json("timeline", 1010)["source"], "live")
-        self.assertEqual(self.posts(1010), [20])
-
-    def test_what_is_new_is_shown(self):
-        self.follow(1025, 1026)
-        self.publish(1026, *range(160, 165))
-        page = self.json("timeline", 1025, "--limit", 2)
-        self.assertEqual([item["post_id"] for item in page["items"]], ["164", "163"])
-        rest = self.json("timeline", 1025, "--after", page["next"])
-        self.assertEqual([item["post_id"] for item in rest["items"]], ["162", "161", "160"])
-        self.assertIsNone(rest["next"])
-        newer = self.json("timeline", 1025, "--newer-than", rest["newest"])
-        self.assertEqual([item["post_id"] for item in newer["items"]], ["164", "163"])
-        self.assertIn("nothing newer\n",
-                      self.run_well("timeline", 1025, "--newer-than", newer["newest"]))
-
-    def test_below_its_floor_a_live_timeline_goes_on_from_the_shards(self):
+    def test_an_audit_takes_a_timeline_with_a_floor_for_what_it_is(self):
         self.follow(1030, 1031)
         self.publish(1031, *range(200, 206))
         self.installed("timeline_window", 4)  # two items are left to the shards
         self.run_well("activate", 1030)
-        page = self.json("timeline", 1030)
-        self.assertEqual(page["source"], "live and pulled")
-        self.assertEqual([int(item["post_id"]) for item in page["items"]],
-                         [205, 204, 203, 202, 201, 200])
         code, found = self.audit()
         self.assertEqual((code, found["missing"], found["extra"]), (0, 0, 0))
         self.assertGreaterEqual(found["trimmed_timelines"], 1)
@@ -338,31 +282,8 @@ class Using(unittest.TestCase):
         self.redis("DEL", key)
         self.redis("SREM", index, 1030)
 
-    def test_an_option_that_is_not_the_installations_is_refused(self):
-        for words in (["activate", 1, "--window", 4], ["timeline", 1, "--window", 4],
-                      ["audit", "--timeline-max-entries", 600],
-                      ["follow", "--reader", 1, "--author", 2, "--following-limit", 9]):
-            flag, told = map(str, words[-2:])
-            result = self.installation.run(*words)
-            self.assertEqual(result.returncode, 78)
-            self.assertRegex(result.stderr, f"feedctl: {flag}: {told} is not the installation's, which is "
-                                            rf"\d+; leave {flag} out or set it to that\n")
-        for name, flag in (("pusher", "--window"), ("mirror", "--following-limit")):
-            daemon = subprocess.run([BIN / f"fanline-{name}", flag, "10", "--admin-listen", "127.0.0.1:0"],
-                                    env=self.installation.env, text=True, capture_output=True,
-                                    timeout=TIMEOUT_S, check=False)
-            self.assertEqual(daemon.returncode, 78, daemon.stderr)
-            self.assertIn(f"{flag}: 10 is not the installation's, which is ", daemon.stderr + daemon.stdout)
-
-    def test_why_a_timeline_is_empty_is_said(self):
-        self.follow(1040, 1041)
-        self.assertIn("reader 1040 follows 1 author, of whom nobody has posted yet",
-                      self.run_well("timeline", 1040))
-        self.run_well("unfollow", "--reader", 1040, "--author", 1041)
-        self.assertIn("reader 1040 follows nobody", self.run_well("timeline", 1040))
-
     def test_nobody_knows_a_user_without_a_row(self):
-        result = self.installation.run("timeline", 123456789)
+        result = self.installation.run("doctor", 123456789)
         self.assertEqual(result.returncode, 67)
         self.assertEqual(result.stderr, "feedctl: nobody knows user 123456789: follows nobody, is "
                                         "followed by nobody, has not posted\n")
@@ -371,22 +292,18 @@ class Using(unittest.TestCase):
         self.follow(1050, 1051)
         self.run_well("activate", 1050)
         self.publish(1051, 300, 301)
-        one = ("--author", 1051, "--post", 300)
 
-        def after(*words):
-            said = self.run_well(*words)
+        def after(kind, **version):
+            self.run_well("publish", "--from", "-", given=json.dumps(
+                {"schema_version": 1, "type": f"post.{kind}", "post_id": "300", "author_id": "1051", **version}))
             self.settle()
-            return said, self.posts(1050)
+            return self.posts(1050)
 
-        self.assertEqual(after("hide", *one, "--version", 1),
-                         ("post.hidden post 300 of author 1051, version 1\n", [301]))
-        self.assertEqual(after("unhide", *one, "--version", 2),
-                         ("post.unhidden post 300 of author 1051, version 2\n", [301, 300]))
-        self.assertEqual(after("edit", *one, "--version", 1),
-                         ("post.edited post 300 of author 1051, version 1\n", [301, 300]))
-        self.assertEqual(after("delete", *one),
-                         ("post.deleted post 300 of author 1051\n", [301]))
-        self.assertEqual(after("unhide", *one, "--version", 3)[1], [301])
+        self.assertEqual(after("hidden", version=1), [301])
+        self.assertEqual(after("unhidden", version=2), [301, 300])
+        self.assertEqual(after("edited", version=1), [301, 300])
+        self.assertEqual(after("deleted"), [301])
+        self.assertEqual(after("unhidden", version=3), [301])
 
     def test_what_was_sent_is_shown_as_json(self):
         sent = self.run_well("publish", "--author", 1061, "--post", 310, "--created-at", LONG_AGO + 310,
@@ -534,42 +451,15 @@ class Using(unittest.TestCase):
                          r"in [\d.]+ s: 1 differed, by 3 in all; 1 repaired\n$")
         self.run_well("relations", "counters", 1710, "--repair")
 
-    def test_counters_are_repaired_while_relations_change(self):
-        pairs = self.installation.file("changing.txt", "".join(
-            f"1720 {author}\n" for author in range(30_000, 30_200)) + "".join(
-            f"{reader} 1720\n" for reader in range(30_000, 31_000)))
-        self.follow(1720, 1721)
-        self.follow(1721, 1720)
-        for change in ("follow", "unfollow"):
-            with self.installation.start(change, "--from", pairs) as changing:
-                repaired = 0
-                while changing.poll() is None:
-                    self.break_counters(1720, 1720, 5)
-                    code, found = self.counters(1720, "--repair")
-                    self.assertEqual((code, found["differing"]), (0, 2))
-                    repaired += found["repaired"]
-                changing.communicate()
-            self.assertEqual(changing.returncode, 0)
-            self.assertGreater(repaired, 2)
-            self.settle()
-            self.assertEqual(self.counters(1720)[1]["differing"], 0)
-
     # ---- activate ----
 
-    def test_readers_are_activated_by_name_by_file_and_by_their_number(self):
+    def test_readers_are_activated_by_name_and_by_file(self):
         for reader in (1400, 1401, 1402):
             self.follow(reader, 1410)
         self.assertEqual(self.json("activate", 1400, 1401)["rebuilt"], 2)
         path = self.installation.file("readers.txt", "1400\n1402\n")
         told = self.json("activate", "--from", path)
         self.assertEqual((told["rebuilt"], told["already_live"]), (1, 1))
-        everybody = self.json("activate", "--every-nth", 1)
-        readers = self.installation.number(
-            "SELECT COUNT(*) FROM user_rel WHERE following_cnt > 0")
-        self.assertEqual(everybody["readers"], readers)
-        self.assertEqual(everybody["rebuilt"] + everybody["already_live"], readers)
-        half = self.json("activate", "--every-nth", 2)
-        self.assertEqual(half["readers"], (readers + 1) // 2)
 
     # ---- audit ----
 
@@ -581,7 +471,7 @@ class Using(unittest.TestCase):
         code, found = self.audit()
         self.assertEqual((code, found["good"], found["missing"], found["extra"]),
                          (0, True, 0, 0))
-        key, index = self.keys_of(1500)
+        key, _ = self.keys_of(1500)
 
         self.redis("ZREM", key, "601")
         self.redis("ZADD", key, *item(LONG_AGO + 700, 700))
@@ -597,17 +487,6 @@ class Using(unittest.TestCase):
 
         self.redis("ZREM", key, "700")
         self.redis("ZADD", key, *item(LONG_AGO + 601, 601))
-        self.assertEqual(self.audit()[0], 0)
-
-        self.redis("ZADD", key, *item(LONG_AGO + 650, 601))  # the right post at the wrong time
-        code, found = self.audit()
-        self.assertEqual((code, found["missing"], found["extra"]), (1, 1, 1))
-        self.redis("ZADD", key, *item(LONG_AGO + 601, 601))
-
-        self.redis("SREM", index, "1500")
-        code, found = self.audit()
-        self.assertEqual((code, found["not_indexed"], found["missing"]), (1, 1, 0))
-        self.redis("SADD", index, "1500")
         self.assertEqual(self.audit()[0], 0)
 
     def test_a_sample_is_as_large_as_asked(self):
@@ -713,36 +592,6 @@ class Refusing(unittest.TestCase):
         self.assertNotIn(password, result.stderr)
 
 
-class Dropping(Refusing):
-
-    def test_keys_of_fanline_go_by_any_number_of_ranges_and_others_stay(self):
-        redis = self.installation.stack.redis
-        for key in ("own:{42}", "pos:{42}", "maxfloor:{42}"):
-            redis.command("SET", key, "1:7")
-        redis.command("SADD", "live:{42}", "#complete", "5")
-        redis.command("ZADD", "tl:{42}:5", "-inf", "T", "+inf", "F")
-        redis.command("SETBIT", "done:{42}:9", "1", "1")
-        redis.command("SET", "cart:{42}:5", "of another application")
-        redis.command("SET", "pos:{41}", "likewise: the tag is of no bucket")
-        self.check(69, "127.0.0.1:1", "timelines", "drop", "--redis", "127.0.0.1:1")
-        dropped = self.installation.run("timelines", "drop", "--json", "--rate", 2_000)
-        self.assertEqual(dropped.returncode, 0, dropped.stderr)
-        result = json.loads(dropped.stdout)
-        self.assertEqual(result["keys"], 6)
-        self.assertGreaterEqual(result["seconds"], 0.4)  # a page of 1,000 was looked at
-        self.assertEqual(sorted(redis.command("KEYS", "*")), ["cart:{42}:5", "pos:{41}"])
-        self.assertEqual(self.installation.run("timelines", "drop").returncode, 0)  # may be run again
-
-
-class InACluster(unittest.TestCase):
-    def test_auto_is_eight_ranges_for_each_master_rounded_up(self):
-        installation = Installation(self, cluster=True)
-        seed = installation.stack.redis.nodes[-1].address
-        result = installation.run("init", "--ranges", "auto", "--redis", seed)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("ranges 32,", result.stdout)
-
-
 class Failing(Refusing):
     """Every way to be refused: one line that says what to do, and an exit code."""
 
@@ -781,26 +630,15 @@ class Failing(Refusing):
         self.check(69, r"cannot reach MariaDB shard 0 at 127\.0\.0\.1:1/fanline: no connection; ",
                    "relations", "counters", "--repair", env={"FANLINE_MYSQL_SHARDS": shards})
 
-    def test_a_shard_of_relations_that_is_away(self):
-        self.assertEqual(self.installation.run("init").returncode, 0)
-        # Two ports that nobody listens at; the installation itself cannot be read either.
-        shards = "tcp://127.0.0.1:1/fanline,tcp://127.0.0.1:2/fanline"
-        self.check(69, "cannot reach MariaDB shard 0 at 127.0.0.1:1/fanline", "relations", "show", 1, 2,
-                   "--mysql-shards", shards)
-
     def test_a_wrong_configuration(self):
         self.check(78, "Access denied .*--mysql-password / FANLINE_MYSQL_PASSWORD$",
                    "audit", "--mysql-password", "wrong")
-        self.check(78, "--mysql-shards: a shard is written tcp://host:port/database",
-                   "audit", env={"FANLINE_MYSQL_SHARDS": "here"})
         self.check(78, "--mysql-shards: a shard address carries no user or password",
                    "audit", env={"FANLINE_MYSQL_SHARDS": "tcp://u:p@127.0.0.1/fanline"})
         self.check(78, "the installation has shard_count|table installation is empty|init first",
                    "audit", env={"FANLINE_MYSQL_SHARDS": self.installation.stack.mysql[0].uri})
         self.check(78, "--kafka-properties: kafka property flavour does not exist",
                    "publish", "--author", 1, "--post", 1, "--kafka-properties", "flavour=sweet")
-        self.check(78, "--window: 500 does not fit --timeline-max-entries 512",
-                   "init", env={"FANLINE_WINDOW": "500"})
         self.check(78, '--redis: "here" is not host:port', "audit", "--redis", "here")
 
     def test_a_redis_of_another_kind_than_said(self):
@@ -811,34 +649,27 @@ class Failing(Refusing):
                    "ranges", "--redis-password", "secret")
 
     def test_a_wrong_command_line(self):
-        self.check(64, 'unknown command "publsh"', "publsh")
         self.check(64, "which command", "topics")
-        self.check(64, "unknown option --redsi, did you mean --redis", "audit", "--redsi", "x")
         self.check(64, "--author and --post are required, or --from$", "publish")
         self.check(64, "--from: not together", "publish", "--from", "x", "--author", 1)
-        self.check(64, 'author_id: found "18446744073709551615"', "delete", "--author", 2**64 - 1,
+        self.check(64, 'author_id: found "18446744073709551615"', "publish", "--author", 2**64 - 1,
                    "--post", 1)
-        self.check(64, "version: found 0", "hide", "--author", 1, "--post", 1, "--version", 0)
-        self.check(64, "--version: is required", "hide", "--author", 1, "--post", 1)
         self.check(64, "more than 5 minutes in the future; is it in microseconds?", "publish",
                    "--author", 1, "--post", 1, "--created-at", 10**14)
         self.check(64, "before the year 2000; is it in seconds?", "publish", "--author", 1,
                    "--post", 1, "--created-at", 1_700_000_000)
         self.check(64, "--reader and --author are required", "follow", "--reader", 1)
         self.check(64, "nobody follows themselves", "unfollow", "--reader", 1, "--author", 1)
-        self.check(64, '"5x" is no user id', "timeline", "5x")
-        self.check(64, '--after: "5" is not a cursor', "timeline", 5, "--after", 5)
+        self.check(64, '"5x" is no user id', "doctor", "5x")
         self.check(64, '"5x" is no user id', "relations", "counters", 5, "5x", "--repair")
         self.check(64, '"0" is no user id', "relations", "counters", 0)
         self.check(64, "one of them$", "activate")
-        self.check(64, "one of them$", "activate", 5, "--every-nth", 2)
+        self.check(64, "one of them$", "activate", 5, "--from", "-")
         self.check(64, '"x" is no user id', "activate", 5, "x")
         self.check(64, "nobody follows themselves", "relations", "show", 1, 1)
         self.check(64, '--ranges: "15" does not divide 1024', "init", "--ranges", 15)
         self.check(64, "--live-readers: only with --ranges auto", "init", "--live-readers", 5)
         self.check(69, "cannot reach Redis at 127.0.0.1:1: .*; start it or set --redis", "init", "--ranges", "auto", "--redis", "127.0.0.1:1")
-        self.check(64, '"0:1" is not N:ID', "import", "-", "--every-nth-follows", "0:1")
-        self.check(64, '"0" is no user id', "import", "-", "--everybody-follows", "0")
 
     def test_wrong_input(self):
         self.assertEqual(self.installation.run("init").returncode, 0)
@@ -846,7 +677,6 @@ class Failing(Refusing):
         for name, content, reason in [
                 ("zero.txt", "0 1\n", r':1: "0" is no user id: ids begin at 1; pass --id-offset 1$'),
                 ("one.txt", "1 2\n3\n", ":2: one id only; a line is two ids, who follows and whom$"),
-                ("three.txt", "1 2 3\n", ":1: more than two ids"),
                 ("cut.gz", cut, "cut short$")]:
             path = self.installation.file(name, content)
             offset = ["--id-offset", 1] if name == "cut.gz" else []
@@ -854,6 +684,7 @@ class Failing(Refusing):
         self.check(66, "cannot open nowhere.txt: No such file or directory$", "import",
                    "nowhere.txt")
         self.check(74, "cannot read .*: Is a directory$", "import", self.installation.folder.name)
+        self.assertEqual(self.installation.number("SELECT COUNT(*) FROM following"), 0)
 
     def test_output_that_cannot_be_written(self):
         with open("/dev/full", "w") as full:

@@ -7,10 +7,8 @@ import unittest
 from confluent_kafka import Producer
 
 from demo.workload import Event
-from stack.programs.daemon import Daemon
 from stack.programs.fleet import FEED, RELATION_EVENTS, RELATION_LOG, TASKS
 from stack.wire.kafka import delete_groups, delete_records
-from tests.e2e.installation import SESSION
 from tests.e2e.refusals_test import EVERYBODY, Agreement
 
 # A hint of post 1 of author 2 in schema_version 99.
@@ -78,8 +76,8 @@ class Gaps(Agreement):
         for daemon in self.everyone:
             daemon.stop()
         before = self.said(self.pusher).count("the group has no committed offset")
-        delete_groups(self.kafka_port, "fanline-dispatcher", "fanline-pusher", "fanline-mirror",
-                      "fanline-mirror-events", "fanline-reconciler", "fanline-reconciler-retry")
+        delete_groups(self.kafka_port, "fanline-dispatcher", "fanline-pusher", "fanline-mirror-events",
+                      "fanline-reconciler", "fanline-reconciler-retry")
         for topic in (FEED, RELATION_LOG, RELATION_EVENTS):
             delete_records(self.kafka_port, topic, [0])  # and so do not begin with their first
         self.start_all()
@@ -105,20 +103,6 @@ class Gaps(Agreement):
         self.settle()
         self.assert_exact()
         self.live_again()
-
-
-class AnotherGroup(Agreement):
-    def test_a_group_that_committed_nothing_trusts_no_position(self):
-        self.publish_all(EVERYBODY)
-        self.settle()
-        self.pusher.stop()
-        other = Daemon(self.stack, self.ports, "fanline-pusher", "other-group",
-                       [*SESSION, "--group", "other"]).start()
-        self.wait_for(lambda: other.status("/readyz") == 200 and
-                      other.scrape().total("fanline_ranges_ready") == 16, "the ranges")
-        self.assertEqual(self.said(other).count("the group has no committed offset"), 16)
-        self.assert_exact(live=[])
-        other.stop()
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ published and who follows whom in its own table is what timelines hold in the en
 import json
 import random
 import re
-import threading
 import time
 import unittest
 from datetime import datetime, timezone
@@ -23,6 +22,7 @@ from stack.programs.backlog import Backlog
 from stack.waiting import wait_until
 from stack.wire.mysql import MysqlClient
 from tests.e2e.decoding import ROOT
+from tests.e2e.meanwhile import again_and_again
 from tests.e2e.page_commands import PageCommands
 
 TITLE = "With your own topic and table"
@@ -120,26 +120,15 @@ class HourPage(unittest.TestCase):
                     "FANLINE_BODIES_MYSQL_USER": "fanline",
                     "FANLINE_BODIES_MYSQL_PASSWORD": self.stack.env["FANLINE_MYSQL_PASSWORD"]}
 
-    def go_on(self, stop):
-        while not stop.is_set():
-            self.application.do_something()
-            time.sleep(0.01)
-
     def test_what_it_says_leads_to_live_timelines(self):
         begin = time.monotonic()
         page = PageCommands(self.stack, "tutorial.md", TITLE, self.env,
                             {"127.0.0.1:8080": f"127.0.0.1:{self.listen}",
                              "127.0.0.1:3306/app": f"127.0.0.1:{self.stack.mysql[0].port}/app"})
-        stop = threading.Event()
-        goes_on = threading.Thread(target=self.go_on, args=(stop,))
-        goes_on.start()
-        try:
+        with again_and_again(self.application.do_something, 0.01):
             for _ in range(page.left - 1):
                 page.run_next()
             self.application.spoil()
-        finally:
-            stop.set()
-            goes_on.join()
         self.application.flush()
         self.settle()
         said = page.run_next()
@@ -156,8 +145,7 @@ class HourPage(unittest.TestCase):
         self.wait_done("fanline-dispatcher", "feed-events")
         self.wait_done("fanline-mirror-events", "relation-events")
         pending = "SELECT COUNT(*) FROM log1 WHERE done = 0"
-        wait_until(lambda: all(shard.query(pending) == [("0",)] for shard in self.stack.mysql), 60, "log1 to be relayed")
-        self.wait_done("fanline-mirror", "relation-log")
+        wait_until(lambda: all(shard.query(pending) == [("0",)] for shard in self.stack.mysql), 60, "log1 to be mirrored")
         self.wait_done("fanline-pusher", "fanout-tasks")
 
     def wait_done(self, group, topic):

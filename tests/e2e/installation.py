@@ -13,7 +13,6 @@ from demo.producer import Producer
 from demo.workload import Event
 from stack.local_stack import LocalStack, wait_until
 from stack.ports import Ports
-from stack.programs import BIN
 from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import FEED, Fleet
 from stack.programs.relations import Relations
@@ -24,18 +23,28 @@ USERS = 300
 SESSION = ["--kafka-properties", "session.timeout.ms=2000,heartbeat.interval.ms=300"]
 
 
-def made_up_graph(seed=1):
+def made_up_graph(draw=None, users=USERS):
     """Author -> followers. Some are followed by many, some by nobody, as in real ones."""
-    draw = random.Random(seed)
+    draw = draw or random.Random(1)
     followers = {}
-    for author in range(1, USERS + 1):
-        size = min(USERS - 1, int(draw.paretovariate(1.0)))
-        others = [user for user in range(1, USERS + 1) if user != author]
+    for author in range(1, users + 1):
+        size = min(users - 1, int(draw.paretovariate(1.0)))
+        others = [user for user in range(1, users + 1) if user != author]
         followers[author] = set(draw.sample(others, size))
     return followers
 
 
-class Installation(unittest.TestCase):
+class KeepsLogs(unittest.TestCase):
+    def run(self, result=None):
+        """Leaves the logs of a test that fails behind."""
+        before = len(result.errors) + len(result.failures)
+        super().run(result)
+        if len(result.errors) + len(result.failures) > before:
+            print(f"logs of {self.id()}: {self.stack.keep_logs(self.id())}", flush=True)
+        return result
+
+
+class Installation(KeepsLogs):
     """Subclasses say how many daemons there are, and how the services are set up."""
 
     ranges = 16
@@ -68,7 +77,7 @@ class Installation(unittest.TestCase):
         cls.feedctl.run("import", graph)
         cls.fleet.start()
         cls.producer = Producer(cls.stack.kafka.address, FEED)
-        cls.post_ids = itertools.count(1)
+        cls.post_ids, cls.versions = itertools.count(1), itertools.count(1)
         cls.fleet.wait_serving()
 
     @classmethod
@@ -84,14 +93,6 @@ class Installation(unittest.TestCase):
         for daemon in self.fleet.daemons:
             if not daemon.running:  # an earlier test failed half-way
                 daemon.start().wait_ready()
-
-    def run(self, result=None):
-        """Leaves the logs of a test that fails behind."""
-        before = len(result.errors) + len(result.failures)
-        super().run(result)
-        if len(result.errors) + len(result.failures) > before:
-            print(f"logs of {self.id()}: {self.stack.keep_logs(self.id())}", flush=True)
-        return result
 
     # ---- what happens --------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ pusher took them over, and what waited for that one comes once its broker is bac
 FANLINE_LEADERLESS_SECONDS: how long the broker is away. Less than a minute judges no latency.
 """
 
-import binascii
 import os
 import struct
 import threading
@@ -21,6 +20,7 @@ from stack.services.kafka import Kafka
 from stack.wire.kafka import ask_cluster
 from tests.e2e.installation import USERS
 from tests.e2e.reading import Reading
+from tests.e2e.relations import bucket_of
 
 AWAY = float(os.environ.get("FANLINE_LEADERLESS_SECONDS", 60))
 WHOLE = AWAY >= 60
@@ -167,13 +167,20 @@ class Leaderless(Reading):
                     if self.get(f"{reader}/timeline?limit=1").get("incomplete")}
 
         its = {reader for reader in EVERYBODY
-               if binascii.crc32(str(reader).encode()) % 1024 // (1024 // RANGES) == ALONE}
+               if bucket_of(reader) // (1024 // RANGES) == ALONE}
         self.wait_for(lambda: incomplete() == its, "the pages of its readers alone to be incomplete", 30)
         pusher, = self.fleet.pushers
+        self.wait_for(lambda: pusher.named().get(f"kafka_{TASKS}", "").startswith(f"{TASKS}/{ALONE}: "),
+                      "the pusher to name it", 30)
+        self.assertEqual(pusher.status("/readyz"), 200, "it reads all the others")
+        self.assertEqual(pusher.scrape().total("fanline_reachable", resource=f"kafka_{TASKS}"), 0)
         pusher.stop()
         self.wait_for(lambda: incomplete() == set(EVERYBODY), "all pages to be incomplete", 60)
         pusher.start()
         self.wait_for(lambda: incomplete() == its, "a new pusher to take over all other ranges", 60)
+        for _ in range(20):
+            self.assertEqual(pusher.status("/readyz"), 200, "it asks for that one again and again")
+            time.sleep(0.5)
 
         self.second.start()
         self.wait_for_brokers(2)

@@ -40,24 +40,33 @@ def reading(installation, readers):
         yield
 
 
-@contextlib.contextmanager
-def again_and_again(do):
-    """Until the end of the block; what fails meanwhile fails the test."""
-    over, failures = threading.Event(), []
+class Again(threading.Thread):
+    """Does it again and again until it is ended; what failed meanwhile is raised there."""
 
-    def work():
+    def __init__(self, do, pause=_PAUSE):
+        super().__init__(daemon=True)
+        self._do, self._pause, self._over, self._failed = do, pause, threading.Event(), None
+
+    def run(self):
         try:
-            while not over.wait(_PAUSE):
-                do()
+            while not self._over.wait(self._pause):
+                self._do()
         except Exception as error:  # the test's thread raises it
-            failures.append(error)
+            self._failed = error
 
-    thread = threading.Thread(target=work)
-    thread.start()
+    def end(self):
+        self._over.set()
+        self.join()
+        if self._failed:
+            raise self._failed
+
+
+@contextlib.contextmanager
+def again_and_again(do, pause=_PAUSE):
+    """Until the end of the block; what fails meanwhile fails the test."""
+    again = Again(do, pause)
+    again.start()
     try:
         yield
     finally:
-        over.set()
-        thread.join()
-    if failures:
-        raise failures[0]
+        again.end()

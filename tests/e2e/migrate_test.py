@@ -72,14 +72,6 @@ class Migrate(unittest.TestCase):
                 feedctl.run("migrate", *dry, *words)
         self.assertEqual([self.columns(shard) for shard in (0, 1)], before)
 
-    def test_empty_shards_are_told_of_init_and_get_the_base_by_it(self):
-        self.refused(self.feedctl, "mysql_0: .*run feedctl init")
-        self.feedctl.run("init")
-        for shard in (0, 1):
-            self.assertEqual(self.columns(shard), self.base)
-            self.assertEqual(self.migrations(shard), [("0", "shard.sql")])
-        self.assertEqual(self.feedctl.run("migrate"), "mysql_0: made 0 migrations\nmysql_1: made 0 migrations\n")
-
     def test_a_later_version_makes_what_is_missing_and_keeps_the_rows(self):
         self.install()
         plan = self.later.run("migrate", "--dry-run")

@@ -2,11 +2,11 @@
 up, its replica catches up and takes writes, and the shard's address leads to it. Connections that
 are open still lead to the old one, where rows stand still from then on."""
 
-import threading
 import time
 import unittest
 
 from tests.e2e.installation import USERS, Installation
+from tests.e2e.meanwhile import again_and_again
 from tests.e2e.relations import shard_of
 
 EVERYBODY = range(1, USERS + 1)
@@ -28,18 +28,11 @@ class PrimaryIsSwitched(Installation):
         self.lives = {daemon.name: daemon.process.pid for daemon in self.fleet.daemons}
 
     def test_planned_and_nothing_is_lost_nor_read_from_the_old_one(self):
-        over, failed = threading.Event(), []
-        load = threading.Thread(target=self.change_things, args=[over, failed])
-        load.start()
-        self.addCleanup(load.join)
-        self.addCleanup(over.set)
-        time.sleep(1)
-        end = self.old.hand_over_to(self.new)
-        self.stack.links.lead(self.old.name, self.new.port)
-        time.sleep(3)
-        over.set()
-        load.join()
-        self.assertEqual(failed, [])
+        with again_and_again(self.change_things):
+            time.sleep(1)
+            end = self.old.hand_over_to(self.new)
+            self.stack.links.lead(self.old.name, self.new.port)
+            time.sleep(3)
         self.settle()
         self.assert_exact(live=EVERYBODY)
         self.assertEqual(self.old.written(), end, "the old primary was written to")
@@ -48,17 +41,13 @@ class PrimaryIsSwitched(Installation):
         for daemon in self.fleet.daemons:
             daemon.wait_ready()
 
-    def change_things(self, over, failed):
+    def change_things(self):
         """Posts and deletes of authors of the switched shard, and follows of them."""
         authors = [user for user in EVERYBODY if shard_of(user) == SWITCHED]
-        try:
-            while not over.is_set():
-                for start in range(0, len(authors), 10):
-                    posts = self.publish_all(authors[start:start + 10])
-                    self.delete(authors[start], posts[0])
-                    time.sleep(0.02)
-        except Exception as error:  # is looked at by the test
-            failed.append(error)
+        for start in range(0, len(authors), 10):
+            posts = self.publish_all(authors[start:start + 10])
+            self.delete(authors[start], posts[0])
+            time.sleep(0.02)
 
 
 if __name__ == "__main__":

@@ -36,26 +36,6 @@ class TwoOfEach(Installation):
                                else 0 for pusher in self.fleet.pushers] == owned,
                       f"the ranges to be shared as {owned}", timeout)
 
-    def test_two_pushers_share_the_ranges(self):
-        self.wait_until_ranges([8, 8])
-        self.post_many()
-        self.settle()
-        done = [pusher.counters().total("fanline_hints_done_total")
-                for pusher in self.fleet.pushers]
-        self.assertTrue(all(done), done)
-        self.assert_exact(live=EVERYBODY)
-
-    def test_a_pusher_killed_at_work_is_replaced_by_the_other(self):
-        victim = self.fleet.pushers[0]
-        self.post_many()
-        victim.kill()
-        self.post_many()
-        self.settle()
-        self.wait_until_ranges([0, 16])
-        self.assert_exact(live=EVERYBODY)
-        victim.start()
-        self.wait_until_ranges([8, 8])
-
     def test_a_zombie_pusher_writes_late_and_changes_nothing(self):
         proxy = HoldingProxy(self.ports.take(), self.stack.redis.port)
         self.addCleanup(proxy.close)
@@ -100,15 +80,6 @@ class TwoOfEach(Installation):
         owned = [pusher.scrape().total("fanline_ranges_ready") if pusher.status("/healthz") else 0
                  for pusher in (third, *self.fleet.pushers)]
         return owned[0] if sum(owned) == 16 and all(owned) else 0
-
-    def test_a_dispatcher_killed_at_work_is_replaced_by_the_other(self):
-        victim = self.fleet.dispatchers[0]
-        self.post_many()
-        victim.kill()
-        self.post_many()
-        self.settle()
-        self.assert_exact(live=EVERYBODY)
-        victim.start().wait_ready()
 
     def test_a_zombie_dispatcher_appends_late_and_changes_nothing(self):
         zombie = self.fleet.dispatchers[0]

@@ -3,16 +3,12 @@
 import threading
 import time
 import unittest
-import zlib
 
 from tests.e2e.reading import Reading
+from tests.e2e.relations import shard_of
 from tests.helm.chart import ci_values, objects
 
 READERS, AUTHORS = range(1, 21), range(101, 106)
-
-
-def shard_of(user):
-    return zlib.crc32(str(user).encode()) % 1024 // 512
 
 
 def probe_of(role):

@@ -1,6 +1,9 @@
 """What a test needs that reads timelines over HTTP, from an API process or two. Every answer of
 `client` is held to api/openapi.yaml."""
 
+import contextlib
+import random
+
 from stack.programs.api import Api
 from tests.e2e.installation import Installation
 from tests.e2e.openapi import Contract
@@ -50,6 +53,17 @@ class Reading(Installation):
             if "next_cursor" not in page:
                 return walked
             query["cursor"] = page["next_cursor"]
+
+    def walks(self, reader, still, over, limits):
+        """Over and over until that, with posts that come and go and `still`, which stand still; how often."""
+        draw, count, stood = random.Random(reader), 0, set(still)
+        with contextlib.closing(draw.choice(self.apis).client()) as client:
+            while not over.is_set() or count == 0:
+                walked = self.walk(f"{reader}/timeline", draw.choice(limits), client)
+                self.assertEqual(len(walked), len(set(walked)), "shown twice")
+                self.assertEqual([post for post in walked if post in stood], still)
+                count += 1
+        return count
 
     def live(self, reader):
         self.wait_for(lambda: self.get(f"{reader}/timeline?limit=1")["state"] == "live",

@@ -9,6 +9,7 @@ import unittest
 from stack.ports import Ports
 from stack.programs import BIN
 from stack.programs.daemon import Daemon
+from stack.programs.fleet import RELATION_LOG
 from stack.programs.relation_log import RelationLog
 from tests.e2e.decoding import ROOT
 from tests.e2e.installation import SESSION, Installation, most_followed
@@ -20,7 +21,6 @@ BASE = 1_000_000  # users beyond the graph
 
 
 class WithReconciler(Installation):
-    mirror_group = "-"
     grace = GRACE
 
     @classmethod
@@ -29,7 +29,6 @@ class WithReconciler(Installation):
         cls.brokers = cls.stack.env["FANLINE_KAFKA_BROKERS"]
         cls.log, cls.tables = RelationLog(cls.brokers), Tables(cls.stack)
         cls.reconciler = cls.daemon("fanline-reconciler", "--grace", f"{cls.grace:g}s",
-                                    "--mirror-group", cls.mirror_group,
                                     *cls.reconciler_args())
 
     @classmethod
@@ -135,6 +134,29 @@ class Pairs(WithReconciler):
         self.assertEqual(sorted(repair[:5] for repair in self.tables.repairs()[before:]), [
             ("counter", "drift", reader, 0, "following_cnt -7"),
             ("counter", "drift", author, 0, "fans_cnt -1")])
+
+    def test_a_letter_of_relation_log_is_replayed_as_a_check(self):
+        edge, = self.edges(15_000, 1)
+        self.tables.put_forward(edge)
+        self.log.letter(edge, "its reverse shard refused it")
+        letter, = self.feedctl.json("dlq", "list", "--json", "--topic", RELATION_LOG)["letters"]
+        planned = self.feedctl.json("dlq", "replay", "--json", "--dry-run", letter["letter"])
+        self.assertEqual(planned["letters"][0]["result"], f"would append to {RELATION_LOG}.retry")
+        self.assertEqual(self.feedctl.json("dlq", "replay", "--json", letter["letter"])["replayed"], 1)
+        self.wait_for(lambda: self.mirrored([edge]), "the repair")
+
+    def test_what_log1_has_pending_is_left_to_the_mirror(self):
+        edges = self.edges(17_000, 50)
+        self.tables.put_forward(*edges, log=True)  # and no mirror runs
+        pending, checks = self.rel("pairs_total", result="pending"), self.rel("checks_total")
+        for edge in edges:
+            self.log.written(edge, log_id=self.tables.log_id(edge))
+        self.wait_for(lambda: self.rel("pairs_total", result="pending") == pending + len(edges), "the answers")
+        self.wait_for(lambda: self.gauge("pending") == 0, "the pairs to be finished")
+        self.assertEqual((self.rel("checks_total"), self.gauge("retry_depth")), (checks, 0))
+        mirror = self.daemon("fanline-mirror")
+        self.addCleanup(mirror.stop)
+        self.wait_for(lambda: self.mirrored(edges), "the mirror")
 
     def test_answered_pairs_cost_nothing(self):
         edges = self.edges(10_000, 300)
@@ -280,7 +302,6 @@ class Guarded(WithReconciler):
 
 
 class Healthy(WithReconciler):
-    mirror_group = "fanline-mirror"
     grace = 15.0  # a slow machine is healthy too
 
     def test_a_healthy_run_needs_no_check_and_no_repair(self):

@@ -2,14 +2,11 @@
 them; a rack of them that hangs; and a Cluster that speaks TLS and asks who comes."""
 
 import binascii
-import os
-import subprocess
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 
-from stack.programs import BIN
 from tests.e2e.on_a_cluster import EVERYBODY, RANGES, OnACluster, slot_of
 from tests.e2e.reading import Reading
 from tests.e2e.security_test import acl_rules
@@ -168,11 +165,6 @@ class ASecuredCluster(OnACluster):
             "FANLINE_REDIS_KEY_PREFIX": "blue:",
         }
 
-    def feedctl_says(self, **told):
-        env = {**os.environ, **self.stack.env, **self.stack.told, **told}
-        return subprocess.run([BIN / "feedctl", "timeline", "1"], env=env, text=True,
-                              capture_output=True, timeout=60)
-
     def test_posts_arrive_wherever_slots_move_and_masters_fail(self):
         source = self.cluster.owner(slot_of(3))
         self.cluster.move_slot(slot_of(3), self.other_master(source))
@@ -194,27 +186,6 @@ class ASecuredCluster(OnACluster):
             self.assertEqual([key for key in keys if not key.startswith("blue:")], [])
         master.start()
         self.cluster.wait_whole()
-
-    def test_who_is_told_wrong_is_refused(self):
-        for told, words in (
-                ({"FANLINE_REDIS_TLS_CA": self.stack.certificates.stranger}, "--redis-tls-ca"),
-                ({"FANLINE_REDIS_PASSWORD": "wrong"}, "--redis-password"),
-                ({"FANLINE_REDIS_KEY_PREFIX": "green:"}, "--redis-user")):
-            with self.subTest(told=told):
-                said = self.feedctl_says(**told)
-                self.assertEqual(said.returncode, 78, said.stderr)
-                self.assertIn(words, said.stderr)
-
-    def test_another_installation_is_noticed_on_the_node_of_range_0(self):
-        home = self.cluster.owner(slot_of(0))
-        mark, = home.command("KEYS", "blue:installation:*")
-        ours = home.command("GET", mark)
-        home.command("SET", mark, "12345")
-        said = self.feedctl_says()
-        home.command("SET", mark, ours)
-        self.assertEqual(said.returncode, 78, said.stderr)
-        self.assertIn("holds the keys of installation 12345", said.stderr)
-        self.assertEqual(self.feedctl_says().returncode, 0)
 
 
 if __name__ == "__main__":

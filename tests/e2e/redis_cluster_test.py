@@ -1,12 +1,13 @@
-"""A Redis Cluster under a fleet: slots move, masters fail over to replicas that lag, a master is away
-with its replica, or loses what it had. It concerns the ranges that it concerns; in the end every
-timeline is exact."""
+"""A Redis Cluster under a fleet: slots move, masters fail over to replicas that lag, or lose what they
+had. It concerns the ranges that it concerns; in the end every timeline is exact. A master that is
+away with its replica: away_test.py."""
 
 import contextlib
 import socket
 import time
 import unittest
 
+from stack.programs.feedctl import FeedctlFailed
 from tests.e2e.installation import USERS
 from tests.e2e.meanwhile import long, publishing, reading
 from tests.e2e.on_a_cluster import EVERYBODY, RANGES, OnACluster, slot_of
@@ -53,12 +54,6 @@ class RedisClusterChanges(OnACluster):
         yield look
         self.assertGreater(len({str(each) for each in seen}), 2, seen)
 
-    def test_timelines_are_delivered_on_all_masters(self):
-        keys = [len(master.command("KEYS", "tl:*")) for master in self.cluster.masters()]
-        self.assertEqual(sum(keys), USERS)
-        self.assertTrue(all(keys), keys)
-        self.assert_exact(live=EVERYBODY)
-
     def test_every_range_is_shown_with_its_master_and_owner(self):
         shown = self.feedctl.json("ranges", "--json")["ranges"]
         self.assertEqual([line["range"] for line in shown], list(range(RANGES)))
@@ -76,6 +71,10 @@ class RedisClusterChanges(OnACluster):
         text = self.feedctl.run("ranges")
         self.assertEqual(len(text.splitlines()), 1 + RANGES, text)
         self.assertIn(owners[0] + "@127.0.0.1", text.splitlines()[1])
+
+    def test_auto_is_eight_ranges_for_each_master_rounded_up(self):
+        with self.assertRaisesRegex(FeedctlFailed, 'partitions is "16", expected "32"'):
+            self.feedctl.run("init", "--ranges", "auto", "--redis", self.cluster.nodes[-1].address)
 
     def test_ranges_are_shown_without_their_owners_while_kafka_is_away(self):
         said = self.feedctl.json("ranges", "--json", "--kafka-brokers", "127.0.0.1:1")
@@ -153,42 +152,6 @@ class RedisClusterChanges(OnACluster):
         if not dump:
             (node.data / "dump.rdb").unlink(missing_ok=True)
         node.start()
-
-    def test_a_master_that_is_away_with_its_replica_parks_its_own_ranges_alone(self):
-        master = self.cluster.owner(slot_of(RANGES - 1))
-        pair, theirs = [master, self.cluster.replica_of(master)], self.ranges_of(master)
-        others = {reader for other in self.cluster.masters() if other is not master
-                  for reader in self.readers_on(other)}
-        concerned = [pusher for pusher in self.fleet.pushers if self.ranges_owned_by(pusher) & set(theirs)]
-        for node in pair:
-            node.kill()
-        self.wait_for(lambda: self.fleet.ranges_ready() == RANGES - len(theirs),
-                      "the pushers to notice")
-        self.assertEqual(len(concerned), 1)
-        for pusher in self.fleet.pushers:
-            self.wait_for(lambda: "redis" in pusher.named(), "it to name what is away")
-            self.assertEqual(pusher.status("/readyz"), 503 if pusher in concerned else 200, pusher.name)
-        author = max(self.ledger.followers,
-                     key=lambda each: len(self.ledger.followers[each] & others))
-        post = self.publish(author)
-        reader = min(self.ledger.followers[author] & others)
-        self.wait_for(lambda: post in (self.posts_of(reader) or []), "another master's reader", 10)
-        for node in pair:
-            node.start()  # empty: nothing of it was saved
-        self.cluster.wait_whole()
-        self.wait_served()
-        self.settle()
-        self.make_live(EVERYBODY)
-        self.publish_all(list(EVERYBODY))
-        self.settle()
-        self.assert_exact(live=EVERYBODY)
-
-    def ranges_owned_by(self, pusher):
-        name = f"fanline-pusher-{socket.gethostname()}-{pusher.process.pid}"
-        return {line["range"] for line in self.feedctl.json("ranges", "--json")["ranges"] if line["owner"] == name}
-
-    def readers_on(self, master):
-        return [int(key.rsplit(":", 1)[1]) for key in master.command("KEYS", "tl:*")]
 
 
 if __name__ == "__main__":

@@ -1,12 +1,9 @@
 """A master of Redis that Sentinels watch: when it fails, another takes its place, however far behind it
 was. Everybody asks for a password here and speaks TLS, the Sentinels too."""
 
-import os
-import subprocess
 import time
 import unittest
 
-from stack.programs import BIN
 from tests.e2e.installation import USERS, Installation
 from tests.e2e.security_test import acl_rules
 
@@ -41,11 +38,6 @@ class RedisBehindSentinels(Installation):
         self.make_live(EVERYBODY)
         self.publish_all(list(EVERYBODY))
         self.settle()
-
-    def feedctl_says(self, **told):
-        env = {**os.environ, **self.stack.env, **self.stack.told, **told}
-        return subprocess.run([BIN / "feedctl", "timeline", "1"], env=env, text=True,
-                              capture_output=True, timeout=60)
 
     def test_a_replica_that_lagged_is_given_again_what_it_never_had(self):
         before = self.counter("fanline_hints_replayed_total")
@@ -95,20 +87,6 @@ class RedisBehindSentinels(Installation):
             return self.pusher.get("/readyz")[1]
         except OSError:
             return ""
-
-    def test_what_was_told_wrong_is_said(self):
-        for told, words in (
-                ({"FANLINE_REDIS_SENTINEL_PASSWORD_FILE": ""}, "--redis-sentinel-password"),
-                ({"FANLINE_REDIS_SENTINEL_MASTER": "other"}, "--redis-sentinel-master"),
-                ({"FANLINE_REDIS_TLS_CA": self.stack.certificates.stranger}, "--redis-tls-ca")):
-            with self.subTest(told=told):
-                said = self.feedctl_says(**told)
-                self.assertIn(said.returncode, (69, 78), said.stderr)
-                self.assertIn(words, said.stderr)
-        said = self.feedctl_says(FANLINE_REDIS_SENTINEL_MASTER="",
-                                 FANLINE_REDIS_SENTINEL_PASSWORD_FILE="",
-                                 FANLINE_REDIS_USER="", FANLINE_REDIS_PASSWORD=SENTINELS_PASSWORD)
-        self.assertIn("is a Sentinel: say by --redis-sentinel-master", said.stderr)
 
 
 if __name__ == "__main__":

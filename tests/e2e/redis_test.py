@@ -69,25 +69,6 @@ class RedisComesBack(Installation):
         self.wait_for(replayed, "the replay of what was lost")
         self.settle()
 
-    def test_while_it_is_away_the_pusher_is_not_ready_and_yet_alive(self):
-        self.redis.kill()
-        self.wait_for(lambda: self.pusher.status("/readyz") == 503, "the pusher to notice")
-        self.assertIn('"redis"', self.pusher.get("/readyz")[1])
-        self.assertEqual(self.pusher.status("/healthz"), 200)
-        dispatcher, = self.fleet.dispatchers
-        self.assertEqual(dispatcher.status("/readyz"), 200)  # it needs no Redis
-        self.publish(self.author)  # waits for it
-        self.redis.start()
-        self.wait_served()
-        self.settle()
-
-    def test_empty_after_a_restart_it_is_filled_by_rebuilds_alone(self):
-        self.restart_redis()
-        self.publish_all(list(EVERYBODY))
-        self.settle()
-        self.assertEqual(self.timelines(), {})
-        self.assert_all_come_back()
-
     def test_killed_and_restarted_empty_it_is_claimed_again(self):
         with self.a_loss("missing"):
             self.redis.kill()
@@ -167,18 +148,6 @@ class RedisComesBack(Installation):
         self.forget_what_was_saved()
         self.settle()
         self.assert_exact(live=EVERYBODY)
-
-    def test_hanging_for_a_while_it_loses_nothing(self):
-        before = self.redis_losses()
-        self.redis.pause()
-        self.addCleanup(self.redis.resume)
-        self.publish_all(list(EVERYBODY))
-        self.wait_for(lambda: self.pusher.status("/readyz") == 503, "the pusher to notice")
-        self.redis.resume()
-        self.wait_served()
-        self.settle()
-        self.assert_exact(live=EVERYBODY)
-        self.assertEqual(self.redis_losses(), before)
 
     def forget_what_was_saved(self):
         """So that other tests find an empty Redis after a restart."""

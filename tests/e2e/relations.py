@@ -24,7 +24,7 @@ class Tables:
 
     def put_forward(self, *edges, log=False):
         """(src, dst, ver, live) each, as a writer leaves them; `log`: with rows of log1 that a
-        mirror relays."""
+        mirror applies."""
         self._put("following (src, dst, ver, state, pos)", edges, lambda edge: edge[0],
                   lambda src, dst, ver, live: f"({src},{dst},{ver},{int(live)},{ver // 1000})")
         self._count("user_rel (user_id, following_cnt)", "following_cnt", edges, 0)
@@ -32,6 +32,13 @@ class Tables:
             self._put("log1 (kind, src, dst, ver, state, pos)", edges, lambda edge: edge[0],
                       lambda src, dst, ver, live:
                       f"(1,{src},{dst},{ver},{int(live)},{ver // 1000})", update=None)
+
+    def log_id(self, edge):
+        """Of the newest row of log1 of (src, dst, ver, live)."""
+        src, dst, ver, _ = edge
+        (log_id,), = self._stack.mysql[shard_of(src)].query(
+            f"SELECT MAX(id) FROM log1 WHERE src = {src} AND dst = {dst} AND ver = {ver}")
+        return int(log_id)
 
     def put_reverse(self, *edges):
         self._put("follower (dst, bucket, src, ver, state, pos)", edges, lambda edge: edge[1],

@@ -13,8 +13,7 @@ from tests.e2e.decoding import ROOT
 from tests.e2e.reading import Reading
 
 READERS, AUTHORS = range(1, 21), range(101, 106)
-ANN, EVE = 101, 102  # authors
-POSTS = 460  # one author's: more than a live timeline keeps
+EVE = 102  # an author
 
 
 class Application:
@@ -76,68 +75,6 @@ class TimelinePages(Reading):
 
     # ---- what must hold ------------------------------------------------------------------------
 
-    def test_a_walk_reaches_the_very_first_post_pulled_or_live(self):
-        reader = 1
-        self.publish_all([ANN] * POSTS)
-        self.publish_all(list(AUTHORS) * 4, created_at_ms=1_700_000_000_000)  # long ago
-        self.settle()
-        expected = self.expected(reader)
-        self.drop(reader)
-        first = self.get(f"{reader}/timeline?limit=50")
-        self.assertEqual((first["state"], self.ids(first)), ("building", expected[:50]))
-        self.live(reader)
-        for limit in (77, 200):
-            self.assertEqual(self.walk(f"{reader}/timeline", limit), expected)
-        self.drop(reader)
-        self.assertEqual(self.walk(f"{reader}/timeline", 120), expected)
-        own = [item.post for item in sorted(
-            (item for item in self.ledger.visible() if item.author == ANN),
-            key=lambda item: (-item.created_at_ms, str(item.post)))]
-        self.assertEqual(self.walk(f"{ANN}/posts", 150), own)
-
-    def test_a_cursor_outlives_its_post_the_timeline_redis_and_the_api(self):
-        reader, api = 2, self.apis[1]
-        a_minute_ago = time.time_ns() // 1_000_000 - 60_000  # what is newer comes again
-        posts = self.publish_all([EVE] * 9, created_at_ms=a_minute_ago)
-        self.settle()
-        self.live(reader)
-        page = self.get(f"{reader}/timeline?limit=5")
-        self.assertEqual(self.ids(page), posts[:3:-1])
-        older, newer = page["next_cursor"], page["newest_cursor"]
-        self.delete(EVE, posts[4])  # where the next page begins
-        self.delete(EVE, posts[8])  # the newest
-        self.settle()
-        new = self.publish_all([EVE] * 2)
-        self.settle()
-        expected = [post for post in self.expected(reader) if post < posts[4]][:10]
-
-        def check(client, what):
-            self.assertEqual(self.ids(self.get(f"{reader}/timeline?limit=10&cursor={older}", client)),
-                             expected, what)
-            page = self.get(f"{reader}/timeline?newer_than={newer}", client)
-            self.assertEqual(self.ids(page), new[::-1], what)
-            count = self.get(f"{reader}/timeline:count?newer_than={newer}", client)
-            count.pop("incomplete", None)  # in a Redis that is just back nobody has said how far it is
-            self.assertEqual(count, {"count": 2, "more": False}, what)
-            return page["state"]
-
-        check(self.client, "its post is deleted")
-        self.drop(reader)
-        check(self.client, "the timeline is gone")
-        self.live(reader)
-        check(self.client, "the timeline is rebuilt")
-        self.assertEqual(api.stop(), 0)
-        api.start().wait_ready()
-        with_another = api.client(self.contract.check)
-        self.addCleanup(with_another.close)
-        self.assertEqual(check(with_another, "the API is another"), "live")
-        self.stack.redis.stop()
-        self.addCleanup(lambda: self.stack.redis.running or self.stack.redis.start())
-        self.assertEqual(check(self.client, "Redis is away"), "pulled")
-        self.stack.redis.start()
-        self.wait_for(lambda: check(self.client, "Redis is back") == "live", "Redis to be used again")
-        self.settle()
-
     def test_an_api_that_starts_without_redis_serves_at_once_and_uses_it_later(self):
         reader = 6
         post = self.publish(EVE)
@@ -158,20 +95,6 @@ class TimelinePages(Reading):
         self.wait_for(lambda: self.get(f"{reader}/timeline", client)["state"] == "live",
                       "Redis to be used")
         self.assertEqual(late.stop(), 0)
-
-    def test_an_api_that_started_without_redis_refuses_a_wrong_one(self):
-        redis, late = self.stack.redis, Api(self.stack, self.ports, "refusing")
-        redis.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
-        try:
-            redis.pause()
-            try:
-                late.start().wait_ready(20)
-            finally:
-                redis.resume()
-            self.wait_for(lambda: not late.running, "it to refuse")
-        finally:
-            redis.command("CONFIG", "SET", "maxmemory-policy", "noeviction")
-        self.assertEqual(late.process.exit_code, 78)
 
     def test_a_redis_that_hangs_keeps_few_readers_waiting(self):
         for reader in READERS:
@@ -322,35 +245,6 @@ class TimelinePages(Reading):
         expected = [re.sub(r"\b1\d{12}\b", "TIME", text) for text in (published, page)]
         self.assertEqual(answer(publish), expected[0])
         self.wait_for(lambda: answer(read) == expected[1], "the page that is shown")
-
-    def test_a_table_that_is_not_there_is_said_at_the_start(self):
-        options = self.application.options()
-        options[options.index("text,likes")] = "text,nothing"
-        wrong = Api(self.stack, self.ports, "api-wrong", options)
-        wrong.start()
-        self.wait_for(lambda: not wrong.running, "it to end", timeout=20)
-        self.assertEqual(wrong.process.exit_code, 78)
-        self.assertIn("--bodies-columns", wrong.process.tail())
-
-    def test_why_there_is_nothing_is_said_and_made_up_users_leave_little(self):
-        nobody, idle, silent = 900_001, 900_002, 900_003
-        self.client.put(f"/v1/users/{idle}/following/{silent}")
-        for user, reason in ((nobody, "no_such_user"), (idle, "no_posts"),
-                             (silent, "follows_nobody")):
-            self.wait_for(lambda user=user, reason=reason: self.get(f"{user}/timeline").get(
-                "empty_because") == reason, reason)
-            self.live(user)
-            self.assertEqual(self.get(f"{user}/timeline")["empty_because"], reason)
-            key, = self.stack.redis.command("KEYS", f"tl:*:{user}")
-            self.assertLessEqual(int(self.stack.redis.command("TTL", key)), 300)
-        # A first follow reaches a timeline that was found empty a moment ago.
-        post = self.publish(EVE)
-        self.client.put(f"/v1/users/{nobody}/following/{EVE}")
-        self.ledger.follow(nobody, EVE)
-        self.wait_for(lambda: post in self.ids(self.get(f"{nobody}/timeline")), "the post to come")
-        self.live(nobody)  # not just being built
-        key, = self.stack.redis.command("KEYS", f"tl:*:{nobody}")
-        self.assertGreater(int(self.stack.redis.command("TTL", key)), 300)
 
 
 if __name__ == "__main__":

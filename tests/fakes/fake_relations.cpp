@@ -1,6 +1,7 @@
 #include "tests/fakes/fake_relations.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "fanline/wire/edge_fold.h"
@@ -39,6 +40,7 @@ EdgeChanged FakeRelations::Do(const ChangeEdge& request) {
   const EdgeState before = forward_.contains(key) ? forward_[key] : EdgeState{};
   reply.forward.edge = EdgeOf(key, before);
   Origins seen = origins_[key];
+  const Origins origins_before = seen;
   if (change.origin != Origin::kUser) {
     uint64_t& version = change.origin == Origin::kApplication ? seen.application : seen.friendship;
     const bool guarded = change.origin != Origin::kApplication || application_versions;
@@ -63,7 +65,7 @@ EdgeChanged FakeRelations::Do(const ChangeEdge& request) {
   forward_[key] = after;
   reply.forward.edge = EdgeOf(key, after);
   reply.forward.changed = true;
-  Log(shards_.ShardOf(change.src), {0, ChangeKind::kEdge, reply.forward.edge, now});
+  LogEdge(reply.forward.edge, before, origins_before);
   return reply;
 }
 
@@ -71,9 +73,20 @@ PendingRead FakeRelations::Do(const ReadPending& request) const {
   PendingRead reply;
   reply.id = request.id;
   const Table& table = log_.at(request.shard);
+  if (request.after == 0 && !table.rows.empty()) reply.newest = table.rows.rbegin()->first;
   for (auto row = table.rows.upper_bound(request.after); row != table.rows.end(); ++row) {
     if (reply.changes.size() >= request.limit) break;
     if (!row->second.done) reply.changes.push_back(row->second.change);
+  }
+  return reply;
+}
+
+PendingAsked FakeRelations::Do(const AskPending& request) const {
+  PendingAsked reply{request.id, {}, {}};
+  const auto& rows = log_.at(request.shard).rows;
+  for (const uint64_t id : std::set(request.log_ids.begin(), request.log_ids.end())) {
+    const auto row = rows.find(id);
+    if (row != rows.end() && !row->second.done) reply.pending.push_back(row->second.change);
   }
   return reply;
 }
@@ -97,6 +110,12 @@ void FakeRelations::LoseRows(Shard shard, uint64_t last) {
   table.rows.erase(table.rows.upper_bound(table.ids), table.rows.end());
 }
 
+void FakeRelations::CollectTombstones() {
+  const auto ended = [](const auto& each) { return !each.second.live; };
+  std::erase_if(forward_, ended);
+  std::erase_if(reverse_, ended);
+}
+
 PurgedDone FakeRelations::Do(const PurgeDone& request) {
   const UnixMs oldest = now - std::chrono::milliseconds(request.keep).count();
   PurgedDone reply;
@@ -113,8 +132,8 @@ EdgeAdopted FakeRelations::Do(const AdoptEdge& request) {
   const EdgeKey key = request.edge.key();
   EdgeAdopted reply{request.id, {}, Wins(request.edge.state(), forward_[key]), {}};
   if (reply.adopted) {
-    forward_[key] = request.edge.state();
-    Log(shards_.ShardOf(key.src), {0, ChangeKind::kEdge, request.edge, now});
+    const EdgeState before = std::exchange(forward_[key], request.edge.state());
+    LogEdge(request.edge, before, origins_[key]);
   }
   reply.edge = EdgeOf(key, forward_[key]);
   return reply;
@@ -196,9 +215,50 @@ bool FakeRelations::AwaitsFriendship(const EdgeKey& key) const {
   return found != origins_.end() && found->second.announced > found->second.friendship;
 }
 
-void FakeRelations::Log(Shard shard, LoggedChange change) {
+void FakeRelations::Log(Shard shard, LoggedChange change) { (void)Add(shard, change); }
+
+void FakeRelations::LogEdge(const Edge& edge, const EdgeState& before, const Origins& origins) {
+  Row& row = Add(shards_.ShardOf(edge.src), {0, ChangeKind::kEdge, edge, now});
+  row.before = before;
+  row.origins = origins;
+}
+
+FakeRelations::Row& FakeRelations::Add(Shard shard, LoggedChange change) {
   change.id = next_row != 0 ? next_row : ReserveRow(shard);
-  log_.at(shard).rows[change.id] = {change, false};
+  Row& row = log_.at(shard).rows[change.id];
+  row = {.change = change, .commit = ++commits_};
+  return row;
+}
+
+std::vector<LoggedChange> FakeRelations::Last(Shard shard, size_t most) const {
+  std::vector<const Row*> rows;
+  for (const auto& [id, row] : log_.at(shard).rows) rows.push_back(&row);
+  std::sort(rows.begin(), rows.end(),
+            [](const Row* one, const Row* other) { return one->commit > other->commit; });
+  rows.resize(std::min(rows.size(), most));
+  std::vector<LoggedChange> changes;
+  for (const Row* row : rows) changes.push_back(row->change);
+  return changes;
+}
+
+void FakeRelations::LoseChanges(Shard shard, size_t count) {
+  Table& table = log_.at(shard);
+  for (const LoggedChange& change : Last(shard, count)) {
+    const Row& row = table.rows.at(change.id);
+    const EdgeKey key = change.edge.key();
+    origins_[key] = row.origins;
+    forward_[key] = row.before;
+    if (row.before.ver == 0) forward_.erase(key);
+    if (change.id == table.ids) --table.ids;
+    table.rows.erase(change.id);
+  }
+}
+
+size_t FakeRelations::PendingOf(Shard shard, const EdgeKey& edge) const {
+  const auto& rows = log_.at(shard).rows;
+  return static_cast<size_t>(std::count_if(rows.begin(), rows.end(), [&edge](const auto& each) {
+    return !each.second.done && each.second.change.edge.key() == edge;
+  }));
 }
 
 size_t FakeRelations::pending() const {

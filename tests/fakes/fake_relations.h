@@ -33,6 +33,7 @@ class FakeRelations {
   EdgesApplied Do(const ApplyEdges& request);
   EdgeChanged Do(const ChangeEdge& request);
   PendingRead Do(const ReadPending& request) const;
+  PendingAsked Do(const AskPending& request) const;
   MarkedDone Do(const MarkDone& request);
   PurgedDone Do(const PurgeDone& request);
   EdgeAdopted Do(const AdoptEdge& request);
@@ -47,6 +48,13 @@ class FakeRelations {
   void Finish(Shard shard, const std::vector<uint64_t>& ids);
   // A failover that lost the last rows of log1: their ids are given out once more.
   void LoseRows(Shard shard, uint64_t last);
+  // The last `most` changes of edges that a shard committed; and the failover that loses the last
+  // `count`, with their forward rows.
+  std::vector<LoggedChange> Last(Shard shard, size_t most) const;
+  void LoseChanges(Shard shard, size_t count);
+  size_t PendingOf(Shard shard, const EdgeKey& edge) const;
+  // Deletes the rows of edges that ended, in both directions.
+  void CollectTombstones();
 
   // A user follows or unfollows. Returns the row as it is then.
   Edge Change(UserId src, UserId dst, bool live, Origin origin = Origin::kUser,
@@ -72,6 +80,10 @@ class FakeRelations {
   // Both rows of an edge that has none, without a row of log1.
   void Import(const EdgeKey& key);
 
+  bool Live(const EdgeKey& edge) const {
+    const auto row = forward_.find(edge);
+    return row != forward_.end() && row->second.live;
+  }
   const Edges& forward() const { return forward_; }
   const Edges& reverse() const { return reverse_; }
   const std::map<UserId, int64_t>& fans() const { return fans_; }
@@ -89,6 +101,10 @@ class FakeRelations {
   struct Row {
     LoggedChange change;
     bool done = false;
+    // Of an edge's change: what was there before, and the how manieth commit it is.
+    EdgeState before = {};
+    Origins origins = {};
+    uint64_t commit = 0;
   };
   struct Table {
     uint64_t ids = 0;
@@ -96,6 +112,8 @@ class FakeRelations {
   };
 
   uint64_t Followed(UserId src) const;
+  Row& Add(Shard shard, LoggedChange change);
+  void LogEdge(const Edge& edge, const EdgeState& before, const Origins& origins);
 
   const ShardMap shards_;
   Edges forward_, reverse_;
@@ -103,6 +121,7 @@ class FakeRelations {
   std::map<EdgeKey, Friendship> pairs_;  // smaller id first
   std::map<UserId, int64_t> fans_;
   std::vector<Table> log_;  // by shard
+  uint64_t commits_ = 0;
 };
 
 }  // namespace fanline::fakes

@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <stdexcept>
 
 #include "tests/fuzz/target.h"
+#include "tests/unit/seeded.h"
 
 namespace fanline::fuzz {
 namespace {
@@ -59,15 +61,34 @@ std::string NameOf(const ::testing::TestParamInfo<Input>& input) {
   return input.param.target + "_" + std::to_string(input.param.line);
 }
 
+const Target& TargetOf(const Input& input) {
+  const auto named = [&](const Target& each) { return each.name == input.target; };
+  const auto target = std::find_if(Targets().begin(), Targets().end(), named);
+  if (target == Targets().end()) throw std::runtime_error("a corpus of no target");
+  return *target;
+}
+
 class Kept : public ::testing::TestWithParam<Input> {};
 INSTANTIATE_TEST_SUITE_P(Corpora, Kept, ::testing::ValuesIn(KeptInputs()), NameOf);
 
-TEST_P(Kept, InputHolds) {
-  const auto target = std::find_if(Targets().begin(), Targets().end(), [](const Target& each) {
-    return each.name == GetParam().target;
-  });
-  ASSERT_NE(target, Targets().end()) << "a corpus of no target";
-  target->run(GetParam().bytes);
+TEST_P(Kept, InputHolds) { TargetOf(GetParam()).run(GetParam().bytes); }
+
+// Requests of the API, and what the codecs of Kafka's records read, with a few bytes damaged.
+TEST(Corpora, InputsHoldAlsoWhenTheyAreDamaged) {
+  const std::set<std::string> targets = {"api", "feed_event", "hint", "relation_event",
+                                         "relation_log"};
+  fanline::testing::Seeded random;
+  std::printf("FANLINE_TEST_SEED=%llu\n", static_cast<unsigned long long>(random.seed()));
+  for (const Input& input : KeptInputs()) {
+    if (!targets.contains(input.target) || input.bytes.empty()) continue;
+    for (int round = 0; round < 100; ++round) {
+      std::string bytes = input.bytes;
+      for (uint64_t flips = 1 + random.Below(4); flips > 0; --flips) {
+        bytes[random.Below(bytes.size())] = static_cast<char>(random.Bits());
+      }
+      TargetOf(input).run(bytes);
+    }
+  }
 }
 
 TEST(Corpora, AreSmallAndEveryTargetHasOne) {

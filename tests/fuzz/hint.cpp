@@ -12,7 +12,11 @@ FUZZ_TARGET(hint) {
   if (const auto* refused = std::get_if<Rejection>(&decoded)) return fuzz::CheckReason(*refused);
   const Hint& hint = std::get<Hint>(decoded);
   FANLINE_CHECK(IsValidId(Raw(hint.author)), "the author's id is valid");
-  if (const auto* post = std::get_if<Hint::Post>(&hint.what); post != nullptr && post->sample) {
+  const auto* post = std::get_if<Hint::Post>(&hint.what);
+  FANLINE_CHECK(
+      IsValidId(post != nullptr ? Raw(post->post) : Raw(std::get<Hint::Sync>(hint.what).reader)),
+      "the post's id is valid, or the reader's");
+  if (post != nullptr && post->sample) {
     FANLINE_CHECK(post->sample->part < kBuckets && post->sample->parts - 1 < kBuckets,
                   "a range has the part, and there is one");
   }

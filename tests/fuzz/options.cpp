@@ -46,13 +46,11 @@ class File {
 struct Program {
   std::string name = "x";
   std::string password;
-  std::optional<std::string> maybe;
   bool verify = true;
   int32_t small = 1;
   int64_t window = 450;
   uint16_t port = 1;
   uint32_t count = 2;
-  std::optional<uint32_t> maybe_count;
   uint64_t author = 0;
   double sample = 0.01;
   std::chrono::milliseconds linger = 5ms;
@@ -67,13 +65,11 @@ struct Program {
   Program() {
     table.Add("name", &name, "a text").OneOf({"x", "y", "ü"});
     table.Add("redis-password", &password, "a secret").Secret();
-    table.Add("maybe", &maybe, "a text or none");
     table.Add("verify", &verify, "a bool");
     table.Add("small", &small, "a number").Range(-5, 5);
     table.Add("window", &window, "a number").Range(1, 512).Unit("items");
     table.Add("port", &port, "a number").AtLeast(1);
     table.Add("count", &count, "a number");
-    table.Add("maybe-count", &maybe_count, "a number or none");
     table.Add("author", &author, "a number");
     table.Add("sample", &sample, "a share").Range(0, 1);
     table.Add("linger", &linger, "a time").Range(0ms, 1min);

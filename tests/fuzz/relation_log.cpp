@@ -17,7 +17,10 @@ FUZZ_TARGET(relation_log) {
   FANLINE_CHECK(fuzz::IsExactly(DecodeRelationMessage(EncodeRelationMessage(message)), message),
                 "the same when sent again");
   const auto* written = std::get_if<EdgeWritten>(&message);
+  FANLINE_CHECK((written != nullptr ? written->edge.ver : std::get<EdgeMirrored>(message).ver) > 0,
+                "a version");
   if (written == nullptr) return;
+  FANLINE_CHECK(written->edge.pos >= 0, "a position from 1970 on");
   const Folded folded = Fold({&written->edge, 1}, {});
   FANLINE_CHECK(folded.rows.size() == 1 && folded.rows[0] == written->edge,
                 "a first row is written");

@@ -143,7 +143,8 @@ class Restarts(unittest.TestCase):
         for setting, restarted in {"pusher.config.gather=50ms": {"pusher"},
                                    "externalRedis.keyPrefix=blue:": {"pusher", "api"},
                                    "commonLabels.team=feeds": set(),
-                                   "topics.feed=posts": {"dispatcher"}}.items():
+                                   "topics.feed=posts": set(),
+                                   "topics.relationEvents=follows": {"mirror"}}.items():
             with self.subTest(setting):
                 after = sums("--set", setting)
                 self.assertEqual({name.removeprefix("blue-fanline-") for name, each in after.items()

@@ -2,7 +2,7 @@
 
 import unittest
 
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import Producer
 
 from stack.programs.fleet import RELATION_LOG
 from tests.e2e.relations import shard_of, version
@@ -14,13 +14,12 @@ BASE = 5_000_000  # users beyond the graph
 
 
 class RelationFaults(Provoked):
+    silent_at_first = True
     pushers = 1
     reconciler_args = ("--grace", "1s", "--counter-sweep-every", "1s")
 
     @sees_fire("FanlineCountersDrift", "FanlineRelationLettersDead")
     def test_1_counters_are_changed_by_hand_and_strangers_write_to_the_log(self):
-        self.assertFalse(self.fires("FanlineRelationLettersDead"))
-        self.assertFalse(self.fires("FanlineCountersDrift"))
         users = self.users_of_rows()
         self.feedctl.run("relations", "reconciler", "dry_run")
         for server in self.stack.mysql:
@@ -46,7 +45,7 @@ class RelationFaults(Provoked):
         self.wait_silent("FanlineCountersDrift")
 
     @sees_fire("FanlineRelationsCorrupt", "FanlineRepairsMany")
-    def test_2_the_mirror_loses_changes(self):
+    def test_2_log1_loses_changes(self):
         self.assertFalse(self.fires("FanlineRepairsMany"))
         self.assertFalse(self.fires("FanlineRelationsCorrupt"))
         edges = [(BASE + n, BASE + 1_000 + n, version(), True) for n in range(MANY)]
@@ -69,7 +68,6 @@ class RelationFaults(Provoked):
 
     @sees_fire("FanlineRepairsWithheld")
     def test_3_a_dry_run_is_forgotten(self):
-        self.assertFalse(self.fires("FanlineRepairsWithheld"))
         self.feedctl.run("relations", "reconciler", "dry_run")
         edges = [(BASE + 10_000 + n, BASE + 11_000 + n, version(), True) for n in range(3)]
         self.lose(*edges)
@@ -92,20 +90,10 @@ class RelationFaults(Provoked):
         return sum(int(many) for why, many in self.ask_shards("FanlineRepairsMany") if why == cause)
 
     def lose(self, *edges):
-        """Changes that are in their forward rows and in relation-log, and that the mirrors' group has passed by."""
-        mirror, = self.fleet.mirrors
-        mirror.stop()
+        """Changes that are in their forward rows and in relation-log, and that no mirror finds in log1."""
         self.tables.put_forward(*edges)
         self.log.written(*edges)
-        self.wait_for(self.skipped, "the mirrors' group to be without a member")
         self.begun()
-        mirror.start().wait_ready()
-
-    def skipped(self):
-        try:
-            return self.log.skip("fanline-mirror")
-        except KafkaException:  # it has a member yet
-            return False
 
     def users_of_rows(self):
         """Some who are followed, of both shards, as text."""

@@ -16,7 +16,7 @@ COMPARES = re.compile(r" (==|>) ")
 
 
 class Scrape(Watched):
-    reconciler_args = ("--grace", "1s", "--mirror-group", "-", "--removals-per-minute", "1")
+    reconciler_args = ("--grace", "1s", "--removals-per-minute", "1")
 
     @sees_fire("FanlineBreakerOpen", "FanlineDeadLetters", "FanlineStoreAway")
     def test_everything_that_is_asked_comes_to_something(self):

@@ -194,6 +194,17 @@ struct Chances {
     if (!character.healthy) character.odd = Odd::Of(options.seed);
     // A row that is made again has the author's mode of that time.
     if (character.switch_mode > 0) character.odd.lose_rows = 0;
+    if (character.odd.lose_changes > 0) LoseChangesOnly();
+  }
+
+  // A change that its shard has lost is found by its msg1 alone, while its pair is open.
+  void LoseChangesOnly() {
+    Character& of = character;
+    of.lose_tail = of.lose_other_heads = of.change_mode = of.import = 0;
+    of.befriend = of.relation_event = of.crash_event_consumer = of.move_event_consumer = 0;
+    of.unmirrored = 0;
+    of.inline_too = of.few_pairs = false;
+    of.follow += 4;
   }
 
   void DrawRelationFaults() {

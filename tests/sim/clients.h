@@ -135,7 +135,6 @@ struct Clients {
     author_of[post] = author;
     world.Trace(ToString(author) + " publishes " + ToString(post));
     Emit({EventKind::kPublished, post, author, created, 0});
-    ++world.counts.published;
     return post;
   }
 
@@ -154,7 +153,6 @@ struct Clients {
         return;
       default:
         Emit({EventKind::kEdited, post, author, 0, ++versions[post]});
-        ++world.counts.edited;
     }
   }
 
@@ -172,8 +170,24 @@ struct Clients {
     });
   }
 
-  // Writes the forward row and its row of log1 in one transaction. The mirrors do the rest.
+  // Writes the forward row and its row of log1 in one transaction. The mirrors do the rest. It may
+  // commit behind others that got their ids later, unless its shard fails over before that.
   void Follow(UserId reader, UserId author, bool live) {
+    const int late = world.character.odd.late_commit;
+    if (late == 0 || !world.Strikes(late)) return FollowNow(reader, author, live);
+    const Shard shard = world.shards.ShardOf(reader);
+    const uint64_t row = world.mysql.relations.ReserveRow(shard);
+    world.Later("late commit",
+                [this, reader, author, live, shard, row, failovers = world.failovers[shard]] {
+                  if (world.failovers[shard] != failovers) return;
+                  world.Count(Letter::kLateCommit);
+                  world.mysql.relations.next_row = row;
+                  FollowNow(reader, author, live);
+                  world.mysql.relations.next_row = 0;
+                });
+  }
+
+  void FollowNow(UserId reader, UserId author, bool live) {
     if (world.Away(world.shards.ShardOf(reader))) return;  // refused
     world.said.AtOnce({reader, author}, live);
     if (world.mysql.relations.AwaitsFriendship({reader, author}))
@@ -182,7 +196,7 @@ struct Clients {
     const auto changed =
         world.mysql.relations.Do(ChangeEdge{0, {reader, author, live, unix_us}}).forward;
     if (!changed.changed) return;
-    ++(live ? world.counts.follows : world.counts.unfollows);
+    world.counts.unfollows += !live;
     world.Trace(ToString(reader) + (live ? " follows " : " unfollows ") + ToString(author));
     if (!world.character.inline_too) return;
     world.Later("reverse row inline", [this, edge = changed.edge] {

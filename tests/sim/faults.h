@@ -18,7 +18,6 @@ struct Faults {
     const size_t index = world.Pick(world.network.size());
     Call& call = world.network.at(index);
     if (call.orphan || !call.fail) return;
-    ++world.counts.timeouts;
     world.Trace("timeout of " + call.name);
     call.fail();
     call.orphan = true;
@@ -110,7 +109,7 @@ struct Faults {
         programs.reconcilers.CrashAny();
         return;
       case 2:
-        programs.mirrors.MoveToAny(world.PickInt(kRelationPartitions));
+        programs.mirrors.MoveAny();
         return;
       case 3:
         programs.reconcilers.MoveAny();
@@ -154,7 +153,7 @@ struct Faults {
 
   // ---- logs that lost their head or their tail ------------------------------------------------
   // Only losses from which the design recovers. A lost hint's content is in the truth, so a range
-  // starts again. Lost changes of edges are pending in log1 and are relayed again. Events of
+  // starts again. Changes of edges are in log1 until they are in both rows. Events of
   // applications are nowhere else, so the application sends again those that nobody had stored.
   // A consumer whose position is beyond the end notices a lost tail. For hints and events this is
   // the group: if its position is not beyond the end, the loss of unread records goes unnoticed.
@@ -167,7 +166,7 @@ struct Faults {
       case 2:
         return LoseTail(world.relation_events, world.event_group, Letter::kLostOtherTail);
       case 3:
-        return LoseTail(world.relation_log, world.mirror_group, Letter::kLostOtherTail);
+        return LoseTail(world.relation_log, world.pair_group, Letter::kLostOtherTail);
       default:
         LoseTail(world.retry_log, world.retry_group, Letter::kLostOtherTail);
     }
@@ -198,7 +197,7 @@ struct Faults {
       case 1:
         return LoseHead(world.relation_events, world.event_group, Letter::kLostOtherHead);
       case 2:
-        return LoseHead(world.relation_log, world.mirror_group, Letter::kLostOtherHead);
+        return LoseHead(world.relation_log, world.pair_group, Letter::kLostOtherHead);
       default:
         LoseHead(world.retry_log, world.retry_group, Letter::kLostOtherHead);
     }

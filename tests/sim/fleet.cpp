@@ -22,6 +22,8 @@ std::string Fleet::Run() {
     if (auto wrong = schedule_->checks.Check(); !wrong.empty()) return wrong;
     if (!schedule_->PostOnceMore()) return "the fleet did not take another post";
     if (auto wrong = schedule_->checks.Check(); !wrong.empty()) return wrong;
+    schedule_->world.said.Settle(
+        [this](const EdgeKey& edge) { return schedule_->world.mysql.relations.Live(edge); });
   }
   return {};
 }

@@ -21,7 +21,6 @@ struct Guards {
   bool claim_after_reconnect = true;  // off: a new connection continues without new claims
   bool hint_after_truth = true;       // off: an edge's hint is appended before its reverse row
   bool hint_before_msg2 = true;       // off: a mirror's hints count as acknowledged when sent
-  bool log1_done_last = true;         // off: rows of log1 are done once a relay has read them
   bool mirror_versions = true;        // off: the reverse row becomes what was applied last
   bool reverse_first = true;          // off: a check reads the forward row first
   bool lost_heads_told = true;        // off: a consumer goes on at the log's first record, unaware
@@ -101,6 +100,11 @@ enum class Letter : size_t {
   kCommitBack,     // a committed offset went back
   kLedAstray,      // a call went to the old primary after a switch
   kRowsLost,       // by a failover
+  kLateCommit,     // a change commits after changes with higher ids
+  kLockedRow,      // a call met a row that somebody else has locked
+  kHung,           // a mirror took no turn for long
+  kAskedAgain,     // rows that were read long ago were asked for
+  kChangesLost,    // by a failover, of relations
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
@@ -114,7 +118,7 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "hint refused", "walked",
     "own", "duel", "owners away", "large page", "held hints", "more marks", "node away", "beside one away",
     "try again", "moved", "blamed", "hint damaged", "stood before", "drained", "letter refused", "commit back",
-    "led astray", "rows lost"};
+    "led astray", "rows lost", "late commit", "locked row", "hung", "asked again", "changes lost"};
 // clang-format on
 
 struct FleetOptions {
@@ -126,9 +130,8 @@ struct FleetOptions {
 
 // Counts of a schedule, so that a test can see that it does all of it.
 struct FleetCounts {
-  uint64_t published = 0, deleted = 0, hidden = 0, edited = 0, follows = 0, unfollows = 0;
-  uint64_t crashes = 0, timeouts = 0, late_writes = 0, zombies = 0, rollbacks = 0, flushes = 0;
-  uint64_t expiries = 0, rebuilds = 0, checked_timelines = 0, checked_items = 0;
+  uint64_t deleted = 0, hidden = 0, unfollows = 0, crashes = 0, late_writes = 0, zombies = 0;
+  uint64_t rollbacks = 0, flushes = 0, expiries = 0, checked_timelines = 0, checked_items = 0;
   uint64_t trimmed = 0, quarantined = 0;
   uint64_t pages = 0, walked = 0;  // of walks: pages read, and shown items that had not changed
   std::array<uint64_t, kLetters> letters{};

@@ -256,7 +256,7 @@ struct Members {
         const Record& record = log[static_cast<size_t>(next)];
         if constexpr (requires { process.Fetched(record); }) {
           inputs.emplace_back(process.Fetched(record));
-        } else {
+        } else if constexpr (std::is_constructible_v<Input, Record>) {
           inputs.emplace_back(record);
         }
       }

@@ -1,8 +1,11 @@
-// Mirrors with the real relay and applier, over rows and logs that lose, repeat and delay.
-// Mutations of the mirror are simulated here, in what its calls do.
+// Mirrors with the real logic, over rows and logs that lose, repeat and delay. Two orders are
+// looked at in each call: no reverse row is written before its msg1 is acknowledged, and none by a
+// row of log1 that was read long ago. Some mutations of the mirror are simulated here, in what its
+// calls do.
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <type_traits>
@@ -19,6 +22,9 @@ inline EdgesApplied ApplyReverse(Caller& caller, const ApplyEdges& request,
                                  const std::vector<Edge>& forgotten) {
   if (caller.Away(request.shard)) return {request.id, AwayStatus(), {}, 0};
   World& world = caller.world;
+  for (const Edge& edge : request.edges) {
+    if (world.Locked(edge.dst)) return {request.id, LockedStatus(), {}, 0};
+  }
   auto& relations = world.mysql.relations;
   EdgesApplied reply{request.id, {}, {}, 0};
   for (const Edge& edge : request.edges) {
@@ -31,18 +37,40 @@ inline EdgesApplied ApplyReverse(Caller& caller, const ApplyEdges& request,
   return reply;
 }
 
-struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPending, MarkDone,
-                                 PurgeDone, AppendHints, AppendRelations, AppendDeadLetter>,
-                       Caller,
-                       Consumes<mirror::Mirror, mirror::MirrorInput> {
+struct MirrorProcess
+    : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPending, AskPending, MarkDone, PurgeDone,
+                AppendHints, AppendRelations, AppendDeadLetter>,
+      Caller,
+      Consumes<mirror::Mirror, mirror::MirrorInput> {
   using Caller::Caller;
 
   mirror::Metrics metrics;
-  std::set<std::pair<EdgeKey, uint64_t>> forgotten;  // dropped between msg1 and the reverse row
-  std::set<EdgeKey> stale;                           // their last message wrote nothing
+  std::set<std::pair<EdgeKey, uint64_t>> forgotten;            // between msg1 and the reverse row
+  std::set<EdgeKey> stale;                                     // their last change wrote nothing
+  std::map<std::pair<EdgeKey, uint64_t>, Time> found_pending;  // when that was asked, the last time
+  UnixMs hung_until = 0;
+
+  static constexpr Duration kFreshFor = std::chrono::milliseconds(60);
+
+  bool hangs() const { return world.now.unix_ms < hung_until; }
+
+  // Of a call to it.
+  static const char* NameOfLog1(Shard shard) {
+    constexpr const char* kNames[kShards] = {"log1 of shard 0", "log1 of shard 1"};
+    return kNames[shard];
+  }
 
   // ---- rows -----------------------------------------------------------------------------------
   void Serve(const ApplyEdges& request, ReplyTo<EdgesApplied> to) {
+    for (const Edge& edge : request.edges) {
+      if (!world.announced.Written(edge.key(), edge.ver)) {
+        world.trouble = "a reverse row is written before its msg1";
+      }
+      const auto found = found_pending.find({edge.key(), edge.ver});
+      if (found == found_pending.end() || found->second + kFreshFor < world.now.mono) {
+        world.trouble = "a change is applied as it was read long ago";
+      }
+    }
     if (!world.options.guards.hint_after_truth) {
       for (const Edge& edge : request.edges) AppendSync(edge.key());
     }
@@ -67,8 +95,9 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
   void Serve(const ChangeEdge& request, ReplyTo<EdgeChanged> to) {
     const EdgeChanged failed{request.id, AwayStatus(), {}};
     Ask(to, "forward row", failed, [this, request, failed] {
-      const bool away = Away(world.shards.ShardOf(request.change.src));
-      return away ? failed : world.mysql.relations.Do(request);
+      if (Away(world.shards.ShardOf(request.change.src))) return failed;
+      if (world.Locked(request.change.src)) return EdgeChanged{request.id, LockedStatus(), {}};
+      return world.mysql.relations.Do(request);
     });
   }
 
@@ -77,21 +106,24 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
     typename R::Reply failed;
     failed.id = request.id;
     failed.status = AwayStatus();
-    Ask(to, "log1", failed, [this, request, failed] {
+    const Time asked_at = world.now.mono;
+    Ask(to, NameOfLog1(request.shard), failed, [this, request, failed, asked_at] {
       if (Away(request.shard)) return failed;
       typename R::Reply reply = world.mysql.relations.Do(request);
-      if constexpr (std::is_same_v<R, ReadPending>) {
-        if (!world.options.guards.log1_done_last) MarkAll(request.shard, reply);
+      if constexpr (std::is_same_v<R, ReadPending>) Found(reply.changes, asked_at);
+      if constexpr (std::is_same_v<R, AskPending>) {
+        world.Count(Letter::kAskedAgain);
+        Found(reply.pending, asked_at);
       }
       return reply;
     });
   }
 
-  // The mutation: rows are done as soon as a relay has read them.
-  void MarkAll(Shard shard, const PendingRead& read) {
-    MarkDone done{0, shard, {}};
-    for (const LoggedChange& change : read.changes) done.rows.push_back(change.row());
-    world.mysql.relations.Do(done);
+  void Found(const std::vector<LoggedChange>& changes, Time asked_at) {
+    for (const LoggedChange& change : changes) {
+      Time& last = found_pending[{change.edge.key(), change.edge.ver}];
+      last = std::max(last, asked_at);
+    }
   }
 
   // ---- logs -----------------------------------------------------------------------------------
@@ -103,6 +135,7 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
   void Serve(AppendHints request, ReplyTo<HintsAppended> to) {
     const Guards& guards = world.options.guards;
     const HintsAppended done{request.id, {}};
+    const auto failed = HintsAppended::Of(request.id, AwayStatus(), request.hints.size());
     if (!guards.hint_after_truth) request.hints.clear();  // the hints were sent already
     if (!guards.stale_applies_hint) {
       std::erase_if(request.hints, [this](const auto& each) {
@@ -114,12 +147,13 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
       world.AppendAll(request);
       return done;
     };
-    if (guards.hint_before_msg2) return Ask(to, "sync hints", done, append);
+    if (guards.hint_before_msg2) return Ask(to, "sync hints", failed, append);
     to(done);
     if (!world.Strikes(30)) world.Later("sync hints", append);  // otherwise lost with a crash
   }
 
   void Serve(AppendRelations request, ReplyTo<RelationsAppended> to) {
+    for (const RelationMessage& message : request.messages) world.announced.Sent(message);
     std::erase_if(request.messages, [this](const RelationMessage& message) {
       const auto* mirrored = std::get_if<EdgeMirrored>(&message);
       if (mirrored == nullptr) return false;
@@ -143,33 +177,37 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
   void Start() {
     forgotten.clear();
     stale.clear();
+    found_pending.clear();
+    hung_until = 0;
+    using std::chrono::milliseconds;
     mirror::Limits limits;
-    limits.records_open = 24;
-    limits.records_open_per_partition = 12;
-    limits.commit_every = std::chrono::milliseconds(5);
-    limits.backoff = {std::chrono::milliseconds(2), std::chrono::milliseconds(20)};
-    limits.edges_per_transaction = 3;
-    limits.keep_waiting = std::chrono::milliseconds(50);
+    limits.backoff = {milliseconds(2), milliseconds(20)};
+    limits.rows_per_pair = 12;
+    limits.fresh_for = kFreshFor;
     limits.rows_per_read = 4;
-    limits.rows_under_way = 16;
-    limits.poll_every = std::chrono::milliseconds(4);
-    limits.pass_every = std::chrono::milliseconds(40);
-    limits.relay_again = {std::chrono::milliseconds(100), std::chrono::milliseconds(400)};
-    limits.purge_every = std::chrono::milliseconds(200);
+    limits.poll_every = milliseconds(4);
+    limits.late_every = milliseconds(40);
+    limits.late_for = milliseconds(1'000);
+    limits.late_ids = 5;
+    limits.sweep_every = milliseconds(400);
+    limits.sweep_pace = milliseconds(4);
+    limits.edges_per_transaction = 3;
+    limits.friendships_in_flight = 2;
+    limits.rows_per_question = 5;
+    limits.purge_every = milliseconds(200);
     limits.keep_done = std::chrono::seconds(1);
-    const auto to_applier = AsPart<mirror::ApplierReply>(inbox);
-    const auto to_relay = AsPart<mirror::RelayReply>(inbox);
     logic = std::make_unique<mirror::Mirror>(
-        mirror::Mirror::Ports{
-            {{*this, to_applier},
-             {*this, to_applier},
-             {*this, to_applier},
-             {*this, to_applier},
-             {*this, to_applier},
-             metrics},
-            {{*this, to_relay}, {*this, to_relay}, {*this, to_relay}, {*this, to_relay}, metrics}},
-        mirror::Mirror::Setup{RangeLayout(kRanges), world.shards, kRelationPartitions,
-                              world.random()},
+        mirror::Mirror::Ports{{*this, inbox},
+                              {{*this, inbox},
+                               {*this, inbox},
+                               {*this, inbox},
+                               {*this, inbox},
+                               {*this, inbox},
+                               metrics}},
+        mirror::Mirror::Setup{
+            {RangeLayout(kRanges), world.shards, world.random(), world.options.guards.logic},
+            kEventPartitions,
+            Duration::zero()},
         limits);
   }
 };

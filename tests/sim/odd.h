@@ -24,11 +24,18 @@ struct Odd {
   uint64_t demote = 0;     // weight
   uint64_t lose_rows = 0;  // weight: a replica of posts catches up, or takes over as it is
 
+  // Changes of edges.
+  int late_commit = 0;        // percent of follows that commit behind others with higher ids
+  uint64_t lock = 0;          // weight: somebody's transaction holds a row
+  uint64_t hang = 0;          // weight: a mirror takes no turn for a while
+  uint64_t lose_changes = 0;  // weight: a forward shard fails over and loses its last changes
+
   static Odd Of(uint64_t seed) {
     Odd odd;
     odd.DrawOddHints(seed);
     odd.DrawLetters(seed);
     odd.DrawPrimaries(seed);
+    odd.DrawEdges(seed);
     std::mt19937_64 commits(seed ^ kCommits);
     if (commits() % 100 < 6) odd.commit_back = 1 + commits() % 4;
     std::mt19937_64 strikes(seed ^ kStrikes);
@@ -38,9 +45,11 @@ struct Odd {
 
  private:
   static constexpr uint64_t kStrikes = 0x5eed'0001, kOddHints = 0x5eed'0002, kLetters = 0x5eed'0003,
-                            kCommits = 0x5eed'0004, kPrimaries = 0x5eed'0005;
+                            kCommits = 0x5eed'0004, kPrimaries = 0x5eed'0005, kEdges = 0x5eed'0006;
 
-  bool any() const { return upgrade + unusable + commit_back + demote + lose_rows > 0; }
+  bool any() const {
+    return upgrade + unusable + commit_back + demote + lose_rows + lock + hang + lose_changes > 0;
+  }
 
   void DrawOddHints(uint64_t seed) {
     std::mt19937_64 random(seed ^ kOddHints);
@@ -65,6 +74,15 @@ struct Odd {
     const uint64_t kind = random() % 100;
     if (kind < 5) demote = 1 + random() % 3;
     if (kind >= 3 && kind < 9) lose_rows = 1 + random() % 4;
+  }
+
+  void DrawEdges(uint64_t seed) {
+    std::mt19937_64 random(seed ^ kEdges);
+    const uint64_t kind = random() % 100;
+    if (kind < 6) late_commit = 10 + static_cast<int>(random() % 40);
+    if (kind >= 4 && kind < 10) lock = 1 + random() % 4;
+    if (kind >= 8 && kind < 14) hang = 1 + random() % 4;
+    if (kind >= 12 && kind < 18) lose_changes = 2 + random() % 4;
   }
 };
 

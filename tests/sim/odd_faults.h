@@ -1,6 +1,7 @@
 // The faults of only a few schedules (odd.h).
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -15,8 +16,8 @@ struct OddFaults {
 
   void Strike() {
     const Odd& of = world.character.odd;
-    switch (world.Draw(
-        {of.upgrade, of.unusable, of.letters_away, of.commit_back, of.demote, of.lose_rows})) {
+    switch (world.Draw({of.upgrade, of.unusable, of.letters_away, of.commit_back, of.demote,
+                        of.lose_rows, of.lock, of.hang, of.lose_changes})) {
       case 0:
         Drain();
         return;
@@ -36,6 +37,15 @@ struct OddFaults {
       case 5:
         world.Chance(60) ? CatchUp(AnyShard()) : FailOver(AnyShard());
         return;
+      case 6:
+        Lock(world.Chance(70) ? world.AnyAuthor() : world.AnyReader());
+        return;
+      case 7:
+        Hang();
+        return;
+      case 8:
+        LoseChanges(AnyShard());
+        return;
       default:
         return;
     }
@@ -54,6 +64,8 @@ struct OddFaults {
   // Faults stop: pushers that wait for an upgrade get it.
   void Stop() {
     world.dead_letters.away_until = 0;
+    world.locked_until = {};
+    for (auto& mirror : programs.mirrors.processes) mirror->hung_until = 0;
     if (world.character.odd.newer == 0) return;
     for (size_t i = 0; i < programs.pushers.size(); ++i) {
       const PusherProcess& pusher = *programs.pushers.processes[i];
@@ -133,6 +145,69 @@ struct OddFaults {
     world.mysql.LosePosts(shard, *replica.rows);
     world.primaries.Switch(shard, world.incarnations + 1, nullptr);
     CatchUp(shard);
+  }
+
+  // ---- changes of edges -----------------------------------------------------------------------
+  void Lock(UserId user) {
+    const Shard shard = world.shards.ShardOf(user);
+    world.Trace("somebody holds a row of " + ToString(user));
+    world.locked_user[shard] = user;
+    world.locked_until[shard] = world.now.unix_ms + world.PickInt(150);
+  }
+
+  // The calls it has made go on.
+  void Hang() {
+    const int index = world.PickInt(programs.mirrors.size());
+    world.Trace("mirror " + std::to_string(index) + " hangs");
+    world.Count(Letter::kHung);
+    programs.mirrors.at(index).hung_until = world.now.unix_ms + world.PickInt(250);
+  }
+
+  // The last changes go with their rows of log1. Promised is, without a scan of the tables: a
+  // change whose msg1 is in relation-log and whose pair is open, neither answered nor looked at, is
+  // in both rows in the end. Of a change that nobody was told of nothing stays. So a shard whose
+  // last changes are others does not fail, nor while a mirror that knows them would not notice, nor
+  // twice: an adopted change has no msg1 of its own at first.
+  void LoseChanges(Shard shard) {
+    auto& relations = world.mysql.relations;
+    const auto lost = relations.Last(shard, 1 + world.Pick(3));
+    if (lost.empty() || world.failovers[shard] > 0 || !MirrorsWouldNotice(shard)) return;
+    for (const LoggedChange& change : lost) {
+      const EdgeKey edge = change.edge.key();
+      const bool old = world.now.unix_ms - change.written_at >= world.character.grace_ms;
+      if (old || world.announced.Mirrored(edge, change.edge.ver)) return;
+      if (relations.PendingOf(shard, edge) > 1) return;
+    }
+    world.Trace("shard " + std::to_string(shard) + " loses " + std::to_string(lost.size()) +
+                " changes");
+    world.Count(Letter::kChangesLost);
+    relations.LoseChanges(shard, lost.size());
+    ++world.failovers[shard];
+    for (const LoggedChange& change : lost) {
+      world.said.Unsure(change.edge.key());
+      // Of timelines that were rebuilt meanwhile.
+      world.Later("hint after a failover", [this, edge = change.edge.key()] {
+        world.AppendHint(RangeLayout(kRanges).RangeOf(edge.src), Hint::OfSync(edge.src, edge.dst));
+      });
+    }
+    world.network.Lose(MirrorProcess::NameOfLog1(shard));
+    world.primaries.Switch(shard, world.incarnations + 1, nullptr);
+    CatchUp(shard);
+  }
+
+  // By a call that is under way, before they do anything else.
+  bool MirrorsWouldNotice(Shard shard) const {
+    const auto& mirrors = programs.mirrors.processes;
+    return std::all_of(mirrors.begin(), mirrors.end(), [this, shard](const auto& mirror) {
+      if (!mirror->believes.contains(static_cast<int32_t>(shard % kEventPartitions))) return true;
+      bool asks = false;
+      for (size_t i = 0; i < world.network.size(); ++i) {
+        const Call& call = world.network.at(i);
+        const bool its = call.owner == mirror->incarnation && !call.orphan;
+        asks = asks || (its && call.name == MirrorProcess::NameOfLog1(shard));
+      }
+      return asks && mirror->inbox.empty();
+    });
   }
 
   void Replace(int index, bool upgraded) {

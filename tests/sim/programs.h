@@ -54,7 +54,7 @@ struct Programs {
     const uint64_t other = world.Pick(relations + event_consumers.size());
     const bool notices = world.Chance(notice);
     if (other < mirrors.size()) {
-      mirrors.Turn(other, notices);
+      if (!mirrors.at(static_cast<int>(other)).hangs()) mirrors.Turn(other, notices);
     } else if (other < relations) {
       reconcilers.Turn(other - mirrors.size(), notices);
     } else {

@@ -28,7 +28,6 @@ struct Readers {
 
   void StartRebuild() {
     const UserId reader = world.AnyOwner();
-    ++world.counts.rebuilds;
     rebuilds.push_back({reader,
                         std::make_unique<timeline::Rebuild>(
                             world.window(), [this] { return std::to_string(++world.tokens); },

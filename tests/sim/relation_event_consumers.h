@@ -89,6 +89,7 @@ struct EventConsumer
         away.status = AwayStatus();
         return away;
       }
+      if (world.Locked(request.change.src)) return EdgeChanged{request.id, LockedStatus(), {}};
       application.Stored(request.change);
       return world.mysql.relations.Do(request);
     };
@@ -119,7 +120,6 @@ struct EventConsumer
     using std::chrono::milliseconds;
     mirror::Limits limits;
     limits.records_open = 24;
-    limits.records_open_per_partition = 12;
     limits.events_span_per_partition = 24;
     limits.commit_every = milliseconds(5);
     limits.backoff = {milliseconds(2), milliseconds(20)};

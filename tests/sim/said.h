@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "fanline/model/edge.h"
@@ -20,6 +22,16 @@ class Said {
     const Moment now = Now();
     Add(edge, {now, now, live, false});
   }
+  // The shard lost what was said of it last, and a reconciler may restore it above all that is said
+  // meanwhile. Until the fleet is at rest nobody knows how it is.
+  void Unsure(const EdgeKey& edge) { unsure_.insert(edge); }
+  template <typename Live>
+  void Settle(Live live) {
+    for (const EdgeKey& edge : std::exchange(unsure_, {})) {
+      const Moment now = Now();
+      last_[edge] = {{now, now, live(edge), false}};
+    }
+  }
   // Two users began or ended a friendship: requested at `asked`, committed now. Of two changes of
   // one friendship the one committed later wins.
   void OfBoth(UserId one, UserId other, bool live, Moment asked) {
@@ -29,6 +41,7 @@ class Said {
   }
 
   bool MayBe(const EdgeKey& edge, bool live) const {
+    if (unsure_.contains(edge)) return true;
     const auto found = last_.find(edge);
     if (found == last_.end()) return !live;  // announced a friendship that never came
     return std::any_of(found->second.begin(), found->second.end(),
@@ -57,6 +70,7 @@ class Said {
 
   Moment moments_ = 0;
   std::map<EdgeKey, std::vector<Saying>> last_;
+  std::set<EdgeKey> unsure_;
 };
 
 }  // namespace fanline::sim

@@ -21,6 +21,7 @@
 #include "fanline/wire/relation_log.h"
 #include "tests/fakes/fake_mysql.h"
 #include "tests/fakes/fake_redis.h"
+#include "tests/sim/announced.h"
 #include "tests/sim/chance.h"
 #include "tests/sim/network.h"
 #include "tests/sim/odd_hints.h"
@@ -50,6 +51,11 @@ struct Assignment {
 };
 
 inline Status AwayStatus() { return Status::Later("mysql", "away"); }
+inline Status LockedStatus() {
+  Status status = Status::Later("mysql", "lock wait");
+  status.cause = Cause::kLocked;
+  return status;
+}
 
 // The topics of dead letters. At times they refuse everything. A process that waits for a letter
 // commits nothing beyond its record, and continues with all others.
@@ -68,7 +74,7 @@ struct World : Chances {
     snapshot = redis;
     Attach(feed, feed_group);
     Attach(tasks, task_group);
-    Attach(relation_log, mirror_group);
+    for (Assignment& assignment : mirror_group) assignment.log = &no_log;
     Attach(relation_log, pair_group);
     Attach(retry_log, retry_group);
     Attach(relation_events, event_group);
@@ -89,12 +95,19 @@ struct World : Chances {
   std::vector<Log> relation_log{kRelationPartitions}, retry_log{1};
   std::vector<Log> relation_events{kEventPartitions};
   std::vector<Assignment> feed_group{kFeedPartitions}, task_group{kRanges};
-  std::vector<Assignment> mirror_group{kRelationPartitions}, pair_group{kRelationPartitions};
+  std::vector<Assignment> pair_group{kRelationPartitions};
+  // Mirrors are members by their partitions alone: nobody commits anything.
+  Log no_log;
+  std::vector<Assignment> mirror_group{kEventPartitions};
   std::vector<Assignment> retry_group{1}, event_group{kEventPartitions};
   std::vector<Assignment*> assignments;  // of all groups
   Network network;
-  size_t carried_out = 0;  // calls of any kind, so far
-  Said said;               // of each edge
+  size_t carried_out = 0;                      // calls of any kind, so far
+  Said said;                                   // of each edge
+  Announced announced;                         // in relation-log
+  std::array<UnixMs, kShards> locked_until{};  // a user of each shard, by somebody else
+  std::array<UserId, kShards> locked_user{};
+  std::array<uint64_t, kShards> failovers{};  // of shards of relations
   OddHints odd_hints;
   DeadLetters dead_letters;
   ReconcilerMode reconciler_mode = ReconcilerMode::kRun;
@@ -184,6 +197,7 @@ struct World : Chances {
 
   // LogAppendTime: a record has the broker's time.
   void AppendRelation(const RelationMessage& message) {
+    announced.Appended(message);
     const std::string key = RelationLogKey(KeyOf(message));
     Append(relation_log, static_cast<int32_t>(Crc32(key) % kRelationPartitions),
            EncodeRelationMessage(message));
@@ -207,6 +221,13 @@ struct World : Chances {
   bool NodeAway(uint32_t node) const { return now.unix_ms < node_away_until[node]; }
   bool OwnersAway() const { return now.unix_ms < owners_away_until; }
   bool Away(Shard shard) const { return now.unix_ms < away_until[shard]; }
+  // Somebody's transaction holds a row of the user.
+  bool Locked(UserId user) {
+    const Shard shard = shards.ShardOf(user);
+    if (now.unix_ms >= locked_until[shard] || locked_user[shard] != user) return false;
+    Count(Letter::kLockedRow);
+    return true;
+  }
 
   // Sends an action that nobody waits for. It happens after any length of time.
   template <typename F>

@@ -94,7 +94,8 @@ _VISIBLE = ("SELECT author_id, post_id, created_at_ms, pushed FROM author_post F
 _FRIENDS = (f"SELECT STRAIGHT_JOIN f.dst, f.pos FROM following AS f FORCE INDEX (newest) JOIN follower AS r FORCE"
             f" INDEX (PRIMARY) ON r.dst = {OWNER} AND r.bucket = CRC32(f.dst) % 1024 AND r.src = f.dst AND"
             f" r.state = 1 WHERE f.state = 1 AND f.src = {OWNER}")
-_LOGGED = "kind, src, dst, ver, state, pos, FLOOR(UNIX_TIMESTAMP(ts) * 1000) FROM log1 FORCE INDEX (pending)"
+_LOGGED_BY = "kind, src, dst, ver, state, pos, FLOOR(UNIX_TIMESTAMP(ts) * 1000) FROM log1 FORCE INDEX"
+_LOGGED = f"{_LOGGED_BY} (pending)"
 _INSERT_FOLLOWER = "INSERT INTO follower (dst, bucket, src, ver, state, pos) VALUES [] ON DUPLICATE KEY UPDATE "
 _COUNTED = "counts the live rows of a user by the index: 100 each"
 _CLOCK = "UNIX_TIMESTAMP() * 1000000"
@@ -223,7 +224,7 @@ ENTRIES = [
     entry(f"SELECT changes_until - (({_CLOCK} + 9) - 9) FROM user_rel WHERE user_id = {OWNER}"),
     entry(f"SELECT COALESCE((SELECT following_cnt FROM user_rel WHERE user_id = {OWNER}), 0) >= 9 AND NOT EXISTS (SELECT 1"
           f" FROM following WHERE src = {OWNER} AND dst = {MEMBER} AND state = 1)"),
-    entry("CALL follow_edge([])", [str(OWNER), str(id_of(member_of(12, 0))), "9000", "5000"]),
+    entry("CALL follow_edge([])", [str(OWNER), str(id_of(member_of(12, 0))), "9000", "5000", "8653846", "3582692308"]),
     entry("CALL change_edge([])", [str(OWNER), str(MEMBER), "0", "9000", "9", "0", "0", "5000"]),
     entry(f"SELECT 1 FROM following FORCE INDEX (newest) WHERE state = 1 AND src = {OWNER} LIMIT 1"),
     entry(f"SELECT EXISTS (SELECT 1 FROM following FORCE INDEX (PRIMARY) WHERE src = {OWNER}) OR EXISTS (SELECT 1 FROM"
@@ -264,6 +265,8 @@ ENTRIES = [
 
     # The log of changes.
     entry(f"SELECT id, {_LOGGED} WHERE done = 0 AND id > 50000 ORDER BY id LIMIT {PAGE}"),
+    entry("SELECT COALESCE(MAX(id), 0) FROM log1"),
+    entry(f"SELECT id, {_LOGGED_BY} (PRIMARY) WHERE done = 0 AND id IN ([])", listed(range(50_000, 50_000 + IDS))),
     entry(f"SELECT * FROM (SELECT id, {_LOGGED} WHERE done = 0 AND id > 0 ORDER BY id LIMIT {PAGE}) AS oldest WHERE"
           f" kind = 1 AND src = {OWNER} AND dst = {MEMBER} ORDER BY id",
           more=3 * PAGE, why="looks through the oldest pending rows, as many as its limit"),

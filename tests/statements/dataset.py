@@ -46,7 +46,7 @@ _FILL = [
     ("author_post (author_id, post_id, member, created_at_ms)",
      f"{_OWNER}, {_MEMBER}, {_MEMBER}, {STARTED} + seq"),
     ("log1 (kind, src, dst, ver, state, pos, ts, done)",
-     f"1, {_OWNER}, {_MEMBER}, 1, 1, seq, NOW(3) - INTERVAL 9 DAY, seq % 2"),
+     f"1, {_OWNER}, {_MEMBER}, 1, 1, seq, NOW(3) - INTERVAL 9 DAY, (seq DIV 1000 + 1) % 2"),
     ("friend_request (low, high, ver, state, asked_by)", f"{_LOW}, {_HIGH}, 1, 2, {_LOW}"),
     ("repair_log (net, cause, src, dst, before_value, after_value, ver)",
      f"'pair', 'missing', {_OWNER}, {_MEMBER}, '', '', 1"),

@@ -11,7 +11,8 @@ using std::chrono::milliseconds;
 
 constexpr Backoff kBackoff{.first = milliseconds(50), .most = milliseconds(5000)};
 
-TEST(Backoff, DoublesFromTheFirstDelayUpToTheMost) {
+TEST(Backoff, DoublesFromTheFirstDelayUpToTheMostAndTakesAttemptZeroForTheFirst) {
+  EXPECT_EQ(kBackoff.Delay(0, 25'000), kBackoff.Delay(1, 25'000));
   const Duration full[] = {milliseconds(50),   milliseconds(100),  milliseconds(200),
                            milliseconds(400),  milliseconds(800),  milliseconds(1600),
                            milliseconds(3200), milliseconds(5000), milliseconds(5000)};
@@ -39,10 +40,6 @@ TEST(Backoff, StaysAtTheMostHoweverOftenItFailed) {
   for (uint32_t attempt : {20u, 64u, 1'000u, UINT32_MAX}) {
     EXPECT_EQ(kBackoff.Delay(attempt, 2'500'000), milliseconds(5000)) << attempt;
   }
-}
-
-TEST(Backoff, TakesAttemptZeroForTheFirst) {
-  EXPECT_EQ(kBackoff.Delay(0, 25'000), kBackoff.Delay(1, 25'000));
 }
 
 }  // namespace

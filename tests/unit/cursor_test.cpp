@@ -5,7 +5,8 @@
 namespace fanline {
 namespace {
 
-TEST(Cursor, IsReadBackAsItWasWritten) {
+TEST(Cursor, IsTheTimeAndThePostAndReadBackAsItWasWritten) {
+  EXPECT_EQ(CursorText(Position{1700000000000, PostId{77}}), "1700000000000.77");
   for (const Position position : {Position{1, PostId{1}}, Position{1700000000000, PostId{77}},
                                   Position{kMaxCreatedAt, PostId{UINT64_MAX - 1}}}) {
     const auto read = ParseCursor(CursorText(position));
@@ -13,10 +14,6 @@ TEST(Cursor, IsReadBackAsItWasWritten) {
     EXPECT_EQ(read->created_at, position.created_at);
     EXPECT_EQ(read->post, position.post);
   }
-}
-
-TEST(Cursor, IsTheTimeAndThePost) {
-  EXPECT_EQ(CursorText(Position{1700000000000, PostId{77}}), "1700000000000.77");
 }
 
 TEST(Cursor, NoOtherTextIsOne) {

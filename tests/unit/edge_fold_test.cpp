@@ -13,7 +13,6 @@ namespace fanline {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using testing::Seeded;
 
 Edge Follow(uint64_t src, uint64_t dst, uint64_t ver) {
@@ -23,23 +22,6 @@ Edge Unfollow(uint64_t src, uint64_t dst, uint64_t ver) {
   return {UserId{src}, UserId{dst}, ver, false, 0};
 }
 
-TEST(Fold, WritesWhatIsNewAndCountsIt) {
-  const Folded folded = Fold(std::vector{Follow(1, 5, 7)}, {});
-  EXPECT_THAT(folded.rows, ElementsAre(Follow(1, 5, 7)));
-  EXPECT_THAT(folded.counters, ElementsAre(CounterChange{UserId{5}, 1}));
-  EXPECT_THAT(folded.mirrored, ElementsAre(EdgeMirrored{{UserId{1}, UserId{5}}, 7}));
-}
-
-TEST(Fold, AnswersAStaleOrRepeatedMessageWithTheRowsVersionAndWritesNothing) {
-  const std::vector rows{Unfollow(1, 5, 9)};
-  for (const Edge& message : {Follow(1, 5, 7), Unfollow(1, 5, 9)}) {
-    const Folded folded = Fold(std::vector{message}, rows);
-    EXPECT_THAT(folded.rows, IsEmpty());
-    EXPECT_THAT(folded.counters, IsEmpty());
-    EXPECT_THAT(folded.mirrored, ElementsAre(EdgeMirrored{{UserId{1}, UserId{5}}, 9}));
-  }
-}
-
 TEST(Fold, WritesTheNewestOfAStormAndAnswersEveryMessageWithIt) {
   const Folded folded =
       Fold(std::vector{Unfollow(1, 5, 8), Follow(1, 5, 9), Follow(1, 5, 7), Follow(1, 5, 9)}, {});
@@ -47,12 +29,6 @@ TEST(Fold, WritesTheNewestOfAStormAndAnswersEveryMessageWithIt) {
   EXPECT_THAT(folded.counters, ElementsAre(CounterChange{UserId{5}, 1}));
   const EdgeMirrored newest{{UserId{1}, UserId{5}}, 9};
   EXPECT_THAT(folded.mirrored, ElementsAre(newest, newest, newest, newest));
-}
-
-TEST(Fold, ATombstoneIsWrittenEvenWhereThereWasNoRow) {
-  const Folded folded = Fold(std::vector{Unfollow(1, 5, 7)}, {});
-  EXPECT_THAT(folded.rows, ElementsAre(Unfollow(1, 5, 7)));
-  EXPECT_THAT(folded.counters, IsEmpty());
 }
 
 TEST(Fold, CountsPerFollowedUserOnceAndLeavesOutWhatComesToNothing) {

@@ -27,13 +27,6 @@ TEST(Edge, TransitionsCountLiveEdges) {
   EXPECT_EQ(Transition(kFollow, {.ver = 9, .live = true, .pos = 5}), 0);
 }
 
-TEST(Edge, IsItsKeyAndItsState) {
-  constexpr EdgeKey key{UserId{5}, UserId{9}};
-  const Edge edge = EdgeOf(key, kFollow);
-  EXPECT_EQ(edge.key(), key);
-  EXPECT_EQ(edge.state(), kFollow);
-}
-
 TEST(Edge, KeysAreOrderedBySrcAndAnEdgeIsNotItsReverse) {
   EXPECT_LT((EdgeKey{UserId{1}, UserId{9}}), (EdgeKey{UserId{2}, UserId{1}}));
   EXPECT_LT((EdgeKey{UserId{1}, UserId{1}}), (EdgeKey{UserId{1}, UserId{9}}));

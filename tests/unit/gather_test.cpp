@@ -67,8 +67,10 @@ TEST(GatherPace, NothingWaitsWhenItIsOff) {
   EXPECT_EQ(w.longest, Duration::zero());
 }
 
-TEST(GatherReady, GoesAtOnceWhenNothingElseIsUnderWay) {
-  GatherReady ready(kBound);
+TEST(GatherReady, GoesAtOnceWhenNothingElseIsUnderWayOrItIsOff) {
+  GatherReady ready(kBound), off(Duration::zero());
+  off.Add(kStart);
+  EXPECT_TRUE(off.due(true, kStart));
   EXPECT_FALSE(ready.due(false, kStart)) << "nothing is ready";
   ready.Add(kStart);
   EXPECT_TRUE(ready.due(false, kStart));
@@ -84,12 +86,6 @@ TEST(GatherReady, WaitsForWhatIsUnderWayButNoLongerThanTheBound) {
   ready.Released();
   EXPECT_EQ(ready.timer(), std::nullopt);
   EXPECT_FALSE(ready.due(false, kStart + kBound));
-}
-
-TEST(GatherReady, WaitsForNothingWhenItIsOff) {
-  GatherReady ready(Duration::zero());
-  ready.Add(kStart);
-  EXPECT_TRUE(ready.due(true, kStart));
 }
 
 }  // namespace

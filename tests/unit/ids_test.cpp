@@ -5,11 +5,15 @@
 namespace fanline {
 namespace {
 
-TEST(ParseId, ReadsEveryValidId) {
+TEST(ParseId, ReadsEveryValidIdAndBackWhatToStringWrote) {
   EXPECT_EQ(ParseId("1"), 1u);
   EXPECT_EQ(ParseId("75879"), 75879u);
   EXPECT_EQ(ParseId("9007199254740993"), 9007199254740993u);          // no double holds it
   EXPECT_EQ(ParseId("18446744073709551614"), 18446744073709551614u);  // the largest
+  for (uint64_t raw : {uint64_t{1}, uint64_t{10}, uint64_t{1} << 53, UINT64_MAX - 1}) {
+    EXPECT_EQ(ParseId(ToString(UserId{raw})), raw);
+    EXPECT_EQ(ParseId(ToString(PostId{raw})), raw);
+  }
 }
 
 TEST(ParseId, RefusesTheTwoInvalidIdsAndWhatIsBeyond) {
@@ -25,13 +29,6 @@ TEST(ParseId, KnowsOneSpellingOfAnIdOnly) {
     EXPECT_FALSE(ParseId(bad)) << '"' << bad << '"';
   }
   EXPECT_FALSE(ParseId(std::string_view("7\0", 2)));
-}
-
-TEST(ParseId, ReadsBackWhatToStringWrote) {
-  for (uint64_t raw : {uint64_t{1}, uint64_t{10}, uint64_t{1} << 53, UINT64_MAX - 1}) {
-    EXPECT_EQ(ParseId(ToString(UserId{raw})), raw);
-    EXPECT_EQ(ParseId(ToString(PostId{raw})), raw);
-  }
 }
 
 }  // namespace

@@ -21,8 +21,6 @@ TEST(Item, OfTheSameMillisecondTheMemberBytesDecideNotTheNumbers) {
   EXPECT_TRUE(IsNewer({PostId{1}, 1000}, {PostId{10}, 1000}));  // "1" < "10"
 }
 
-TEST(Item, IsNotNewerThanItself) { EXPECT_FALSE(IsNewer({PostId{7}, 1000}, {PostId{7}, 1000})); }
-
 TEST(Item, HasOneOrderForAnySetOfItems) {
   fanline::testing::Seeded random;
   std::vector<Item> items;

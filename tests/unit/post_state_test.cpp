@@ -26,8 +26,6 @@ PostState After(const std::vector<FeedEvent>& events) {
   return state;
 }
 
-TEST(PostState, WithoutAnEventIsNotVisible) { EXPECT_FALSE(PostState{}.visible()); }
-
 TEST(PostState, IsVisibleWhenPublishedUntilDeletedOrHidden) {
   struct Case {
     const char* what;
@@ -35,6 +33,7 @@ TEST(PostState, IsVisibleWhenPublishedUntilDeletedOrHidden) {
     bool visible;
   };
   const Case cases[] = {
+      {"no event", {}, false},
       {"published", {Published(1000)}, true},
       {"only hidden", {Hidden(1)}, false},
       {"only unhidden", {Unhidden(1)}, false},

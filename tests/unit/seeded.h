@@ -13,6 +13,7 @@ namespace fanline::testing {
 
 class Seeded {
  public:
+  uint64_t seed() const { return seed_; }
   uint64_t Bits() { return engine_(); }
   // 0 .. bound-1
   uint64_t Below(uint64_t bound) { return engine_() % bound; }

@@ -2,7 +2,6 @@
 follows and unfollows. At the end every timeline, both directions of the relations and all counters are exact."""
 
 import random
-import threading
 import unittest
 from http.client import HTTPException
 
@@ -14,6 +13,7 @@ from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import RELATION_LOG
 from stack.programs.relations import Relations
 from tests.e2e.installation import SESSION, USERS, Installation
+from tests.e2e.meanwhile import again_and_again
 
 EVERYBODY = range(1, USERS + 1)
 
@@ -40,22 +40,14 @@ class RollingRestart(Installation):
     def test_a_rolling_restart_on_migrated_tables_under_load_ends_exact(self):
         self.relations = Relations(self.stack.mysql)
         self.feedctl.run("activate", "--threads", 2, lines=EVERYBODY)
-        stop, load = threading.Event(), Load()
-        user = threading.Thread(target=load.of, args=(self.use, stop))
-        user.start()
-        try:
+        with again_and_again(self.user(), 0.01):
             self.migrate()
-            self.await_more(load)  # the daemons run on beside what they do not know
+            self.await_more()  # the daemons run on beside what they do not know
             for daemons in self.roles.values():
                 for daemon in daemons:
                     self.assertEqual(daemon.stop(), 0)
                     daemon.start().wait_ready()
-                    self.await_more(load)
-        finally:
-            stop.set()
-            user.join()
-        if load.failed:
-            raise load.failed
+                    self.await_more()
         self.assertGreater(self.counter("fanline_hints_done_total"), 0)
         self.check()
 
@@ -64,15 +56,16 @@ class RollingRestart(Installation):
         later.programs = BIN / "later"
         self.assertIn("made 2 migrations", later.run("migrate"))
 
-    def await_more(self, load):
-        worked = load.done
-        self.wait_for(lambda: load.failed or load.done > worked + 20, "the application to go on")
+    def await_more(self):
+        worked = self.done
+        self.wait_for(lambda: self.done > worked + 20, "the application to go on")
 
-    def use(self, stop):
-        """Yields after each thing done."""
-        draw = random.Random(11)
+    def user(self):
+        """An application that does one thing at each call, and counts them in `done`."""
+        draw, self.done = random.Random(11), 0
         posts, clients = [], [api.client() for api in self.roles["apis"]]
-        while not stop.wait(0.01):
+
+        def use():
             if draw.random() < 0.5:
                 author = draw.choice(EVERYBODY)
                 posts.append((author, self.publish(author)))
@@ -86,7 +79,9 @@ class RollingRestart(Installation):
                 else:
                     self.ask_api(draw.sample(clients, 2), reader, author, live)
                 (self.ledger.follow if live else self.ledger.unfollow)(reader, author)
-            yield
+            self.done += 1
+
+        return use
 
     def ask_api(self, clients, reader, author, live):
         """As by a gateway, which asks the other process where one does not answer."""
@@ -97,7 +92,7 @@ class RollingRestart(Installation):
 
     def check(self):
         self.fleet.wait_serving()
-        self.wait_for(lambda: self.relations.pending() == 0, "log1 to be relayed")
+        self.wait_for(lambda: self.relations.pending() == 0, "log1 to be mirrored")
         self.settle()
         self.wait_reconciled()
         self.assert_exact()
@@ -118,20 +113,6 @@ class RollingRestart(Installation):
             backlog.close()
         for reconciler in self.roles["reconcilers"]:
             self.assertGreater(reconciler.counters().total("fanline_rel_pairs_total", result="matched"), 0, reconciler.name)
-
-
-class Load:
-    """What an application does in a thread of its own."""
-
-    def __init__(self):
-        self.done, self.failed = 0, None
-
-    def of(self, use, stop):
-        try:
-            for _ in use(stop):
-                self.done += 1
-        except Exception as error:  # is raised where its end is awaited
-            self.failed = error
 
 
 def answer_of_any(clients, method, path):

@@ -48,6 +48,23 @@ std::vector<LoggedChange> PendingChanges(Connection& connection, uint64_t after,
   return changes;
 }
 
+uint64_t NewestChange(Connection& connection) {
+  uint64_t newest = 0;
+  connection.Query("SELECT COALESCE(MAX(id), 0) FROM log1",
+                   [&](const Row& row) { newest = row.UInt64(1); });
+  return newest;
+}
+
+std::vector<LoggedChange> PendingAmong(Connection& connection, std::vector<uint64_t> ids) {
+  std::vector<LoggedChange> changes;
+  SortUnique(ids);
+  ForEachChunk(ids, kIdsLimit, [&](std::span<const uint64_t> chunk) {
+    connection.Query(PendingOfSql(chunk),
+                     [&](const Row& row) { changes.push_back(ChangeOf(row)); });
+  });
+  return changes;
+}
+
 void MarkChangesDone(Connection& connection, const std::vector<LogRow>& rows) {
   ForEachChunk(rows, kRowsPerMark, [&](std::span<const LogRow> chunk) {
     connection.Execute(

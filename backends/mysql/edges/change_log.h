@@ -1,10 +1,10 @@
 // Table log1: the changes of forward edges and of friendships. A row is pending from the change's
-// own transaction on. A relay marks it done when everything that follows from the change is
+// own transaction on. A mirror marks it done when everything that follows from the change is
 // acknowledged. Blocking; one thread at a time.
 //
-// A relay reads the pending rows from the oldest on, again and again. Several relays may run side
-// by side, because relaying is idempotent. A relay must not read only above an id that it has
-// saved: transactions do not commit in the order of their ids, and a late commit would be lost.
+// Several mirrors may read side by side, because all they do is idempotent. A mirror must not read
+// only above an id that it has saved: transactions do not commit in the order of their ids, and a
+// late commit would be lost.
 #pragma once
 
 #include <chrono>
@@ -20,9 +20,14 @@ namespace fanline::mysql {
 // The requests ReadPending and MarkDone, on a connection to the shard. They throw MysqlError.
 [[nodiscard]] std::vector<LoggedChange> PendingChanges(Connection& connection, uint64_t after,
                                                        uint32_t limit);
+// The highest id of any row; 0: there is none. Throws MysqlError.
+[[nodiscard]] uint64_t NewestChange(Connection& connection);
+// Those of the rows `ids` that are pending; no order. Throws MysqlError.
+[[nodiscard]] std::vector<LoggedChange> PendingAmong(Connection& connection,
+                                                     std::vector<uint64_t> ids);
 void MarkChangesDone(Connection& connection, const std::vector<LogRow>& rows);
 
-// Deletes done rows older than `keep`, oldest first, and returns their number. A relay calls this
+// Deletes done rows older than `keep`, oldest first, and returns their number. A mirror calls this
 // now and then. `most` limits the rows, and with them the time and the undo log of one call. `keep`
 // must be at least the longest scan window, whose rows may still be needed. Throws MysqlError.
 uint64_t PurgeChanges(Connection& connection, std::chrono::seconds keep, uint32_t most);

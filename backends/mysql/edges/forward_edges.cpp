@@ -21,8 +21,10 @@ UnixMs PosOf(const EdgeChange& change) { return static_cast<UnixMs>(change.unix_
 // The fast path of a follow (follow_edge.sql). Nothing: it does not apply, and nothing was changed.
 std::optional<ForwardChanged> FollowNew(Connection& connection, const EdgeChange& change,
                                         uint32_t most_followed) {
+  const int64_t part = kHourUs / ChangesAnHour(most_followed);
   std::string sql = "CALL follow_edge";
-  AppendTuple(sql, Raw(change.src), Raw(change.dst), change.unix_us, most_followed);
+  AppendTuple(sql, Raw(change.src), Raw(change.dst), change.unix_us, most_followed, part,
+              kHourUs - 2 * part);
   bool made = true;
   connection.Call(sql, [&](const Row&) { made = false; });
   if (!made) return std::nullopt;

@@ -1,5 +1,5 @@
 // Changes of forward edges, the truth of who follows whom: row, version, counter and log1 row in
-// one transaction (schemas/sql/{change,follow}_edge.sql). A relay of log1 then brings about the
+// one transaction (schemas/sql/{change,follow}_edge.sql). The mirror then brings about the
 // reverse row. Blocking; one thread at a time.
 //
 // Idempotent: a state that already holds is not written again. If a connection is lost during a
@@ -25,7 +25,7 @@ Status CheckEdgeIds(UserId src, UserId dst);
 [[nodiscard]] ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
                                            uint32_t most_followed = kMostFollowed);
 // Makes the forward row equal to `edge`, at edge.ver, unless the row already has that version or a
-// newer one. This is a repair: it is relayed like any change, and the limit of followed users does
+// newer one. This is a repair: it is mirrored like any change, and the limit of followed users does
 // not apply. The caller takes `edge` from one of these rows, with the version raised by one:
 // - from the reverse row, if that is newer than the forward row or has none;
 // - from the same with live = false, if orphans are to be removed;

@@ -3,14 +3,14 @@
 // on the pair's row.
 //
 // The row of a pair lies on one shard, its two edges lie on two. So accepting and removing also
-// commit a row of log1, from which a relay writes both edges. Each is an ordinary forward change
-// that is relayed in turn. If the relay is killed between the edges, it finds the row still pending
+// commit a row of log1, from which the mirror writes both edges. Each is an ordinary forward change
+// that is mirrored in turn. If the mirror is killed between the edges, it finds the row pending
 // and writes both again. These changes carry the pair's version: one that comes after a newer one
 // of the same pair has no effect, even if it arrives for the first time.
 //
 // The edges are like those of a follow: an unfollow ends one of them. The friendship then stays as
 // it is until it is removed and requested again. If a friendship's change and a user's own change
-// meet on an edge, the later one wins, no matter when the relay runs: the pair's version is
+// meet on an edge, the later one wins, no matter when the mirror runs: the pair's version is
 // announced to both edges (AnnounceFriendship in forward_edges.h) before the pair's row is
 // committed, and a user's own change settles what was announced
 // (docs/decisions/0010-friendships-are-announced.md). So beginning and ending a friendship need
@@ -30,9 +30,9 @@ Shard PairShard(const ShardMap& map, UserId one, UserId other);
 // The pair's row; a plain read, which proves nothing (Connection::RequirePrimary). Both run on a
 // connection to PairShard and throw MysqlError.
 [[nodiscard]] Friendship ReadPairRow(Connection& connection, UserId one, UserId other);
-// If the two became friends or no longer are, a row of log1 is pending afterwards, from which a
-// relay writes both edges. FriendshipWritten::changed is also false if an earlier call did it whose
-// answer was lost.
+// If the two became friends or no longer are, a row of log1 is pending afterwards, from which the
+// mirror writes both edges. FriendshipWritten::changed is also false if an earlier call did it
+// whose answer was lost.
 [[nodiscard]] FriendshipWritten WritePairRow(Connection& connection, const WriteFriendship& change);
 
 }  // namespace fanline::mysql

@@ -47,7 +47,17 @@ std::vector<MarkedDone> ChangeLogService::DoAll(Connection& connection,
 }
 
 PendingRead ChangeLogService::Do(Connection& connection, const ReadPending& request) {
-  return {.status = {}, .changes = PendingChanges(connection, request.after, request.limit)};
+  PendingRead reply;
+  if (request.after == 0) reply.newest = NewestChange(connection);
+  reply.changes = PendingChanges(connection, request.after, request.limit);
+  return reply;
+}
+
+// Who asks acts on the answer: a server that was demoted meanwhile may not give it.
+PendingAsked ChangeLogService::Do(Connection& connection, const AskPending& request) {
+  PendingAsked reply{.status = {}, .pending = PendingAmong(connection, request.log_ids)};
+  connection.RequirePrimary();
+  return reply;
 }
 
 PurgedDone ChangeLogService::Do(Connection& connection, const PurgeDone& request) {

@@ -42,11 +42,12 @@ struct ChangeLogService {
 
   std::vector<MarkedDone> DoAll(Connection& connection, const std::vector<MarkDone>& requests);
   PendingRead Do(Connection& connection, const ReadPending& request);
+  PendingAsked Do(Connection& connection, const AskPending& request);
   PurgedDone Do(Connection& connection, const PurgeDone& request);
   MirrorModeRead Do(Connection& connection, const ReadMirrorMode& request);
   Shard ShardOf(const ReadMirrorMode&) const { return kSettingsShard; }
 };
 using MysqlChangeStore =
-    ShardPort<ChangeLogService, MarkDone, ReadPending, PurgeDone, ReadMirrorMode>;
+    ShardPort<ChangeLogService, MarkDone, ReadPending, AskPending, PurgeDone, ReadMirrorMode>;
 
 }  // namespace fanline::mysql

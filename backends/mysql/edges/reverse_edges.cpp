@@ -77,7 +77,7 @@ void Count(Connection& connection, const std::vector<CounterChange>& counters,
 }
 
 // The result for each edge given. Only one edge reports that it wrote the row and made its
-// transition, the one that the row now equals, because a relay may act on each report.
+// transition, the one that the row now equals, because a mirror may act on each report.
 std::vector<ReverseApplied> Answers(std::span<const Edge> edges, const std::vector<Edge>& before,
                                     const Folded& folded) {
   std::unordered_map<EdgeKey, EdgeState> was;

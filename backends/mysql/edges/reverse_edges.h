@@ -1,4 +1,4 @@
-// Makes reverse edges agree with forward ones. Relays, synchronous follows and repairs use it. The
+// Makes reverse edges agree with forward ones. Mirror, synchronous follows and repairs use it. The
 // higher version wins, so a change that comes late, twice or beside others leads to the same rows.
 // Blocking; one thread at a time.
 #pragma once

@@ -81,29 +81,34 @@ Status AppEdges::CheckTables() {
 }
 
 void AppEdges::Read(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out) {
-  struct Found {
-    Status status;
-    std::map<EdgeKey, EdgeState> rows;
-  };
-  const auto read = [&](Side& side, auto owner) {
-    std::map<Shard, std::vector<EdgeKey>> by_shard;
-    for (const EdgeKey& edge : edges) by_shard[side.map.ShardOf(owner(edge))].push_back(edge);
-    std::map<Shard, Found> found;
-    for (const auto& [shard, wanted] : by_shard) {
-      std::vector<Edge> rows;
-      found[shard].status = Read(side, shard, wanted, &rows);
-      for (const Edge& row : rows) found[shard].rows[row.key()] = row.state();
-    }
-    return found;
-  };
-  auto reverse = read(reverse_, [](const EdgeKey& edge) { return edge.dst; });
-  auto forward = read(forward_, [](const EdgeKey& edge) { return edge.src; });
-  out->clear();
-  for (const EdgeKey& edge : edges) {
-    Found& of_reverse = reverse[reverse_.map.ShardOf(edge.dst)];
-    Found& of_forward = forward[forward_.map.ShardOf(edge.src)];
-    out->push_back({of_reverse.status.done() ? of_forward.status : of_reverse.status,
-                    of_reverse.rows[edge], of_forward.rows[edge]});
+  ReadReverse(edges, out);
+  ReadForward(edges, out);
+}
+
+void AppEdges::ReadReverse(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out) {
+  out->assign(edges.size(), {});
+  Read(reverse_, edges, &EdgeKey::dst, &RowsOfEdge::reverse, out);
+}
+
+void AppEdges::ReadForward(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out) {
+  Read(forward_, edges, &EdgeKey::src, &RowsOfEdge::forward, out);
+}
+
+void AppEdges::Read(Side& side, std::span<const EdgeKey> edges, UserId EdgeKey::*owner,
+                    EdgeState RowsOfEdge::*row, std::vector<RowsOfEdge>* out) {
+  std::map<Shard, std::vector<EdgeKey>> by_shard;
+  for (const EdgeKey& edge : edges) by_shard[side.map.ShardOf(edge.*owner)].push_back(edge);
+  std::map<EdgeKey, EdgeState> found;
+  std::map<Shard, Status> results;
+  for (const auto& [shard, wanted] : by_shard) {
+    std::vector<Edge> rows;
+    results[shard] = Read(side, shard, wanted, &rows);
+    for (const Edge& each : rows) found[each.key()] = each.state();
+  }
+  for (size_t i = 0; i < edges.size(); ++i) {
+    RowsOfEdge& rows = out->at(i);
+    if (rows.status.done()) rows.status = results.at(side.map.ShardOf(edges[i].*owner));
+    rows.*row = found[edges[i]];
   }
 }
 

@@ -37,6 +37,9 @@ class AppEdges {
   [[nodiscard]] Status CheckTables();
   // Reads in the order that ReadEdges requires: all reverse rows before the first forward row.
   void Read(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out);
+  // The two halves of that, in this order: the second completes what the first began.
+  void ReadReverse(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out);
+  void ReadForward(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out);
   // Makes the row equal to `edge`, unless it already has that version or a newer one. *written:
   // this call wrote it; *now: the row.
   Status WriteForward(const Edge& edge, bool* written, Edge* now);
@@ -54,6 +57,9 @@ class AppEdges {
   };
 
   static Status CheckTable(Side& side, const std::string& name, Shard shard);
+  // Reads the rows that lie with `owner`, and merges them into `out`.
+  static void Read(Side& side, std::span<const EdgeKey> edges, UserId EdgeKey::*owner,
+                   EdgeState RowsOfEdge::*row, std::vector<RowsOfEdge>* out);
   static Status Read(Side& side, Shard shard, std::span<const EdgeKey> edges,
                      std::vector<Edge>* out);
   static Status Write(Side& side, Shard shard, const Edge& edge, bool* written, Edge* now);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "backends/mysql/edges/forward_edges.h"
@@ -28,11 +29,19 @@ class EdgeRepair {
   // first forward row. A change commits the forward row first, so a reverse row that is read as
   // newer than its forward row really is newer, whatever is written meanwhile.
   void ReadReverseThenForward(std::span<const EdgeKey> edges, std::vector<EdgeRows>* out);
+  // The two halves of that, in this order: the second completes what the first began.
+  void ReadReverse(std::span<const EdgeKey> edges, std::vector<EdgeRows>* out);
+  void ReadForward(std::span<const EdgeKey> edges, std::vector<EdgeRows>* out);
 
   // Calls AdoptForward on the shard of edge.src.
   Status Adopt(const Edge& edge, ForwardChanged* out);
 
  private:
+  // Reads the rows that lie with `owner`, and merges them into `out`.
+  void Read(std::span<const EdgeKey> edges, UserId EdgeKey::*owner,
+            std::string (*sql)(std::span<const EdgeKey>), Edge EdgeRows::*row,
+            std::vector<EdgeRows>* out);
+
   ShardConnections& connections_;
   const ShardMap& map_;
 };

@@ -16,14 +16,21 @@ class OwnEdges final : public RepairWorker {
         repair_(connections_, map_),
         reverse_(connections_, map_) {}
 
-  EdgesRead Do(const ReadEdges& request) override {
+  void ReadReverse(const ReadEdges& request, EdgesRead& reply) override {
     std::vector<EdgeRows> found;
-    repair_.ReadReverseThenForward(request.edges, &found);
-    EdgesRead reply;
+    repair_.ReadReverse(request.edges, &found);
     for (EdgeRows& rows : found) {
-      reply.rows.push_back({std::move(rows.status), rows.reverse.state(), rows.forward.state()});
+      reply.rows.push_back({std::move(rows.status), rows.reverse.state(), {}});
     }
-    return reply;
+  }
+
+  void ReadForward(const ReadEdges& request, EdgesRead& reply) override {
+    std::vector<EdgeRows> found(request.edges.size());
+    repair_.ReadForward(request.edges, &found);
+    for (size_t i = 0; i < found.size(); ++i) {
+      reply.rows[i].status = std::move(found[i].status);
+      reply.rows[i].forward = found[i].forward.state();
+    }
   }
 
   EdgesApplied Do(const ApplyEdges& request) override {
@@ -53,10 +60,12 @@ class ApplicationsEdges final : public RepairWorker {
   ApplicationsEdges(const Config& config, const ShardMap& map, const AppTables& tables)
       : RepairWorker(config, map, "app." + tables.reverse.table), edges_(tables) {}
 
-  EdgesRead Do(const ReadEdges& request) override {
-    EdgesRead reply;
-    edges_.Read(request.edges, &reply.rows);
-    return reply;
+  void ReadReverse(const ReadEdges& request, EdgesRead& reply) override {
+    edges_.ReadReverse(request.edges, &reply.rows);
+  }
+
+  void ReadForward(const ReadEdges& request, EdgesRead& reply) override {
+    edges_.ReadForward(request.edges, &reply.rows);
   }
 
   EdgesApplied Do(const ApplyEdges& request) override {
@@ -80,6 +89,16 @@ class ApplicationsEdges final : public RepairWorker {
  private:
   AppEdges edges_;
 };
+
+std::unique_ptr<RepairWorker> MakeWorker(const Config& config, const ShardMap& map,
+                                         const std::optional<AppTables>& app) {
+  if (app) return std::make_unique<ApplicationsEdges>(config, map, *app);
+  return std::make_unique<OwnEdges>(config, map);
+}
+
+ShardMap MapOf(const EdgeTable& table) {
+  return ShardMap::Even(static_cast<uint32_t>(table.config.shards.size()));
+}
 
 }  // namespace
 
@@ -116,40 +135,61 @@ RepairsPurged RepairWorker::Do(const PurgeRepairs& request) {
 }
 
 MysqlRepairStore::MysqlRepairStore(const Config& config, const ShardMap& map, size_t threads,
-                                   const std::optional<AppTables>& app) {
-  for (size_t i = 0; i < threads; ++i) {
-    std::unique_ptr<RepairWorker> worker;
-    if (app) {
-      worker = std::make_unique<ApplicationsEdges>(config, map, *app);
-    } else {
-      worker = std::make_unique<OwnEdges>(config, map);
+                                   const std::optional<AppTables>& app)
+    : map_(map),
+      reverse_(app ? MapOf(app->reverse) : map),
+      forward_(app ? MapOf(app->forward) : map),
+      reverse_lane_(app ? map.shards() : 0),
+      forward_lane_(app ? map.shards() + reverse_.shards() : 0) {
+  const size_t setting = app ? forward_lane_ + forward_.shards() : map.shards();
+  for (size_t i = 0; i <= setting; ++i) {
+    Lane& lane = *lanes_.emplace_back(std::make_unique<Lane>());
+    for (size_t thread = 0; thread < (i == setting ? 1 : threads); ++thread) {
+      threads_.emplace_back(
+          [&lane, worker = MakeWorker(config, map, app)] { Work(lane, *worker); });
     }
-    threads_.emplace_back([this, worker = std::move(worker)] { Work(*worker); });
   }
 }
 
 MysqlRepairStore::~MysqlRepairStore() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    changed_.notify_all();
+  for (const auto& lane : lanes_) {
+    const std::lock_guard lock(lane->mutex);
+    lane->stopping = true;
+    lane->changed.notify_all();
   }
   for (auto& thread : threads_) thread.join();
 }
 
-void MysqlRepairStore::Add(Task task) {
-  const std::lock_guard lock(mutex_);
-  waiting_.push_back(std::move(task));
-  changed_.notify_one();
+void MysqlRepairStore::Serve(ReadEdges request, ReplyTo<EdgesRead> to) {
+  const EdgeKey first = request.edges.front();
+  const size_t forward = OfForward(first.src);
+  Add(OfReverse(reverse_.ShardOf(first.dst)),
+      [this, request = std::move(request), to, forward](RepairWorker& worker) {
+        EdgesRead reply{request.id, {}};
+        worker.ReadReverse(request, reply);
+        if (!reply.rows.front().status.done()) return to(std::move(reply));
+        Add(forward, [request, to, reply](RepairWorker& next) {
+          EdgesRead whole = reply;
+          next.ReadForward(request, whole);
+          to(std::move(whole));
+        });
+      });
 }
 
-void MysqlRepairStore::Work(RepairWorker& worker) {
+void MysqlRepairStore::Add(size_t number, Task task) {
+  Lane& lane = *lanes_[number];
+  const std::lock_guard lock(lane.mutex);
+  lane.waiting.push_back(std::move(task));
+  lane.changed.notify_one();
+}
+
+void MysqlRepairStore::Work(Lane& lane, RepairWorker& worker) {
   while (true) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-    if (stopping_) return;
-    const Task task = std::move(waiting_.front());
-    waiting_.pop_front();
+    std::unique_lock lock(lane.mutex);
+    lane.changed.wait(lock, [&lane] { return lane.stopping || !lane.waiting.empty(); });
+    if (lane.stopping) return;
+    const Task task = std::move(lane.waiting.front());
+    lane.waiting.pop_front();
     lock.unlock();
     task(worker);
   }

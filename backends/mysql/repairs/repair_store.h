@@ -1,10 +1,12 @@
 // Serves a reconciler's requests about the two tables of edges, repair_log, removal_allowance and
-// its setting (fanline/ports/repair_store.h). A few threads share the requests; each has a
-// connection per shard. A shard that is away blocks a thread for a connect timeout now and then. In
-// between, its requests are answered kLater at once (shard_connections.h).
+// its setting (fanline/ports/repair_store.h). Each shard has threads of its own, and so has the
+// setting: a shard that hangs, or on which somebody has locked a row, holds up what needs it and
+// nothing else. A read of both rows of edges goes from the threads of the one shard to those of the
+// other. A shard that is away holds a thread of its own for a connect timeout now and then; in
+// between its requests are answered kLater at once (shard_connections.h).
 //
-// Replies come from those threads. The destructor waits for requests being served. Requests still
-// waiting are not answered.
+// Replies come from those threads. The destructor waits for requests being served; waiting ones are
+// not answered.
 #pragma once
 
 #include <condition_variable>
@@ -35,7 +37,9 @@ class RepairWorker {
  public:
   virtual ~RepairWorker() = default;
 
-  virtual EdgesRead Do(const ReadEdges& request) = 0;
+  // The two halves of ReadEdges.
+  virtual void ReadReverse(const ReadEdges& request, EdgesRead& reply) = 0;
+  virtual void ReadForward(const ReadEdges& request, EdgesRead& reply) = 0;
   virtual EdgesApplied Do(const ApplyEdges& request) = 0;
   virtual EdgeAdopted Do(const AdoptEdge& request) = 0;
   RepairLogged Do(const LogRepair& request);
@@ -61,14 +65,16 @@ class MysqlRepairStore final
  public:
   // `app`: edges are read and written there instead of in Fanline's own tables. repair_log, the
   // setting and removal_allowance stay in Fanline's; the application's reverse shard N belongs to
-  // our shard N mod the number of ours.
-  MysqlRepairStore(const Config& config, const ShardMap& map, size_t threads = 4,
+  // our shard N mod the number of ours. `threads`: of each shard.
+  MysqlRepairStore(const Config& config, const ShardMap& map, size_t threads = 2,
                    const std::optional<AppTables>& app = std::nullopt);
   ~MysqlRepairStore() override;
 
+  void Serve(ReadEdges request, ReplyTo<EdgesRead> to);
   template <class R>
   void Serve(R request, ReplyTo<typename R::Reply> to) {
-    Add([request = std::move(request), to](RepairWorker& worker) {
+    const size_t lane = LaneOf(request);
+    Add(lane, [request = std::move(request), to](RepairWorker& worker) {
       typename R::Reply reply = worker.Do(request);
       reply.id = request.id;
       to(std::move(reply));
@@ -78,13 +84,31 @@ class MysqlRepairStore final
  private:
   using Task = std::function<void(RepairWorker&)>;
 
-  void Add(Task task);
-  void Work(RepairWorker& worker);
+  // The tasks of a shard, or of the setting.
+  struct Lane {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<Task> waiting;  // guarded by mutex, like stopping
+    bool stopping = false;
+  };
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Task> waiting_;  // guarded by mutex_, like stopping_
-  bool stopping_ = false;
+  // Fanline's own shards come first, then an application's with reverse rows and those with forward
+  // rows, and last the setting. Without an application Fanline's own are all of these.
+  size_t OfReverse(Shard shard) const { return reverse_lane_ + shard; }
+  size_t OfForward(UserId src) const { return forward_lane_ + forward_.ShardOf(src); }
+  size_t LaneOf(const ApplyEdges& request) const { return OfReverse(request.shard); }
+  size_t LaneOf(const AdoptEdge& request) const { return OfForward(request.edge.src); }
+  size_t LaneOf(const LogRepair& request) const { return map_.ShardOf(request.edge.src); }
+  size_t LaneOf(const TakeRemovals& request) const { return request.shard % map_.shards(); }
+  size_t LaneOf(const PurgeRepairs& request) const { return request.shard; }
+  size_t LaneOf(const ReadReconcilerMode&) const { return lanes_.size() - 1; }
+
+  void Add(size_t lane, Task task);
+  static void Work(Lane& lane, RepairWorker& worker);
+
+  const ShardMap map_, reverse_, forward_;
+  const size_t reverse_lane_, forward_lane_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<std::thread> threads_;
 };
 

@@ -39,8 +39,8 @@ constexpr std::string_view kNoTls = "does not support it";
 
 // clang-format off
 constexpr Entry kTable[] = {
-    {1213, ErrorKind::kDeadlock},  // deadlock
-    {1205, ErrorKind::kBusy},      // lock wait: the request has waited long enough already
+    {1213, ErrorKind::kDeadlock, Cause::kLocked},  // deadlock
+    {1205, ErrorKind::kBusy, Cause::kLocked},  // lock wait timeout: the wait was long enough
 
     {0, ErrorKind::kLost},         // the connector itself: closed connection, invalid state
     {2000, ErrorKind::kLost},      // unknown client error

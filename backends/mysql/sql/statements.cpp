@@ -31,6 +31,10 @@ constexpr const char* kPostRows =
 // stale or small, or it thinks (dst, state, pos) as good and sorts every page.
 constexpr const char* kLiveFollowers = " FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND ";
 
+constexpr const char* kChanges =
+    "SELECT id, kind, src, dst, ver, state, pos, FLOOR(UNIX_TIMESTAMP(ts) * 1000)"
+    " FROM log1 FORCE INDEX ";
+
 std::string FollowersOfSql(UserId author) {
   std::string sql = std::string("SELECT src") + kLiveFollowers + "dst = ";
   AppendId(sql, author);
@@ -267,12 +271,16 @@ std::string BelowZeroSql(std::span<const UserId> authors) {
 }
 
 std::string PendingChangesSql(uint64_t after, uint32_t limit) {
-  std::string sql =
-      "SELECT id, kind, src, dst, ver, state, pos, FLOOR(UNIX_TIMESTAMP(ts) * 1000)"
-      " FROM log1 FORCE INDEX (pending) WHERE done = 0 AND id > ";
+  std::string sql = std::string(kChanges) + "(pending) WHERE done = 0 AND id > ";
   AppendNumber(sql, after);
   sql += " ORDER BY id";
   AppendLimit(sql, limit);
+  return sql;
+}
+
+std::string PendingOfSql(std::span<const uint64_t> ids) {
+  std::string sql = std::string(kChanges) + "(PRIMARY) WHERE done = 0 AND id IN ";
+  AppendInList(sql, ids);
   return sql;
 }
 

@@ -82,6 +82,8 @@ std::string BelowZeroSql(std::span<const UserId> authors);
 
 // id, kind, src, dst, ver, state, pos, written at (Unix ms) of pending rows of log1 above `after`
 std::string PendingChangesSql(uint64_t after, uint32_t limit);
+// The same of those of `ids` that are pending.
+std::string PendingOfSql(std::span<const uint64_t> ids);
 // id, whether older than `keep`, of the oldest done rows of log1
 std::string OldestDoneSql(std::chrono::seconds keep, uint32_t limit);
 

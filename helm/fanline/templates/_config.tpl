@@ -117,7 +117,6 @@ What a program is told of the services it needs: option -> value, as YAML.
 {{- $_ := set $options "admin-listen" (printf "0.0.0.0:%v" $role.adminPort) -}}
 {{- range $option, $topic := $role.topics }}{{ $_ := set $options $option (index $root.Values.topics $topic) }}{{ end -}}
 {{- if eq .role "api" }}{{ $_ := set $options "listen" "0.0.0.0:8080" }}{{ end -}}
-{{- if eq .role "reconciler" }}{{ $_ := set $options "mirror-group" (include "fanline.group" (dict "root" $root "role" "mirror")) }}{{ end -}}
 {{- range $option, $value := (index $root.Values .role).config }}{{ $_ := set $options $option $value }}{{ end -}}
 {{- toYaml $options -}}
 {{- end -}}

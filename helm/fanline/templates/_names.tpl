@@ -65,6 +65,11 @@ annotations:
 {{- if eq .topic "relationLog" -}}relation-log{{- else -}}{{ index .root.Values.topics .topic }}{{- end -}}
 {{- end -}}
 
+{{/* How many pods there may be: (dict "root" $ "sharded" true "least" 2 "most" 8) */}}
+{{- define "fanline.most" -}}
+{{- if .sharded }}{{ max .least (min .most (len .root.Values.externalDatabase.shards)) }}{{ else }}{{ .most | int64 }}{{ end -}}
+{{- end -}}
+
 {{/* The consumer group of a role. */}}
 {{- define "fanline.group" -}}
 {{- dig "group" (printf "fanline-%s" .role) (index .root.Values .role).config -}}

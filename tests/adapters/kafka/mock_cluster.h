@@ -42,6 +42,11 @@ class MockCluster {
     rd_kafka_mock_push_request_errors_array(cluster_, static_cast<int16_t>(api), errors.size(),
                                             errors.data());
   }
+  // Broker 0: none leads it.
+  void Lead(const std::string& topic, int32_t partition, int32_t broker) {
+    rd_kafka_mock_partition_set_leader(cluster_, topic.c_str(), partition,
+                                       broker == 0 ? -1 : broker);
+  }
   void GoDown() { rd_kafka_mock_broker_set_down(cluster_, -1); }
   void ComeUp() { rd_kafka_mock_broker_set_up(cluster_, -1); }
 

@@ -26,25 +26,6 @@ class ConsumerTest : public RealBrokerTest {
   }
 };
 
-TEST_F(ConsumerTest, TheNextMemberGoesOnAtTheCommittedOffset) {
-  CreateTopic(topic, 1);
-  Publish(topic, 0, 50);
-  {
-    Member first(GroupMember());
-    first.Seek(0, OnlyAssignment(first).start);
-    ASSERT_TRUE(first.Delivered(0, 50));
-    first.Commit(0, 37);
-    // Closed at once: what was ordered is committed on the way out.
-  }
-  Member second(GroupMember());
-
-  const PartitionAssigned assigned = OnlyAssignment(second);
-  EXPECT_EQ(assigned.start, 37);
-  second.Seek(0, assigned.start);
-  ASSERT_TRUE(second.Delivered(0, 13));
-  EXPECT_EQ(second.Offsets(0), OffsetsFromTo(37, 50));
-}
-
 TEST_F(ConsumerTest, ALogTrimmedUnderAPausedPartitionIsReportedNotSilentlyJumped) {
   CreateTopic(topic, 1);
   Publish(topic, 0, 50);

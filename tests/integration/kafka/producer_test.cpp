@@ -52,21 +52,6 @@ TEST_F(ProducerTest, TheLargestRecordAndItsStoryFitIntoTheDeadLetters) {
                                           Pair(kOriginHeader, topic + "/3/12345678901")));
 }
 
-TEST_F(ProducerTest, WhatTheTopicIsTooSmallForIsNeverAndHarmsNothingElse) {
-  CreateTopic(topic, 1, {{"max.message.bytes", "2000"}});
-  Producer producer(Options(), LogSink());
-  std::promise<Status> large;
-  std::promise<Status> small;
-
-  producer.Produce(topic, 0, {}, std::string(5000, 'x'), {},
-                   [&](Status status) { large.set_value(std::move(status)); });
-  EXPECT_TRUE(large.get_future().get().never());
-
-  producer.Produce(topic, 0, {}, "x", {},
-                   [&](Status status) { small.set_value(std::move(status)); });
-  EXPECT_TRUE(small.get_future().get().done());
-}
-
 TEST_F(ProducerTest, HintsOfManyRequestsKeepTheirOrderInEachPartition) {
   constexpr uint64_t kRequests = 2000;
   constexpr Range kRanges = 16;

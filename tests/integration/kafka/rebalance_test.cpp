@@ -139,26 +139,6 @@ TEST_F(RebalanceTest, AMemberGoesWhenAnotherComesWithItsInstanceId) {
   EXPECT_FALSE(twin.member.consumer().Fenced());
 }
 
-TEST_F(RebalanceTest, AnOrderToCommitWhatIsNotOursAnyMoreChangesNothing) {
-  CreateTopic(topic, kPartitions);
-  PublishToAll(20);
-  EagerMember ann(GroupMember());
-  ASSERT_TRUE(Until({&ann}, [&] { return Count({&ann}) == 20 * kPartitions; }));
-  EagerMember bob(GroupMember());
-  ASSERT_TRUE(Until({&ann, &bob}, [&] { return bob.owned.size() == 2 && ann.owned.size() == 2; }));
-  const int32_t bobs = *bob.owned.begin();
-  const int32_t anns = *ann.owned.begin();
-
-  ConsumerOrders late;
-  late.commit = {{bobs, 3}, {anns, 4}};
-  ann.member.Apply(late);
-
-  const std::string group = topic + "-group";
-  ASSERT_TRUE(
-      Until({&ann, &bob}, [&] { return CommittedOffset(brokers, group, topic, anns) == 4; }));
-  EXPECT_EQ(CommittedOffset(brokers, group, topic, bobs), 20);
-}
-
 TEST_F(RebalanceTest, AMemberThatStoppedPollingLosesItsPartitionsAndLearnsIt) {
   CreateTopic(topic, kPartitions);
   PublishToAll(20);

@@ -110,10 +110,6 @@ class RedisCluster : public ::testing::Test {
     EXPECT_TRUE(masters_.Refresh(Masters::Ask::kAll).done());
     return *masters_.map().MasterOf(keys_.layout().First(range));
   }
-  Endpoint AnotherThan(const Endpoint& node) {
-    const auto all = masters_.map().masters();
-    return all[0] == node ? all[1] : all[0];
-  }
   std::string SlotText(Range range) { return std::to_string(SlotOf(keys_.layout().First(range))); }
   void BeginMove(Range range, const Endpoint& to) {
     const Endpoint from = HomeOf(range);
@@ -173,9 +169,6 @@ class RedisCluster : public ::testing::Test {
   }
   BatchWritten Push(Range range, uint64_t epoch) {
     return driver_->Do(BatchOf(range, epoch).Write(ReaderIn(range), {kPost}).Take());
-  }
-  PositionSaved Save(Range range, uint64_t epoch, AppliedPosition from, AppliedPosition to) {
-    return driver_->Do(SavePosition{0, range, epoch, from, to});
   }
   RangeReset Reset(Range range, uint64_t epoch, AppliedPosition position) {
     return driver_->Do(ResetRange{0, range, epoch, ResetRange::Timelines::kDrop, position});

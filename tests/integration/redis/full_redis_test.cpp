@@ -27,10 +27,7 @@ TEST_F(FullRedis, ATimelineThatCannotTakeAPostIsDroppedSoThatItsReaderRebuildsIt
 }
 
 TEST_F(FullRedis, TheKeyThatIsNamedIsTheOneToBeDeleted) {
-  UserId other{};
-  for (uint64_t raw = 2000; Raw(other) == 0; ++raw) {
-    if (keys_.layout().RangeOf(UserId{raw}) == range_) other = UserId{raw};
-  }
+  const UserId other = OthersHere(1).front();
   const std::string wrong = Name(keys_.Timeline(kBob));
   for (const bool wrong_first : {true, false}) {
     Build(other, 3);
@@ -61,10 +58,7 @@ TEST_F(FullRedis, ARebuildThatMissedAPushStartsAgain) {
 }
 
 TEST_F(FullRedis, NoTimelineOfABatchClaimsMoreThanItHas) {
-  std::vector<UserId> readers;
-  for (uint64_t raw = 2000; readers.size() < 20; ++raw) {
-    if (keys_.layout().RangeOf(UserId{raw}) == range_) readers.push_back(UserId{raw});
-  }
+  const std::vector<UserId> readers = OthersHere(20);
   BatchOf batch(range_, kEpoch);
   for (UserId reader : readers) {
     Build(reader, 3);

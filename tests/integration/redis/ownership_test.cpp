@@ -77,18 +77,6 @@ TEST_F(RedisOwnership, EpochsAreComparedAsNumbers) {
   EXPECT_EQ(Claim(9'007'199'254'740'990).refused_by, 9'007'199'254'740'991u);
 }
 
-TEST_F(RedisOwnership, AClaimTellsWhatTheRangeHolds) {
-  const RangeClaimed first = Claim(5);
-  ASSERT_EQ(first.refused_by, 0u);
-  EXPECT_FALSE(first.index_complete);
-  EXPECT_EQ(first.position, std::nullopt);
-  console_.Run({"SADD", Name(keys_.Live(range_)), "#complete"});
-  console_.Run({"SET", Name(keys_.Pos(range_)), "3.16:400"});
-  const RangeClaimed second = Claim(6);
-  EXPECT_TRUE(second.index_complete);
-  EXPECT_EQ(second.position, (AppliedPosition{3, 400}));
-}
-
 // All keys of a range are in one slot, and no call names a key of another one.
 TEST_F(RedisOwnership, ARangeIsOneSlot) {
   const auto slot = [](std::string_view name) {

@@ -6,22 +6,6 @@
 namespace fanline::redis::testing {
 namespace {
 
-TEST_F(RedisTimelines, ARebuildKeepsItemsOfOneMomentTogetherWhileThereIsRoom) {
-  const WindowLimits window;
-  for (const uint32_t many : {window.window + 1, window.window + window.spare()}) {
-    const UserId reader = UserId{many};
-    std::vector<Item> items;
-    for (uint32_t i = 0; i < many; ++i) items.push_back(At(1'000 + i, 5));
-    items.push_back(At(1, 0));
-    Open(reader, "t");
-    ASSERT_TRUE(Close(reader, "t", items));
-    const auto page = Page(reader);
-    EXPECT_EQ(page.items.size(), many);
-    EXPECT_EQ(page.floor, items.back().created_at);
-    EXPECT_LE(Card(reader), window.max_entries - kMaxAddsPerWrite);
-  }
-}
-
 TEST_F(RedisTimelines, ARebuildTakesNothingFromAKeyThatWasNoTimeline) {
   console_.Run({"ZADD", Name(keys_.Timeline(kBob)), "-7", "5000"});
   Open(kBob, "a");
@@ -44,77 +28,6 @@ TEST_F(RedisTimelines, ReadersWhoseTimelinesWentDoNotFillTheIndex) {
   EXPECT_LT(std::stoul(console_.Run({"SCARD", Name(keys_.Live(range_))})), 30u);
   EXPECT_TRUE(IsListed(kBob));
   EXPECT_EQ(console_.Run({"SISMEMBER", Name(keys_.Live(range_)), "#complete"}), "1");
-}
-
-TEST_F(RedisTimelines, ARebuildThatWasGivenUpMakesRoomForTheNext) {
-  Open(kBob, "a");
-  EXPECT_TRUE(reader_.Abandon(kBob, "b").done());
-  EXPECT_TRUE(Exists(kBob)) << "it is another's";
-  EXPECT_TRUE(reader_.Abandon(kBob, "a").done());
-  EXPECT_FALSE(Exists(kBob));
-  EXPECT_FALSE(IsListed(kBob));
-  Build(kBob, 1);
-  EXPECT_TRUE(reader_.Abandon(kBob, "t").done());
-  EXPECT_EQ(Page(kBob).items.size(), 1u) << "it was finished";
-}
-
-TEST_F(RedisTimelines, TheSecondRebuildOfAReaderIsToldOfTheFirst) {
-  RebuildBegun begun{};
-  Open(kBob, "a");
-  EXPECT_TRUE(reader_.Begin(kBob, "b", &begun).done());
-  EXPECT_EQ(begun, RebuildBegun::kBusy);
-  Close(kBob, "a", {});
-  EXPECT_TRUE(reader_.Begin(kBob, "b", &begun).done());
-  EXPECT_EQ(begun, RebuildBegun::kAlreadyReady);
-}
-
-TEST_F(RedisTimelines, TooManyRemovalsEndARebuild) {
-  Open(kBob, "a");
-  std::vector<PostId> removes;
-  for (uint64_t post = 1; post <= 600; ++post) removes.push_back(PostId{post});
-  Push(kBob, {}, removes);
-  EXPECT_FALSE(Exists(kBob));
-  EXPECT_FALSE(Close(kBob, "a", {At(1, 1)}));
-}
-
-TEST_F(RedisTimelines, ARebuildHoldsAsManyRemovalsAsThereIsRoomFor) {
-  Open(kBob, "a");
-  const uint64_t room = options_.window.trim_above() - Card(kBob);
-  for (uint64_t post = 1; post <= room; ++post) Push(kBob, {}, {PostId{post}});
-  EXPECT_EQ(Card(kBob), options_.window.trim_above());
-  Push(kBob, {}, {PostId{room + 1}});
-  EXPECT_FALSE(Exists(kBob));
-}
-
-TEST_F(RedisTimelines, TooManyPushesEndARebuild) {
-  Open(kBob, "a");
-  for (uint64_t post = 1; post < 600 && Exists(kBob); ++post) {
-    EXPECT_LE(Card(kBob), options_.window.trim_above());
-    Push(kBob, {At(post, static_cast<UnixMs>(post))});
-  }
-  EXPECT_FALSE(Exists(kBob));
-}
-
-TEST_F(RedisTimelines, ARebuildOfMoreThanTheWindowRaisesTheFloor) {
-  Build(kBob, 600);
-  const auto page = Page(kBob);
-  EXPECT_EQ(page.items.size(), 450u);
-  EXPECT_EQ(page.floor, At(0, 150).created_at);
-  EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(keys_.Timeline(kBob))}), "listpack");
-}
-
-TEST_F(RedisTimelines, WhatIsPushedDuringALongRebuildHasItsPlaceInTheOrder) {
-  Open(kBob, "a");
-  Push(kBob, {At(5000, 1000)});
-  Push(kBob, {At(5001, 300)});
-  std::vector<Item> items;
-  for (uint32_t i = 600; i > 0; --i) items.push_back(At(i, i));
-  EXPECT_TRUE(Close(kBob, "a", items));
-  const auto page = Page(kBob);
-  EXPECT_EQ(page.items.size(), 450u);
-  EXPECT_EQ(page.items.front(), At(5000, 1000));
-  EXPECT_THAT(page.items, ::testing::Contains(At(5001, 300)));
-  EXPECT_EQ(page.floor, At(0, 152).created_at);
 }
 
 // An ACL that allows less than the scripts would use.

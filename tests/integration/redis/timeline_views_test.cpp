@@ -57,8 +57,7 @@ TEST_F(RedisTimelines, WhatMarksAnIndexAsCompleteIsNoReader) {
   ASSERT_TRUE(scanner.Listed(range_, &cursor, &listed).done());
   EXPECT_EQ(listed, std::vector{kBob});
   // A rebuild that begins takes out readers whose timelines went: it looks at all there are here.
-  UserId other{1};
-  while (other == kBob || keys_.layout().RangeOf(other) != range_) other = UserId{Raw(other) + 1};
+  const UserId other = OthersHere(1).front();
   console_.Run({"DEL", Name(keys_.Timeline(kBob))});
   Open(other, "t");
   EXPECT_FALSE(IsListed(kBob));
@@ -67,10 +66,9 @@ TEST_F(RedisTimelines, WhatMarksAnIndexAsCompleteIsNoReader) {
 
 TEST_F(RedisTimelines, AWalkOverAnIndexMeetsEveryReaderAFewAtATime) {
   std::set<UserId> all;
-  for (uint64_t raw = 1; all.size() < 200; ++raw) {
-    if (keys_.layout().RangeOf(UserId{raw}) != range_) continue;
-    Open(UserId{raw}, "a");
-    all.insert(UserId{raw});
+  for (const UserId reader : OthersHere(200)) {
+    Open(reader, "a");
+    all.insert(reader);
   }
   TimelineScanner scanner(options_);
   for (int walk = 0; walk < 2; ++walk) {

@@ -81,10 +81,7 @@ TEST_F(RedisTimelines, TimelinesStayListpacksUnderThousandsOfRandomWrites) {
 }
 
 TEST_F(RedisTimelines, AKeyOfAWrongTypeFailsAlone) {
-  UserId other{};
-  for (uint64_t raw = 2000; Raw(other) == 0; ++raw) {
-    if (keys_.layout().RangeOf(UserId{raw}) == range_) other = UserId{raw};
-  }
+  const UserId other = OthersHere(1).front();
   Build(other, 1);
   ForgetIndex();
   console_.Run({"SET", Name(keys_.Timeline(kBob)), "not a timeline"});
@@ -103,23 +100,11 @@ TEST_F(RedisTimelines, AReadOfAWrongTypeNeverSucceedsUntilItIsDropped) {
   EXPECT_TRUE(driver_.Do(ReadTimeline{0, range_, kEpoch, kBob}).status.done());
 }
 
-// A Redis that takes no write at all must not be taken for one that lost a key: the hint waits.
-TEST_F(RedisTimelines, ARefusalOfEveryWriteIsAnsweredLater) {
-  Build(kBob, 3);
-  console_.Run({"CONFIG", "SET", "min-replicas-to-write", "1"});
-  const BatchWritten added = Push(kBob, {At(77, 9)});
-  console_.Run({"CONFIG", "SET", "min-replicas-to-write", "0"});
-  EXPECT_TRUE(added.status.later());
-  EXPECT_TRUE(Exists(kBob));
-}
-
 TEST_F(RedisTimelines, ALargeBatchIsCutIntoCallsAndAnsweredInOrder) {
   BatchOf batch(range_, kEpoch);
   std::vector<int8_t> expected;
   size_t readers = 0;
-  for (uint64_t raw = 1; readers < 1800; ++raw) {
-    const UserId reader{raw};
-    if (keys_.layout().RangeOf(reader) != range_) continue;
+  for (const UserId reader : OthersHere(1800)) {
     const bool live = ++readers % 3 == 0;
     if (live) Build(reader, 1);
     batch.Write(reader, {At(77, 9)});
@@ -136,11 +121,7 @@ TEST_F(RedisTimelines, ALargeBatchIsCutIntoCallsAndAnsweredInOrder) {
 TEST_F(RedisTimelines, WhereNearlyAllAreLiveTheIndexIsNotAskedUntilManyAreNot) {
   const auto push_to_all = [this](uint64_t from) {
     BatchOf batch(range_, kEpoch);
-    for (uint64_t raw = from, readers = 0; readers < 500; ++raw) {
-      if (keys_.layout().RangeOf(UserId{raw}) != range_) continue;
-      ++readers;
-      batch.Write(UserId{raw}, {At(77, 9)});
-    }
+    for (const UserId reader : OthersHere(500, from)) batch.Write(reader, {At(77, 9)});
     return batch.Take();
   };
   TimelineBatch live = push_to_all(1'000'000);
@@ -156,42 +137,8 @@ TEST_F(RedisTimelines, WhereNearlyAllAreLiveTheIndexIsNotAskedUntilManyAreNot) {
   EXPECT_EQ(Push(kBob, {At(77, 9)}).pruned, 1u);
 }
 
-// ---- syncs ----------------------------------------------------------------------------------
-
-TEST_F(RedisTimelines, ASyncAddsWhatIsNewerThanTheFloorWithinTheBound) {
-  Build(kBob, 440, At(0, 100).created_at);  // items 101..440
-  ApplySync sync{0, range_, kEpoch, kBob, {PostId{440}}, {}, {}};
-  for (uint64_t i = 450; i > 0; --i) sync.adds.push_back(At(50'000 + i, static_cast<UnixMs>(i)));
-  EXPECT_TRUE(driver_.Do(sync).live);
-  const auto page = Page(kBob);
-  EXPECT_LE(Card(kBob), options_.window.max_entries);
-  EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(keys_.Timeline(kBob))}), "listpack");
-  EXPECT_GE(page.items.size(), 440u);
-  EXPECT_GT(page.floor, At(0, 100).created_at);
-  for (const Item& item : page.items) EXPECT_GT(item.created_at, page.floor);
-  EXPECT_EQ(page.items.front(), At(50'450, 450));
-}
-
-// ---- delivery marks -------------------------------------------------------------------------
-
-class DeliveryMarking : public RedisTimelines {
- protected:
-  PartMarked Mark(uint32_t range, uint32_t parts, bool delivered) {
-    return driver_.Do(MarkPart{0, kBob, PostId{9}, range, parts, delivered});
-  }
-};
-
-TEST_F(DeliveryMarking, PartsAreMarkedOnceAndTheLastOneIsKnown) {
-  EXPECT_FALSE(Mark(0, 3, false).first_delivery);
-  EXPECT_TRUE(Mark(15, 3, true).first_delivery);
-  const auto again = Mark(15, 3, true);
-  EXPECT_FALSE(again.first_delivery);
-  EXPECT_FALSE(again.last_part);
-  const auto last = Mark(7, 3, true);  // the other ranges have no part of this post
-  EXPECT_TRUE(last.last_part);
-  EXPECT_TRUE(last.any_delivery);
-  EXPECT_FALSE(last.first_delivery);
-  EXPECT_FALSE(Mark(7, 3, true).last_part) << "told once";
+TEST_F(RedisTimelines, DeliveryMarksGoAfterAnHour) {
+  driver_.Do(MarkPart{0, kBob, PostId{9}, 7, 3, true});
   const long ttl = std::stol(console_.Run({"TTL", Name(keys_.Done(kBob, PostId{9}))}));
   EXPECT_GT(ttl, 3500);
   EXPECT_LE(ttl, 3600);

@@ -84,6 +84,14 @@ class RedisTimelines : public ::testing::Test {
     return console_.Run({"SISMEMBER", Name(keys_.Live(keys_.layout().RangeOf(reader))),
                          ToString(reader)}) == "1";
   }
+  // Readers of Bob's range, other than he.
+  std::vector<UserId> OthersHere(size_t count, uint64_t from = 2000) const {
+    std::vector<UserId> readers;
+    for (; readers.size() < count; ++from) {
+      if (keys_.layout().RangeOf(UserId{from}) == range_) readers.push_back(UserId{from});
+    }
+    return readers;
+  }
   // Without the index, the scripts themselves meet timelines that are gone.
   void ForgetIndex() { console_.Run({"SREM", Name(keys_.Live(range_)), "#complete"}); }
 

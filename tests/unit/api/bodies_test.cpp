@@ -32,11 +32,6 @@ class BodiesTest : public ::testing::Test {
     w_.WaitUntilRebuilt(1);
   }
   json Get(const std::string& path) { return w_.Json("GET /v1/users/" + path); }
-  static std::vector<std::string> Ids(const json& page) {
-    std::vector<std::string> ids;
-    for (const json& item : page["items"]) ids.push_back(item["id"]);
-    return ids;
-  }
 
   World w_;
 };

@@ -27,7 +27,7 @@ class HandlerTest : public ::testing::Test {
     do {
       const json page = w_.Json("GET /v1/users/1/" + list + "?limit=" + std::to_string(limit) +
                                 (cursor.empty() ? "" : "&cursor=" + cursor));
-      for (const json& item : page["items"]) ids.push_back(item["id"]);
+      for (const std::string& id : Ids(page)) ids.push_back(id);
       cursor = page.value("next_cursor", "");
     } while (!cursor.empty());
     return ids;

@@ -26,9 +26,14 @@ struct World : timeline::World {
     for (const PostsOf& one : posts) EXPECT_NE(one.author, forbidden);
     return timeline::World::Items(posts, span, limit, out);
   }
-  timeline::Page Home(const PageQuery& query) {
+  // What is there of a page before the authors are asked.
+  PageRead Asked(const PageQuery& query = {.limit = 10}) {
     PageRead read(query, std::nullopt);
     static_cast<void>(timeline::AskTimeline(kBob, *this, read));
+    return read;
+  }
+  timeline::Page Home(const PageQuery& query) {
+    PageRead read = Asked(query);
     merged.Serve(read, kBob, now);
     if (!read.done()) merged.Load(read, kBob, *this, now);
     EXPECT_TRUE(timeline::FinishPage(kBob, *this, read).done());
@@ -50,11 +55,17 @@ struct World : timeline::World {
   MergedPosts merged{[this](UserId user) { return away && user == UserId{100}; }};
 };
 
+// He follows one author of a merged post, and is live.
+struct BobsWorld : World {
+  BobsWorld() {
+    Follow(UserId{100});
+    PublishMerged(UserId{100}, 7, 1'000);
+    Activate();
+  }
+};
+
 TEST(MergedPosts, OfAnAuthorAreReadOnceInAWhile) {
-  World w;
-  w.Follow(UserId{100});
-  w.PublishMerged(UserId{100}, 7, 1'000);
-  w.Activate();
+  BobsWorld w;
   EXPECT_EQ(w.Home({.limit = 10}).items.size(), 1u);
   w.calls = 0;
   w.PublishMerged(UserId{100}, 8, 1'001);
@@ -66,17 +77,13 @@ TEST(MergedPosts, OfAnAuthorAreReadOnceInAWhile) {
 }
 
 TEST(MergedPosts, WhileTheyAreReadAnewOthersAreServedWhatThereIsForAMoment) {
-  World w;
-  w.Follow(UserId{100});
-  w.PublishMerged(UserId{100}, 7, 1'000);
-  w.Activate();
+  BobsWorld w;
   w.Home({.limit = 10});
   w.now += MergedPosts::kFor;
   size_t meanwhile = 0, too_late = 0;
   w.on_read = [&] {
     const auto served = [&](Duration later) {
-      PageRead read({.limit = 10}, std::nullopt);
-      static_cast<void>(timeline::AskTimeline(kBob, w, read));
+      PageRead read = w.Asked();
       w.merged.Serve(read, kBob, w.now + later);
       return read.done() ? read.Take().items.size() : 0;
     };
@@ -89,13 +96,9 @@ TEST(MergedPosts, WhileTheyAreReadAnewOthersAreServedWhatThereIsForAMoment) {
 }
 
 TEST(MergedPosts, AShardThatIsAwayIsAskedAgain) {
-  World w;
-  w.Follow(UserId{100});
-  w.PublishMerged(UserId{100}, 7, 1'000);
-  w.Activate();
+  BobsWorld w;
   w.mysql_fails = Status::Later("mysql_0", "away");
-  PageRead read({.limit = 10}, std::nullopt);
-  static_cast<void>(timeline::AskTimeline(kBob, w, read));
+  PageRead read = w.Asked();
   w.merged.Load(read, kBob, w, w.now);
   EXPECT_FALSE(read.done());
   w.mysql_fails = Status::Done();
@@ -103,28 +106,20 @@ TEST(MergedPosts, AShardThatIsAwayIsAskedAgain) {
 }
 
 TEST(MergedPosts, WhatWasNotTheTruthIsNotKept) {
-  World w;
-  w.Follow(UserId{100});
-  w.PublishMerged(UserId{100}, 7, 1'000);
-  w.Activate();
+  BobsWorld w;
   w.confirm_fails = Status::Later("mysql_0", "read-only");
-  PageRead read({.limit = 10}, std::nullopt);
-  static_cast<void>(timeline::AskTimeline(kBob, w, read));
+  PageRead read = w.Asked();
   w.merged.Load(read, kBob, w, w.now);
   EXPECT_FALSE(read.done());
 }
 
 // Nobody can publish or delete there, either.
 TEST(MergedPosts, WhatWasReadLastIsServedWhileTheShardIsAway) {
-  World w;
-  w.Follow(UserId{100});
-  w.PublishMerged(UserId{100}, 7, 1'000);
-  w.Activate();
+  BobsWorld w;
   w.Home({.limit = 10});
   w.mysql_fails = Status::Later("mysql_0", "away");
   const auto served = [&](Duration later) {
-    PageRead read({.limit = 10}, std::nullopt);
-    static_cast<void>(timeline::AskTimeline(kBob, w, read));
+    PageRead read = w.Asked();
     w.merged.Serve(read, kBob, w.now + later);
     if (!read.done()) return std::string("asks");
     const timeline::Page page = read.Take();

@@ -22,6 +22,22 @@ class PagesTest : public ::testing::Test {
     const uint64_t version = w_.posts.mysql.WriteForward(UserId{src}, UserId{dst}, true);
     w_.posts.mysql.ApplyReverse(UserId{src}, UserId{dst}, version, true);
   }
+  void FollowAuthorOfOnePost() {
+    Follow(5, 7);
+    w_.Publish(7, 70, 1'000);
+  }
+  void SetAway(bool away) {
+    w_.away = away;
+    w_.truth->SetReachable(0, !away);
+  }
+  // Instead of those that the world made.
+  void ServeWith(Rebuilds& rebuilds) {
+    const auto clock = [] { return Now{}; };
+    w_.pages =
+        std::make_unique<Pages>(Pages::Pools{*w_.timelines, *w_.truth, nullptr}, rebuilds, w_.map,
+                                w_.metrics, clock, Pages::Rules(), [](Shard) { return false; });
+    w_.handler = std::make_unique<Handler>(*w_.exchanges, *w_.pages, nullptr, w_.metrics, clock);
+  }
   // Reads once, and waits until the timeline is live.
   void MakeLive(const std::string& user) {
     const int before = w_.metrics.rebuilt;
@@ -30,11 +46,6 @@ class PagesTest : public ::testing::Test {
   }
   json Home(const std::string& user, const std::string& query = {}) {
     return w_.Json("GET /v1/users/" + user + "/timeline" + query);
-  }
-  static std::vector<std::string> Ids(const json& page) {
-    std::vector<std::string> ids;
-    for (const json& item : page["items"]) ids.push_back(item["id"]);
-    return ids;
   }
   // Ids of all pages.
   std::vector<std::string> Walk(const std::string& path, const std::string& query) {
@@ -53,8 +64,7 @@ class PagesTest : public ::testing::Test {
 };
 
 TEST_F(PagesTest, AReaderWhoComesBackIsServedAtOnceAndThenFromTheLiveTimeline) {
-  Follow(5, 7);
-  w_.Publish(7, 70, 1'000);
+  FollowAuthorOfOnePost();
   w_.Publish(7, 71, 2'000);
   const json body = json::parse(
       R"({"items":[{"id":"71","created_at_ms":2000},{"id":"70","created_at_ms":1000}],
@@ -65,19 +75,6 @@ TEST_F(PagesTest, AReaderWhoComesBackIsServedAtOnceAndThenFromTheLiveTimeline) {
   json live = body;
   live["state"] = "live";
   EXPECT_EQ(Home("5"), live);
-}
-
-TEST_F(PagesTest, AWalkGoesFromTheNewestToTheVeryFirstPost) {
-  Follow(5, 7);
-  std::vector<std::string> expected;
-  for (uint64_t post = 1; post <= 20; ++post) {
-    w_.Publish(7, post, 1'000 + static_cast<UnixMs>(post));
-    expected.insert(expected.begin(), std::to_string(post));
-  }
-  EXPECT_EQ(Walk("5/timeline", "limit=3"), expected) << "pulled";
-  w_.WaitUntilRebuilt(1);
-  EXPECT_EQ(Walk("5/timeline", "limit=3"), expected) << "live, and below its floor";
-  EXPECT_EQ(Walk("7/posts", "limit=3"), expected);
 }
 
 TEST_F(PagesTest, ACursorIsAPlaceWhateverBecomesOfItsPost) {
@@ -201,8 +198,7 @@ TEST_F(PagesTest, AnIncompletePageMovesNobodyOn) {
   MakeLive("5");
   const std::string seen = Home("5", "?cursor=3000.81")["newest_cursor"];
   w_.mono = w_.mono.load() + MergedPosts::kWhileAway;
-  w_.away = true;
-  w_.truth->SetReachable(0, false);
+  SetAway(true);
   const json first = Home("5"), poll = Home("5", "?newer_than=" + seen);
   EXPECT_THAT(Ids(first), ElementsAre("81", "80"));
   EXPECT_FALSE(first.contains("newest_cursor"));
@@ -343,8 +339,7 @@ TEST_F(PagesTest, TimelinesOfMadeUpUsersAreBounded) {
 }
 
 TEST_F(PagesTest, WithoutRedisPagesArePulledAndNothingIsRebuilt) {
-  Follow(5, 7);
-  w_.Publish(7, 70, 1'000);
+  FollowAuthorOfOnePost();
   w_.posts.redis_fails = Status::Later("redis", "no answer");
   const json page = Home("5");
   EXPECT_EQ(page["state"], "pulled");
@@ -377,8 +372,7 @@ class PullsBusy {
 };
 
 TEST_F(PagesTest, WhereAPullWouldHaveToWaitTheRebuildServesThePage) {
-  Follow(5, 7);
-  w_.Publish(7, 70, 1'000);
+  FollowAuthorOfOnePost();
   const PullsBusy busy(w_);
   const json page = Home("5");
   EXPECT_EQ(page["state"], "live");
@@ -387,9 +381,32 @@ TEST_F(PagesTest, WhereAPullWouldHaveToWaitTheRebuildServesThePage) {
   EXPECT_EQ(Home("5", "?newer_than=1.1")["state"], "live");
 }
 
+// When Redis was lost, readers wait for half a minute. Their range has gone on meanwhile, or not.
+TEST_F(PagesTest, WhetherARangeLagsIsAskedOfWhenTheTimelineIsRead) {
+  for (const uint64_t user : {5, 6}) Follow(user, 7);
+  w_.Publish(7, 70, w_.now - 60'000);
+  const std::string shown = std::to_string(w_.now - 60'000) + ".70";
+  std::atomic<bool> waits = true;
+  w_.posts.on_read = [&] {
+    if (waits.exchange(false)) w_.now += 30'000;
+  };
+  const PullsBusy busy(w_);
+  const json whole = Home("5");
+  EXPECT_FALSE(waits);
+  EXPECT_EQ(whole["state"], "live");
+  EXPECT_FALSE(whole.contains("incomplete")) << "it is not ahead of its time";
+  EXPECT_EQ(whole["newest_cursor"], shown);
+
+  waits = true;
+  w_.posts.as_of = [stands = w_.now] { return stands; };
+  const json late = Home("6");
+  EXPECT_FALSE(waits);
+  EXPECT_EQ(late["state"], "live");
+  EXPECT_EQ(late["incomplete"], true);
+}
+
 TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
-  Follow(5, 7);
-  w_.Publish(7, 70, 1'000);
+  FollowAuthorOfOnePost();
   std::latch begun(1), go_on(1);
   const auto rebuild = [&](UserId reader, const Rebuilds::Admit&) {
     if (reader == UserId{91}) begun.count_down();
@@ -398,11 +415,7 @@ TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
     static_cast<void>(w_.home.Activate(reader, &result));
   };
   Rebuilds rebuilds({rebuild}, {}, w_.metrics, [] { return Time{}; });
-  w_.pages = std::make_unique<Pages>(
-      Pages::Pools{*w_.timelines, *w_.truth, nullptr}, rebuilds, w_.map, w_.metrics,
-      [] { return Now{}; }, Pages::Rules(), [](Shard) { return false; });
-  w_.handler = std::make_unique<Handler>(*w_.exchanges, *w_.pages, nullptr, w_.metrics,
-                                         [] { return Now{}; });
+  ServeWith(rebuilds);
   ASSERT_TRUE(rebuilds.Offer(UserId{91}, true));
   begun.wait();
   for (uint64_t i = 0; i < Rebuilds::kBacklog; ++i) {
@@ -416,8 +429,7 @@ TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
 }
 
 TEST_F(PagesTest, AWaitForARebuildThatComesToNothingEndsInAPull) {
-  Follow(5, 7);
-  w_.Publish(7, 70, 1'000);
+  FollowAuthorOfOnePost();
   std::future<json> page;
   {
     const PullsBusy busy(w_);
@@ -427,18 +439,9 @@ TEST_F(PagesTest, AWaitForARebuildThatComesToNothingEndsInAPull) {
   EXPECT_EQ(page.get()["state"], "building");
 }
 
-TEST_F(PagesTest, TimelinesOfMadeUpUsersAreBoundedAlsoWherePagesWaitForThem) {
-  {
-    const PullsBusy busy(w_);
-    for (const char* stranger : {"91", "92"}) EXPECT_EQ(Home(stranger)["state"], "live");
-  }
-  EXPECT_EQ(Home("93")["state"], "pulled");
-}
-
 // Rebuilds may be many, or wait for a shard that hangs.
 TEST_F(PagesTest, WhoseShardIsAwayIsToldSoWithoutWaitingForRebuilds) {
-  Follow(5, 7);
-  w_.Publish(7, 70, 1'000);
+  FollowAuthorOfOnePost();
   std::latch begun(1), end(1);
   std::atomic<bool> first = true;
   w_.posts.on_read = [&] {
@@ -466,47 +469,24 @@ TEST_F(PagesTest, WhoCouldNotAskRedisForLackOfRoomIsRebuiltAllTheSame) {
   Follow(5, 7);
   w_.timelines = std::make_unique<TimelinePool>(
       w_.PortOf<ReaderTimelines, fakes::TimelinesOf>(w_.posts), 1, Slots::Limits{.queued = 0});
-  w_.pages = std::make_unique<Pages>(
-      Pages::Pools{*w_.timelines, *w_.truth, nullptr}, *w_.rebuilds, w_.map, w_.metrics,
-      [] { return Now{}; }, Pages::Rules(), [](Shard) { return false; });
-  w_.handler = std::make_unique<Handler>(*w_.exchanges, *w_.pages, nullptr, w_.metrics,
-                                         [] { return Now{}; });
+  ServeWith(*w_.rebuilds);
   ASSERT_EQ(Home("5")["state"], "building");
   w_.WaitUntilRebuilt(1);
 }
 
 TEST_F(PagesTest, OlderPagesRebuildNothing) {
-  Follow(5, 7);
-  w_.Publish(7, 70, 1'000);
+  FollowAuthorOfOnePost();
   EXPECT_EQ(Home("5", "?cursor=2000.1")["state"], "pulled");
 }
 
 TEST_F(PagesTest, ATimelineThatSomebodyElseBuildsIsLeftToThem) {
-  Follow(5, 7);
-  w_.Publish(7, 70, 1'000);
+  FollowAuthorOfOnePost();
   w_.posts.redis.Begin(UserId{5}, "another");
   const json page = Home("5");
   EXPECT_EQ(page["state"], "building");
   EXPECT_THAT(Ids(page), ElementsAre("70"));
   w_.rebuilds.reset();  // waits for what is under way
   EXPECT_EQ(w_.tokens, 0);
-}
-
-// All who follow an author that everybody follows would be without a page.
-TEST_F(PagesTest, PostsMergedAtReadAreServedFromMemoryWhileTheirShardIsAway) {
-  w_.posts.mysql.SetMode(UserId{7}, true);
-  Follow(5, 7);
-  w_.Publish(7, 70, 1'000);
-  MakeLive("5");
-  EXPECT_THAT(Ids(Home("5")), ElementsAre("70"));
-  w_.posts.mysql_fails = Status::Later("mysql_0", "away");
-  w_.mono = w_.mono.load() + std::chrono::minutes(1);
-  EXPECT_EQ(w_.Code("GET /v1/users/5/timeline", 503), "store_unavailable") << "nobody knows yet";
-  w_.away = true;
-  w_.truth->SetReachable(0, false);
-  const json page = Home("5");
-  EXPECT_EQ(page["state"], "live");
-  EXPECT_THAT(Ids(page), ElementsAre("70"));
 }
 
 TEST_F(PagesTest, AMergedAuthorsShardThatIsAwayCostsHisPostsAndNotThePage) {
@@ -517,8 +497,7 @@ TEST_F(PagesTest, AMergedAuthorsShardThatIsAwayCostsHisPostsAndNotThePage) {
   w_.Publish(8, 80, 2'000);
   MakeLive("5");
   w_.posts.mysql_fails = Status::Later("mysql_0", "away");
-  w_.away = true;
-  w_.truth->SetReachable(0, false);
+  SetAway(true);
   const json page = Home("5");  // nobody has asked for his posts before
   EXPECT_EQ(page["state"], "live");
   EXPECT_EQ(page["incomplete"], true);
@@ -527,8 +506,7 @@ TEST_F(PagesTest, AMergedAuthorsShardThatIsAwayCostsHisPostsAndNotThePage) {
             json::parse(R"({"count":1,"more":false,"incomplete":true})"));
   EXPECT_EQ(w_.metrics.incomplete, 2);
   w_.posts.mysql_fails = Status::Done();
-  w_.away = false;
-  w_.truth->SetReachable(0, true);
+  SetAway(false);
   const json whole = Home("5");
   EXPECT_FALSE(whole.contains("incomplete"));
   EXPECT_EQ(w_.metrics.incomplete, 2);
@@ -537,17 +515,14 @@ TEST_F(PagesTest, AMergedAuthorsShardThatIsAwayCostsHisPostsAndNotThePage) {
 
 TEST_F(PagesTest, WhyAnIncompletePageShowsNothingIsNotSaid) {
   w_.posts.mysql.SetMode(UserId{7}, true);
-  Follow(5, 7);
-  w_.Publish(7, 70, 1'000);
+  FollowAuthorOfOnePost();
   MakeLive("5");
-  w_.away = true;
-  w_.truth->SetReachable(0, false);
+  SetAway(true);
   const json page = Home("5");
   EXPECT_EQ(page["incomplete"], true);
   EXPECT_FALSE(page.contains("empty_because"));
 
-  w_.away = false;
-  w_.truth->SetReachable(0, true);
+  SetAway(false);
   MakeLive("6");
   EXPECT_EQ(Home("6")["empty_because"], "no_such_user");
   w_.posts.as_of = [] { return 0; };
@@ -558,8 +533,7 @@ TEST_F(PagesTest, WhyAnIncompletePageShowsNothingIsNotSaid) {
 
 TEST_F(PagesTest, WhyThereIsNothingIsSaidEachTimeWhoeverHadToBeAskedForThePage) {
   w_.posts.mysql.SetMode(UserId{7}, true);
-  Follow(5, 7);
-  w_.Publish(7, 70, 1'000);
+  FollowAuthorOfOnePost();
   MakeLive("5");
   w_.posts.mysql.Do(ApplyEvents{1, 0, {{EventKind::kDeleted, PostId{70}, UserId{7}, 0, 0}}});
   for (int second = 0; second < 100; ++second) {

@@ -112,12 +112,5 @@ TEST_F(ServedTest, ABodyThatIsTooLargeIsRefusedHoweverItComes) {
       StartsWith("HTTP/1.1 413"));
 }
 
-TEST_F(ServedTest, TellsHowManyAreConnected) {
-  const Client client(server_.port());
-  client.Send(With("GET /v1/users/5/counts", ""));
-  client.ReceiveUntil("}");
-  EXPECT_EQ(w_.metrics.connected, 1u);
-}
-
 }  // namespace
 }  // namespace fanline::api

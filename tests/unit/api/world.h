@@ -69,6 +69,12 @@ inline Request RequestOf(const std::string& line, const std::string& body = {},
   return request;
 }
 
+inline std::vector<std::string> Ids(const nlohmann::json& page) {
+  std::vector<std::string> ids;
+  for (const nlohmann::json& item : page["items"]) ids.push_back(item["id"]);
+  return ids;
+}
+
 struct World {
   World() {
     const auto clock = [this] {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
+#include "tests/fakes/fake_reader_stores.h"
 
 namespace fanline::audit {
 namespace {
@@ -14,52 +14,6 @@ using ::testing::SizeIs;
 constexpr UserId kReader{1}, kPushed{7}, kMerged{8};
 
 Item At(uint64_t post) { return {PostId{post}, static_cast<UnixMs>(post)}; }
-
-struct Truth : ReaderTruth {
-  std::vector<UserId> followees{kPushed, kMerged};
-  std::map<PostsOf, std::vector<Item>> posts;
-  std::vector<UserId> marked{kMerged};
-  bool announced = false;
-  Status status = Status::Done(), confirmed = Status::Done();
-  size_t statements = 0;
-
-  Status Followees(UserId, std::vector<UserId>* out) override {
-    ++statements;
-    *out = followees;
-    return status;
-  }
-  Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override {
-    ++statements;
-    for (const UserId author : authors) {
-      UnixMs last = 0;
-      for (const auto& [of, items] : posts) {
-        if (of.author == author && !items.empty()) last = std::max(last, items.front().created_at);
-      }
-      const bool is_marked = std::find(marked.begin(), marked.end(), author) != marked.end();
-      out->push_back({author, last, is_marked, is_marked && announced});
-    }
-    return status;
-  }
-  Status Items(const std::vector<PostsOf>& of, const TimeSpan& span, uint32_t limit,
-               ItemsRead* out) override {
-    ++statements;
-    for (const PostsOf& one : of) {
-      for (const Item& item : posts[one]) {
-        if (item.created_at <= *span.above) continue;
-        if (out->items.size() == limit) {
-          out->partial = one;
-          return status;
-        }
-        out->items.push_back(item);
-      }
-    }
-    return status;
-  }
-  Status Confirm() override { return confirmed; }
-  void ForgetReads() override {}
-  Status Outbox(UserId, const TimeSpan&, uint32_t, std::vector<Item>*) override { return status; }
-  Status LookUp(UserId, UserFacts*) override { return status; }
-};
 
 struct Timelines : RawTimelines {
   RawTimeline timeline;
@@ -79,14 +33,22 @@ struct Timelines : RawTimelines {
 class LookTest : public ::testing::Test {
  protected:
   LookTest() {
-    truth_.posts[{kPushed, true}] = {At(40), At(30), At(20), At(10)};
-    truth_.posts[{kMerged, false}] = {At(35), At(15)};
+    for (const UserId author : {kPushed, kMerged}) Follow(author, true);
+    truth_.mysql.SetMode(kMerged, true);
+    for (const uint64_t post : {10, 20, 30, 40}) Publish(kPushed, post);
+    for (const uint64_t post : {15, 35}) Publish(kMerged, post);
     timelines_.timeline = {.reader = kReader,
                            .state = TimelineState::kReady,
                            .items = {At(40), At(30), At(20), At(10)},
                            .marks = {.authors = {kMerged}, .more = false}};
   }
 
+  void Follow(UserId author, bool live) { truth_.mysql.WriteForward(kReader, author, live); }
+  void Publish(UserId author, uint64_t post) {
+    const Item item = At(post);
+    truth_.mysql.Do(
+        ApplyEvents{1, 0, {{EventKind::kPublished, item.post, author, item.created_at, 0}}});
+  }
   Look LookAt(LookLimits limits = {}, bool own_posts = false) {
     Look look;
     Looker looker(truth_, timelines_, 2, own_posts, limits);
@@ -94,7 +56,7 @@ class LookTest : public ::testing::Test {
     return look;
   }
 
-  Truth truth_;
+  fakes::FakeReaderStores truth_{RangeLayout(1), WindowLimits()};
   Timelines timelines_;
 };
 
@@ -103,14 +65,7 @@ TEST_F(LookTest, AWholeTimelineHasNoDifferences) {
   EXPECT_TRUE(look.judged);
   EXPECT_EQ(look.items, 4u);
   EXPECT_THAT(look.differences, IsEmpty());
-  EXPECT_LE(truth_.statements, 4u);
-}
-
-TEST_F(LookTest, WhatIsMissingOrTooMuchIsFound) {
-  timelines_.timeline.items = {At(50), At(40), At(20), At(10)};
-  const Look look = LookAt();
-  EXPECT_EQ(MissingIn(look.differences), 1u);
-  EXPECT_EQ(SurplusIn(look.differences), 1u);
+  EXPECT_LE(truth_.calls, 4u);
 }
 
 TEST_F(LookTest, WithoutItsMarkAnAuthorsMergedPostsAreMissing) {
@@ -122,11 +77,12 @@ TEST_F(LookTest, WithoutItsMarkAnAuthorsMergedPostsAreMissing) {
 
 // Its next posts would come without a hint, and be on no page.
 TEST_F(LookTest, TheMarkOfAnAnnouncedAuthorIsMissedWithoutAPost) {
-  truth_.posts[{kMerged, false}] = {At(5)};
-  timelines_.timeline.floor = 5;
+  Publish(kPushed, 50);
+  timelines_.timeline.items = {At(50), At(40)};
+  timelines_.timeline.floor = 35;  // his newest
   timelines_.timeline.marks = {};
   EXPECT_THAT(LookAt().differences, IsEmpty()) << "followers are not told yet";
-  truth_.announced = true;
+  truth_.mysql.Do(AnnounceAuthor{1, 0, kMerged});
   const Look look = LookAt();
   ASSERT_THAT(look.differences, SizeIs(1));
   EXPECT_EQ(look.differences[0].kind, Kind::kMissingMark);
@@ -155,7 +111,7 @@ TEST_F(LookTest, AKeyThatIsNoTimelineIsFoundWithoutTheTruth) {
   EXPECT_FALSE(look.gone);
   ASSERT_THAT(look.differences, SizeIs(1));
   EXPECT_EQ(look.differences[0].kind, Kind::kMalformed);
-  EXPECT_EQ(truth_.statements, 0u);
+  EXPECT_EQ(truth_.calls, 0u);
 }
 
 TEST_F(LookTest, OneThatIsNotLiveOrBeingRebuiltIsNotJudged) {
@@ -165,7 +121,7 @@ TEST_F(LookTest, OneThatIsNotLiveOrBeingRebuiltIsNotJudged) {
   timelines_.timeline.state = TimelineState::kBuilding;
   EXPECT_FALSE(LookAt().gone);
   EXPECT_FALSE(LookAt().judged);
-  EXPECT_EQ(truth_.statements, 0u);
+  EXPECT_EQ(truth_.calls, 0u);
 }
 
 TEST_F(LookTest, WhatIsReadIsBounded) {
@@ -199,11 +155,11 @@ TEST_F(LookTest, OfMoreThanCanBeReadOnlyWhatIsMissingIsJudged) {
 
 TEST_F(LookTest, AServiceThatIsAwayIsNamed) {
   Look look;
-  truth_.status = Status::Later("mysql_0", "away");
+  truth_.mysql_fails = Status::Later("mysql_0", "away");
   EXPECT_EQ(Looker(truth_, timelines_, 2, false).LookAt(kReader, &look).resource, "mysql_0");
   EXPECT_FALSE(look.judged);
-  truth_.status = Status::Done();
-  truth_.confirmed = Status::Later("mysql_1", "read-only");
+  truth_.mysql_fails = Status::Done();
+  truth_.confirm_fails = Status::Later("mysql_1", "read-only");
   EXPECT_EQ(Looker(truth_, timelines_, 2, false).LookAt(kReader, &look).resource, "mysql_1");
   EXPECT_FALSE(look.judged);
   timelines_.status = Status::Later("redis", "away");
@@ -211,7 +167,7 @@ TEST_F(LookTest, AServiceThatIsAwayIsNamed) {
 }
 
 TEST_F(LookTest, OnesOwnPostsBelongThereWhereHomeTimelinesHoldThem) {
-  truth_.posts[{kReader, true}] = {At(33)};
+  Publish(kReader, 33);
   EXPECT_EQ(MissingIn(LookAt({}, true).differences), 1u);
   EXPECT_THAT(LookAt().differences, IsEmpty());
   timelines_.timeline.items = {At(40), At(33), At(30), At(20), At(10)};
@@ -220,7 +176,7 @@ TEST_F(LookTest, OnesOwnPostsBelongThereWhereHomeTimelinesHoldThem) {
 }
 
 TEST_F(LookTest, WhoFollowsNobodyHasNothing) {
-  truth_.followees.clear();
+  for (const UserId author : {kPushed, kMerged}) Follow(author, false);
   timelines_.timeline.items.clear();
   timelines_.timeline.marks = {};
   EXPECT_THAT(LookAt().differences, IsEmpty());

@@ -157,25 +157,20 @@ TEST_F(TimelineCheckTest, BelowItsFloorNothingIsPromisedAndNothingIsJudged) {
   }
 }
 
-TEST_F(TimelineCheckTest, AMissingItemIsNamedWithItsAuthor) {
-  const auto found = Check(Ready({40, 30, 10}));
+TEST_F(TimelineCheckTest, WhatIsMissingIsNamedWithItsAuthorAndWhatIsTooMuch) {
+  const auto found = Check(Ready({50, 40, 30, 10}), false);
   EXPECT_FALSE(found.good());
+  EXPECT_EQ(found.not_indexed, 1u);
   EXPECT_EQ(found.missing, 1u);
-  EXPECT_EQ(found.extra, 0u);
-  ASSERT_THAT(found.differences, SizeIs(1));
-  EXPECT_EQ(found.differences[0].kind, Kind::kMissing);
-  EXPECT_EQ(found.differences[0].reader, kReader);
-  EXPECT_EQ(found.differences[0].item, At(20));
-  EXPECT_EQ(found.differences[0].author, kAuthor);
-}
-
-TEST_F(TimelineCheckTest, AnExtraItemIsNamed) {
-  const auto found = Check(Ready({50, 40, 30, 20, 10}));
-  EXPECT_EQ(found.missing, 0u);
   EXPECT_EQ(found.extra, 1u);
-  ASSERT_THAT(found.differences, SizeIs(1));
-  EXPECT_EQ(found.differences[0].kind, Kind::kExtra);
-  EXPECT_EQ(found.differences[0].item, At(50));
+  ASSERT_THAT(found.differences, SizeIs(3));
+  EXPECT_EQ(found.differences[0].kind, Kind::kNotIndexed);
+  EXPECT_EQ(found.differences[1].kind, Kind::kMissing);
+  EXPECT_EQ(found.differences[1].reader, kReader);
+  EXPECT_EQ(found.differences[1].item, At(20));
+  EXPECT_EQ(found.differences[1].author, kAuthor);
+  EXPECT_EQ(found.differences[2].kind, Kind::kExtra);
+  EXPECT_EQ(found.differences[2].item, At(50));
 }
 
 TEST_F(TimelineCheckTest, EqualTimesAreOrderedAsRedisOrdersThem) {
@@ -197,12 +192,6 @@ TEST_F(TimelineCheckTest, ATimelineWithAFloorHoldsHalfAWindow) {
   EXPECT_FALSE(found.good());
   EXPECT_EQ(found.wrong_size, 1u);
   EXPECT_TRUE(Check(Ready({40, 30}, 20)).good());
-}
-
-TEST_F(TimelineCheckTest, OneThatACompleteIndexDoesNotNameIsNotGood) {
-  const auto found = Check(Ready({40, 30, 20, 10}), false);
-  EXPECT_FALSE(found.good());
-  EXPECT_EQ(found.not_indexed, 1u);
 }
 
 TEST_F(TimelineCheckTest, OneUnderRebuildOrGoneIsSkipped) {

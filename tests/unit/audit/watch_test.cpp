@@ -112,6 +112,16 @@ class WatchTest : public ::testing::Test {
     }
   }
 
+  // She lacks a post at the first look, and at the second.
+  void AnnIsSuspect() {
+    Lacks(ann_, {kPost});
+    LookedAtAfter(0s);
+  }
+  void AnnIsWrong() {
+    AnnIsSuspect();
+    LookedAtAfter(4s);
+  }
+
   const UserId ann_ = ReadersOf(3, 2)[0], bob_ = ReadersOf(3, 2)[1];
   std::map<Range, std::vector<UserId>> indexes_;
   std::map<UserId, std::vector<Difference>> differences_;
@@ -150,8 +160,7 @@ TEST_F(WatchTest, WhatWasInFlightIsThereAtTheSecondLookAndNoMiss) {
 }
 
 TEST_F(WatchTest, WhatIsMissingBothTimesIsCountedOnceAndShownUntilItIsRepaired) {
-  Lacks(ann_, {kPost});
-  LookedAtAfter(0s);
+  AnnIsSuspect();
   EXPECT_EQ(metrics_.misses, 0) << "not known yet";
   LookedAtAfter(4s);
   EXPECT_EQ(metrics_.missing, 1u);
@@ -167,8 +176,7 @@ TEST_F(WatchTest, WhatIsMissingBothTimesIsCountedOnceAndShownUntilItIsRepaired) 
 }
 
 TEST_F(WatchTest, TheSecondLookWaitsForTheHintsThatTheLogHoldsByThen) {
-  Lacks(ann_, {kPost});
-  LookedAtAfter(0s);
+  AnnIsSuspect();
   progress_[3] = {.applied = 10, .end = 12};  // the first look's hint may be one of them
   EXPECT_THAT(LookedAtAfter(4s), IsEmpty());
   EXPECT_EQ(next_, now_ + 1s);
@@ -179,8 +187,7 @@ TEST_F(WatchTest, TheSecondLookWaitsForTheHintsThatTheLogHoldsByThen) {
 }
 
 TEST_F(WatchTest, TheSecondLookWaitsForAnEndOfTheLogThatWasAskedForLateEnough) {
-  Lacks(ann_, {kPost});
-  LookedAtAfter(0s);
+  AnnIsSuspect();
   const Time first = now_;
   end_asked_at_ = first - 1s;  // nothing of what was in flight is known to be in the log
   EXPECT_THAT(LookedAtAfter(4s), IsEmpty());
@@ -223,9 +230,7 @@ TEST_F(WatchTest, ASuspectWhoCannotBeReadKeepsNobodyElseWaiting) {
 }
 
 TEST_F(WatchTest, AWrongTimelineThatCannotBeReadKeepsNobodyElseWaiting) {
-  Lacks(ann_, {kPost});
-  LookedAtAfter(0s);
-  LookedAtAfter(4s);
+  AnnIsWrong();
   unreadable_ = {ann_};
   EXPECT_THAT(LookedAtAfter(6s), ElementsAre(bob_));
   EXPECT_EQ(metrics_.rounds, 1) << "but it was no whole round";
@@ -233,8 +238,7 @@ TEST_F(WatchTest, AWrongTimelineThatCannotBeReadKeepsNobodyElseWaiting) {
 }
 
 TEST_F(WatchTest, WhoWaitsForHintsForTooLongIsForgotten) {
-  Lacks(ann_, {kPost});
-  LookedAtAfter(0s);
+  AnnIsSuspect();
   progress_[3] = {.applied = 10, .end = 12};
   LookedAtAfter(4s);
   indexes_[3].clear();
@@ -246,9 +250,7 @@ TEST_F(WatchTest, WhoWaitsForHintsForTooLongIsForgotten) {
 }
 
 TEST_F(WatchTest, AnotherMissOfAWrongTimelineIsLookedAtTwiceToo) {
-  Lacks(ann_, {kPost});
-  LookedAtAfter(0s);
-  LookedAtAfter(4s);
+  AnnIsWrong();
   Lacks(ann_, {kPost, kOther});
   LookedAtAfter(6s);
   EXPECT_EQ(metrics_.missing, 1u);
@@ -258,9 +260,7 @@ TEST_F(WatchTest, AnotherMissOfAWrongTimelineIsLookedAtTwiceToo) {
 }
 
 TEST_F(WatchTest, ATimelineThatIsGoneIsWrongNoMore) {
-  Lacks(ann_, {kPost});
-  LookedAtAfter(0s);
-  LookedAtAfter(4s);
+  AnnIsWrong();
   EXPECT_GT(metrics_.misses, 0);
   gone_ = {ann_};
   LookedAtAfter(6s);
@@ -269,8 +269,7 @@ TEST_F(WatchTest, ATimelineThatIsGoneIsWrongNoMore) {
 
 TEST_F(WatchTest, OneThatIsBeingRebuiltIsNotJudgedAndStaysWhatItWas) {
   busy_ = {bob_};
-  Lacks(ann_, {kPost});
-  LookedAtAfter(0s);
+  AnnIsSuspect();
   EXPECT_EQ(metrics_.judged[Result::kNotJudged], 1);
   LookedAtAfter(4s);
   busy_ = {ann_};
@@ -296,9 +295,7 @@ TEST_F(WatchTest, WhoFollowsMoreThanCanBeReadIsWrongWhileTheIndexIs) {
 }
 
 TEST_F(WatchTest, ARangeWhoseProgressIsNotKnownIsForgotten) {
-  Lacks(ann_, {kPost});
-  LookedAtAfter(0s);
-  LookedAtAfter(4s);
+  AnnIsWrong();
   EXPECT_GT(metrics_.misses, 0);
   progress_.clear();
   EXPECT_THAT(LookedAtAfter(10s), IsEmpty());
@@ -313,8 +310,7 @@ TEST_F(WatchTest, WhereNothingWasComparedItDoesNotSayThatNothingIsMissing) {
 }
 
 TEST_F(WatchTest, ASuspectOfARangeThatIsLostIsForgotten) {
-  Lacks(ann_, {kPost});
-  LookedAtAfter(0s);
+  AnnIsSuspect();
   progress_ = {{5, {}}};
   EXPECT_THAT(LookedAtAfter(4s), IsEmpty());
   EXPECT_EQ(metrics_.missing, 0u);
@@ -348,9 +344,7 @@ TEST_F(WatchTest, WhileAServiceIsAwayItOnlySaysSo) {
 
 TEST_F(WatchTest, OfManyItRemembersTheLast) {
   watch_.emplace(Made({.every = 10s, .readers = 2, .again_after = 4s, .remembered = 3}));
-  Lacks(ann_, {kPost});
-  LookedAtAfter(0s);
-  LookedAtAfter(4s);
+  AnnIsWrong();
   EXPECT_DOUBLE_EQ(metrics_.misses, 10'000.0 / (2 * 99 + 1));
   indexes_[3] = ReadersOf(3, 6);
   for (int round = 0; round < 4; ++round) LookedAtAfter(10s);

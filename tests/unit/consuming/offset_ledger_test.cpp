@@ -10,69 +10,6 @@
 namespace fanline {
 namespace {
 
-TEST(OffsetLedger, CommitsTheContiguousPrefixOnly) {
-  OffsetLedger ledger;
-  ledger.Reset(100);
-  EXPECT_EQ(ledger.committable(), 100);
-
-  EXPECT_TRUE(ledger.Received(100));
-  EXPECT_TRUE(ledger.Received(101));
-  EXPECT_TRUE(ledger.Received(102));
-  EXPECT_EQ(ledger.committable(), 100);
-  EXPECT_EQ(ledger.open(), 3u);
-
-  ledger.Finished(102);
-  EXPECT_EQ(ledger.committable(), 100);  // 100 and 101 are not
-  ledger.Finished(100);
-  EXPECT_EQ(ledger.committable(), 101);
-  ledger.Finished(101);
-  EXPECT_EQ(ledger.committable(), 103);
-  EXPECT_EQ(ledger.open(), 0u);
-  EXPECT_EQ(ledger.span(), 0u);
-}
-
-TEST(OffsetLedger, CountsGapsAsFinished) {
-  OffsetLedger ledger;
-  ledger.Reset(0);
-  EXPECT_TRUE(ledger.Received(5));  // 0 to 4 were compacted away
-  EXPECT_EQ(ledger.committable(), 5);
-  EXPECT_TRUE(ledger.Received(9));
-  EXPECT_EQ(ledger.span(), 5u);
-  ledger.Finished(5);
-  EXPECT_EQ(ledger.committable(), 9);
-  ledger.Finished(9);
-  EXPECT_EQ(ledger.committable(), 10);
-}
-
-TEST(OffsetLedger, RefusesWhatAClientReplays) {
-  OffsetLedger ledger;
-  ledger.Reset(10);
-  EXPECT_FALSE(ledger.Received(9));
-  EXPECT_TRUE(ledger.Received(10));
-  EXPECT_TRUE(ledger.Received(11));
-  EXPECT_FALSE(ledger.Received(11));  // open
-  ledger.Finished(10);
-  EXPECT_FALSE(ledger.Received(10));  // finished
-  EXPECT_EQ(ledger.committable(), 11);
-  EXPECT_EQ(ledger.open(), 1u);
-}
-
-TEST(OffsetLedger, ForgetsWhatWasOpenWhenItIsRewound) {
-  OffsetLedger ledger;
-  ledger.Reset(100);
-  EXPECT_TRUE(ledger.Received(100));
-  EXPECT_TRUE(ledger.Received(101));
-  ledger.Finished(101);
-
-  ledger.Reset(50);
-  EXPECT_EQ(ledger.committable(), 50);
-  EXPECT_EQ(ledger.open(), 0u);
-  EXPECT_EQ(ledger.span(), 0u);
-  EXPECT_TRUE(ledger.Received(50));
-  ledger.Finished(50);
-  EXPECT_EQ(ledger.committable(), 51);
-}
-
 TEST(OffsetLedger, DiesOfAnOffsetFinishedTwiceOrNeverReceived) {
   OffsetLedger ledger;
   ledger.Reset(0);

@@ -63,32 +63,12 @@ TEST(ShardQueue, WhatFailsWithinOneBackoffCountsOnceAndWhatFailsAfterItAnew) {
   EXPECT_EQ(queue.timer(), *due + kLimits.backoff.first) << "it answered meanwhile";
 }
 
-TEST(ShardQueue, SaysWhetherTheShardHasBeenAwayForLong) {
-  const Duration long_time = std::chrono::seconds(20);
-  ShardQueue queue = Holding(3);
-  EXPECT_FALSE(queue.AwayFor(Duration(0), kNow));
-  queue.Away(queue.Take(kNow).value(), kNow, 0);
-  EXPECT_FALSE(queue.AwayFor(long_time, kNow));
-  const Time later = kNow + long_time;
-  EXPECT_FALSE(queue.AwayFor(long_time, later)) << "it is due for another try";
-  queue.Away(queue.Take(later).value(), later, 0);
-  EXPECT_TRUE(queue.AwayFor(long_time, later));
-  const Time back = *queue.timer();
-  queue.Push(queue.Take(back).value().front());
-  queue.Done();
-  EXPECT_FALSE(queue.AwayFor(Duration(0), back)) << "it is back";
-  queue.Away(queue.Take(back).value(), back, 0);
-  EXPECT_FALSE(queue.AwayFor(long_time, back)) << "it was not away all the time";
-}
-
-TEST(ShardQueue, WhatWaitsIsForgottenOrTakenAwayAndWhatIsUnderWayGoesOn) {
-  ShardQueue queue = Holding(9);
+TEST(ShardQueue, WhatWaitsIsForgottenAndWhatIsUnderWayGoesOn) {
+  ShardQueue queue = Holding(5);
   const Jobs under_way = queue.Take(kNow).value();
-  ASSERT_TRUE(queue.Split(queue.Take(kNow).value()));
-  queue.Forget([](uint64_t job) { return job == 8; });
-  Jobs taken = queue.TakeWaiting();
-  std::sort(taken.begin(), taken.end());
-  EXPECT_EQ(taken, (Jobs{4, 5, 6, 7, 9}));
+  EXPECT_FALSE(queue.empty());
+  queue.Forget([](uint64_t job) { return job >= 4; });
+  EXPECT_TRUE(queue.empty());
   EXPECT_EQ(queue.Take(kNow), std::nullopt);
   queue.Away(under_way, kNow, 0);
   EXPECT_EQ(queue.Take(*queue.timer()), under_way);

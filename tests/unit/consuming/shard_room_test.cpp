@@ -76,22 +76,6 @@ TEST(ShardRoom, WhatAShardHasBeyondItsShareIsParkedAndItsMemoryIsBounded) {
   EXPECT_TRUE(room.roomy());
 }
 
-TEST(ShardRoom, IsFullOnceEachShardHasItsShareAndRoomyOnceOneHasWorkedHalfOfItOff) {
-  ShardRoom room(3, 12, 1 << 20);
-  for (const Shard shard : {0, 1, 2}) {
-    for (int i = 0; i < 4; ++i) {
-      EXPECT_FALSE(room.full());
-      room.Took(shard, Of(10));
-    }
-  }
-  EXPECT_TRUE(room.full());
-  EXPECT_EQ(room.jobs(), 12u);
-  room.Finished(2, Of(10));
-  EXPECT_FALSE(room.roomy());
-  room.Finished(2, Of(10));
-  EXPECT_TRUE(room.roomy()) << "the other two hang";
-}
-
 TEST(ShardRoom, WorksThatFinishInAnotherOrderLeaveNothingBehind) {
   ShardRoom room(1, kManyJobs, 5'000);
   room.Took(0, Of(10));

@@ -52,20 +52,15 @@ TEST(Admin, ServesTheMetricsOfTheRegistryAndOfTheProcess) {
   EXPECT_THAT(answer, HasSubstr("\nfanline_build_info{"));
 }
 
-TEST(Admin, ShowsEveryConditionOfReadinessAsAMetric) {
+TEST(Admin, ShowsEveryConditionOfReadinessAndEveryResourceAsAMetric) {
   World w;
   w.health.SetReady("loop", true);
-  w.health.SetReady("mysql_0", false, "connection refused");
-  const std::string answer = w.Get("/metrics");
-  EXPECT_THAT(answer, HasSubstr("\nfanline_ready{condition=\"loop\"} 1\n"));
-  EXPECT_THAT(answer, HasSubstr("\nfanline_ready{condition=\"mysql_0\"} 0\n"));
-}
-
-TEST(Admin, ShowsEveryResourceAsAMetric) {
-  World w;
+  w.health.SetReady("ranges", false, "one waits");
   w.health.SetReach("mysql_0", "mysql", Reach::kWhole);
   w.health.SetReach("mysql_1", "mysql", Reach::kAway, "no answer");
   const std::string answer = w.Get("/metrics");
+  EXPECT_THAT(answer, HasSubstr("\nfanline_ready{condition=\"loop\"} 1\n"));
+  EXPECT_THAT(answer, HasSubstr("\nfanline_ready{condition=\"ranges\"} 0\n"));
   EXPECT_THAT(answer, HasSubstr("\nfanline_reachable{resource=\"mysql_0\"} 1\n"));
   EXPECT_THAT(answer, HasSubstr("\nfanline_reachable{resource=\"mysql_1\"} 0\n"));
 }

@@ -33,14 +33,6 @@ TEST(Health, NamesEveryConditionThatDoesNotHold) {
             R"("redis":"connection refused"}})");
 }
 
-TEST(Health, TellsEveryConditionAndWhetherItHolds) {
-  Health health;
-  health.SetReady("loop", true);
-  health.SetReady("ranges", false, "one waits");
-  const std::map<std::string, bool> expected{{"loop", true}, {"ranges", false}};
-  EXPECT_EQ(health.Conditions(), expected);
-}
-
 TEST(Health, IsReadyWhileOneOfAKindAnswersAndNamesTheOthers) {
   Health health;
   health.SetReady("loop", true);
@@ -87,20 +79,6 @@ TEST(Health, IsNotReadyByResourcesAlone) {
   Health health;
   health.SetReach("redis", "redis", Reach::kWhole);
   EXPECT_FALSE(health.Ready().ok);
-}
-
-TEST(Health, IsReadyAgainWhenTheResourceIsBack) {
-  Health health;
-  health.SetReady("redis", false, "connection refused");
-  health.SetReady("redis", true);
-  EXPECT_TRUE(health.Ready().ok);
-}
-
-TEST(Health, StaysAliveWhileAResourceIsAway) {
-  Health health({.stall_limit = 10s});
-  health.Beat(Time{});
-  health.SetReady("redis", false, "connection refused");
-  EXPECT_TRUE(health.Alive(Time{10s}).ok);
 }
 
 TEST(Health, IsNotAliveOnceTheLastBeatIsOlderThanTheLimit) {

@@ -43,14 +43,10 @@ TEST(Log, WritesOneJsonObjectALine) {
                          "\n");
 }
 
-TEST(Log, DropsWhatIsBelowItsLevel) {
+TEST(Log, NamesTheLevelAndDropsWhatIsBelowItsOwn) {
   World w;
   w.log.Debug("detail");
   EXPECT_EQ(w.out.str(), "");
-}
-
-TEST(Log, NamesTheLevel) {
-  World w;
   w.log.Warn("a");
   w.log.Error("b");
   EXPECT_THAT(w.out.str(), HasSubstr(R"("level":"warn")"));
@@ -64,26 +60,18 @@ TEST(Log, EscapesAnyBytes) {
   EXPECT_EQ(w.FieldsOf({{"k", "caf\xc3\xa9"}}), ",\"k\":\"caf\xc3\xa9\"");
   EXPECT_EQ(w.FieldsOf({{"k", "bad \xff\xc3"}}), ",\"k\":\"bad \xef\xbf\xbd\xef\xbf\xbd\"");
   EXPECT_EQ(w.FieldsOf({{"a\"b", true}}), R"(,"a\"b":true)");
-}
-
-TEST(Log, TakesAPercentOrBraceInAMessageAsText) {
-  World w;
   w.log.Info("100% {} %v {0}");
   EXPECT_THAT(w.out.str(), HasSubstr(R"("msg":"100% {} %v {0}")"));
 }
 
-TEST(Log, WritesNumbersThatReadersWouldRoundAsStrings) {
+TEST(Log, WritesIdsAndNumbersThatReadersWouldRoundAsStrings) {
   World w;
   EXPECT_EQ(w.FieldsOf({{"k", uint64_t{1} << 53}}), R"(,"k":9007199254740992)");
   EXPECT_EQ(w.FieldsOf({{"k", uint64_t{18446744073709551614u}}}), R"(,"k":"18446744073709551614")");
   EXPECT_EQ(w.FieldsOf({{"k", std::numeric_limits<int64_t>::min()}}),
             R"(,"k":"-9223372036854775808")");
-  EXPECT_EQ(w.FieldsOf({{"k", std::numeric_limits<double>::infinity()}}), R"(,"k":null)");
-}
-
-TEST(Log, WritesIdsAsStrings) {
-  World w;
   EXPECT_EQ(w.FieldsOf({{"author", UserId{5}}}), R"(,"author":"5")");
+  EXPECT_EQ(w.FieldsOf({{"k", std::numeric_limits<double>::infinity()}}), R"(,"k":null)");
 }
 
 TEST(Log, DoesNotLetAFieldReplaceItsOwn) {
@@ -115,21 +103,16 @@ TEST(Log, GivesAnAdapterASinkThatOutlivesIt) {
   EXPECT_THAT(w.out.str(), Not(HasSubstr("detail")));
 }
 
-TEST(Log, SaysARepeatedWarningOncePerIntervalAndHowManyItLeftOut) {
+TEST(Log, SaysARepeatedWarningOfAKeyOncePerIntervalAndHowManyItLeftOut) {
   World w;
   const Time start{};
   for (int i = 0; i < 5; ++i) w.log.WarnEvery("redis", 10s, start + i * 1s, "redis is away");
+  w.log.WarnEvery("mysql", 10s, start, "mysql is away");
+  EXPECT_THAT(w.out.str(), HasSubstr("mysql is away"));
   EXPECT_THAT(w.out.str(), Not(HasSubstr("suppressed")));
   w.out.str("");
   w.log.WarnEvery("redis", 10s, start + 10s, "redis is away", {{"node", "r:1"}});
   EXPECT_THAT(w.out.str(), EndsWith("\"node\":\"r:1\",\"suppressed\":4}\n"));
-}
-
-TEST(Log, LimitsEveryKeyByItself) {
-  World w;
-  w.log.WarnEvery("redis", 10s, Time{}, "redis is away");
-  w.log.WarnEvery("mysql", 10s, Time{}, "mysql is away");
-  EXPECT_THAT(w.out.str(), HasSubstr("mysql is away"));
 }
 
 TEST(Log, KeepsLinesOfSeveralThreadsWhole) {

@@ -42,12 +42,9 @@ class Listener {
 
 std::string OwnName() { return "@fanline-notify-" + std::to_string(getpid()); }
 
-TEST(NotifySettings, AreNoneWithoutASupervisor) {
+TEST(NotifySettings, AreThoseOfTheEnvironment) {
   EXPECT_EQ(ReadNotifySettings({}, 7).socket, "");
   EXPECT_EQ(ReadNotifySettings({}, 7).watchdog, std::nullopt);
-}
-
-TEST(NotifySettings, AreThoseOfTheEnvironment) {
   const auto settings = ReadNotifySettings({{"NOTIFY_SOCKET", "/run/systemd/notify"},
                                             {"WATCHDOG_USEC", "60000000"},
                                             {"WATCHDOG_PID", "7"}},

@@ -26,26 +26,6 @@ std::string Shown(T value) {
   return ShowValue(&value);
 }
 
-TEST(OptionValue, AValueThatMayBeNoneIsNoneByADash) {
-  std::optional<std::string> group = "mirror";
-  EXPECT_EQ(ShowValue(&group), "mirror");
-  EXPECT_EQ(StoreValue(&group, {}, {"-"}), "");
-  EXPECT_EQ(group, std::nullopt);
-  EXPECT_EQ(ShowValue(&group), "-");
-  EXPECT_EQ(StoreValue(&group, {}, {""}), "");
-  EXPECT_EQ(group, "");
-  EXPECT_EQ(Read<std::string>("-"), "-");
-  std::optional<uint32_t> window;
-  EXPECT_EQ(ShowValue(&window), "-");
-  EXPECT_EQ(Placeholder(&window), "N");
-  EXPECT_EQ(ShowRange(&window, {1, 9}), "1..9");
-  EXPECT_EQ(StoreValue(&window, {1, 9}, {"7"}), "");
-  EXPECT_NE(StoreValue(&window, {1, 9}, {"10"}), "");
-  EXPECT_EQ(window, 7u);
-  EXPECT_EQ(StoreValue(&window, {1, 9}, {"-"}), "");
-  EXPECT_EQ(window, std::nullopt);
-}
-
 TEST(OptionValue, DurationsAreWrittenWithAUnit) {
   EXPECT_EQ(Read<milliseconds>("500ms"), milliseconds(500));
   EXPECT_EQ(Read<milliseconds>("2s"), milliseconds(2000));
@@ -61,7 +41,8 @@ TEST(OptionValue, ADurationThatIsNoneIsRefused) {
   }
 }
 
-TEST(OptionValue, ADurationFinerThanItsTargetIsRefusedNotRounded) {
+TEST(OptionValue, ADurationIsRefusedInItsUnitsAndNotRounded) {
+  EXPECT_EQ(Refusal<milliseconds>("2m", {.min = 1, .max = 60'000}), "is not in 1ms..1m");
   EXPECT_EQ(Refusal<milliseconds>("1500us"), "is finer than a millisecond");
 }
 
@@ -81,10 +62,6 @@ TEST(OptionValue, WholeNumbersAreRefusedOutsideTheirTypeAndRange) {
   }
   EXPECT_EQ(Refusal<int64_t>("0", {.min = 1, .max = {}}), "is not at least 1");
   EXPECT_EQ(Refusal<uint64_t>("18446744073709551615", {.min = 1, .max = 9}), "is not in 1..9");
-}
-
-TEST(OptionValue, BoundsOfADurationAreShownAsDurations) {
-  EXPECT_EQ(Refusal<milliseconds>("2m", {.min = 1, .max = 60'000}), "is not in 1ms..1m");
 }
 
 TEST(OptionValue, ARealNumberMustBeFinite) {

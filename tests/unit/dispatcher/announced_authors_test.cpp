@@ -12,14 +12,12 @@ TEST(Dispatcher, APostThatIsMergedAtReadHasItsAuthorAnnouncedOnce) {
   World w;
   w.mysql.SetMode(kAnn, true);
   w.Assign();
-  w.Give(Published());
-  w.RunUntilIdle();
+  w.Dispatch(Published());
   ASSERT_EQ(w.log.size(), 1u);
   EXPECT_EQ(w.log.front().hints.size(), kRanges);
   EXPECT_EQ(w.announced, std::vector<UserId>{kAnn});
   w.Give(Published(PostId{78}));
-  w.Give({EventKind::kDeleted, kPost, kAnn, 0, 0});
-  w.RunUntilIdle();
+  w.Dispatch({EventKind::kDeleted, kPost, kAnn, 0, 0});
   EXPECT_EQ(w.log.size(), 1u) << "everybody was told";
   EXPECT_EQ(w.announced.size(), 1u);
   EXPECT_EQ(w.committed, 3);
@@ -31,23 +29,18 @@ TEST(Dispatcher, AnAuthorIsAnnouncedAnewOnceADay) {
   World w;
   w.mysql.SetMode(kAnn, true);
   w.Assign();
-  w.Give(Published());
-  w.RunUntilIdle();
+  w.Dispatch(Published());
   w.mysql.relations.now += std::chrono::milliseconds(std::chrono::hours(24)).count() - 1;
-  w.Give(Published(PostId{78}));
-  w.RunUntilIdle();
+  w.Dispatch(Published(PostId{78}));
   ASSERT_EQ(w.log.size(), 1u);
   w.mysql.relations.now += 1;
-  w.Give({EventKind::kDeleted, kPost, kAnn, 0, 0});
-  w.RunUntilIdle();
+  w.Dispatch({EventKind::kDeleted, kPost, kAnn, 0, 0});
   EXPECT_EQ(w.log.size(), 1u) << "deletes of many old posts are no fan-out";
-  w.Give(Published(PostId{79}));
-  w.RunUntilIdle();
+  w.Dispatch(Published(PostId{79}));
   ASSERT_EQ(w.log.size(), 2u);
   EXPECT_EQ(w.log.back().hints.size(), kRanges);
   EXPECT_EQ(w.announced.size(), 2u);
-  w.Give(Published(PostId{80}));
-  w.RunUntilIdle();
+  w.Dispatch(Published(PostId{80}));
   EXPECT_EQ(w.log.size(), 2u);
   EXPECT_EQ(w.committed, 5);
 }
@@ -57,9 +50,7 @@ TEST(Dispatcher, NoAuthorIsAnnouncedBeforeTheHintsAreAcknowledged) {
   w.mysql.SetMode(kAnn, true);
   w.Assign();
   w.Give(Published());
-  w.Step();
-  w.Store();
-  w.Step();
+  w.TakeAndStore();
   ASSERT_EQ(w.appends.size(), kRanges);
   w.Refuse(Status::Later("kafka", "away"));
   w.Step();
@@ -76,8 +67,7 @@ TEST(Dispatcher, OnlyAPublishedPostAnnouncesItsAuthor) {
   World w;
   w.mysql.SetMode(kAnn, true);
   w.Assign();
-  w.Give({EventKind::kDeleted, kPost, kAnn, 0, 0});
-  w.RunUntilIdle();
+  w.Dispatch({EventKind::kDeleted, kPost, kAnn, 0, 0});
   EXPECT_EQ(w.log.size(), 1u);
   EXPECT_TRUE(w.announced.empty());
 }
@@ -87,9 +77,7 @@ TEST(Dispatcher, AnEventInTheDeadLettersAnnouncesNobody) {
   w.mysql.SetMode(kAnn, true);
   w.Assign();
   w.Give(Published());
-  w.Step();
-  w.Store();
-  w.Step();
+  w.TakeAndStore();
   ASSERT_EQ(w.appends.size(), kRanges);
   w.Refuse(Status::Never("too large"));
   w.Step();

@@ -55,8 +55,7 @@ TEST(Dispatcher, AReplayMakesARecordNoYounger) {
   w.Assign();
   const UnixMs first = w.now.unix_ms;
   w.now.unix_ms += std::chrono::milliseconds(std::chrono::hours(24 * 15)).count();
-  w.Give(Published(), {{"fanline-first-appended", std::to_string(first)}});
-  w.RunUntilIdle();
+  w.Dispatch(Published(), {{"fanline-first-appended", std::to_string(first)}});
   ASSERT_EQ(w.letters.size(), 1u);
   EXPECT_TRUE(w.stored.empty()) << "it was inserted";
 }
@@ -67,8 +66,7 @@ TEST(Dispatcher, RefusesATimeInAnotherUnitAndSaysInWhich) {
     w.Assign();
     FeedEvent event = Published();
     event.created_at = static_cast<UnixMs>(static_cast<double>(w.now.unix_ms) * times);
-    w.Give(event);
-    w.RunUntilIdle();
+    w.Dispatch(event);
     ASSERT_EQ(w.letters.size(), 1u);
     EXPECT_NE(w.letters[0].reason.find(std::string("is it in ") + unit + "?"), std::string::npos);
   }
@@ -81,8 +79,7 @@ TEST(Dispatcher, TakesWhatIsDatedAFewMinutesAheadAndNoMore) {
     w.Assign();
     FeedEvent event = Published();
     event.created_at = w.now.unix_ms + ahead;
-    w.Give(event);
-    w.RunUntilIdle();
+    w.Dispatch(event);
     EXPECT_EQ(w.letters.size(), ahead > most ? 1u : 0u);
   }
 }
@@ -95,8 +92,7 @@ TEST(Dispatcher, TakesWhatWasAcceptedByAClockThatIsAheadOfItsOwn) {
   FeedEvent event = Published();
   event.created_at = clock_of_api + std::chrono::milliseconds(kFurthestFuture).count();
   ASSERT_EQ(WhyNotTaken(event.created_at, clock_of_api), "");
-  w.Give(event);
-  w.RunUntilIdle();
+  w.Dispatch(event);
   EXPECT_TRUE(w.letters.empty());
 }
 

@@ -26,9 +26,7 @@ TEST(Dispatcher, CommitsAfterEveryHintIsAcknowledged) {
   World w;
   w.Assign();
   w.Give(Published());
-  w.Step();
-  w.Store();
-  w.Step();
+  w.TakeAndStore();
   w.Pass(std::chrono::seconds(1));
   w.Step();
   EXPECT_LE(w.committed, 0);
@@ -43,9 +41,7 @@ TEST(Dispatcher, AsksToBeSteppedWhenThereIsSomethingToCommit) {
   w.Assign();
   EXPECT_TRUE(idle());
   w.Give(Published());
-  w.Step();
-  w.Store();
-  w.Step();
+  w.TakeAndStore();
   w.Acknowledge();
   w.Step();
   ASSERT_TRUE(w.next_timer);
@@ -54,25 +50,6 @@ TEST(Dispatcher, AsksToBeSteppedWhenThereIsSomethingToCommit) {
   w.Step();
   EXPECT_EQ(w.committed, 1);
   EXPECT_TRUE(idle());
-}
-
-TEST(Dispatcher, CommitsTheContiguousPrefixOnly) {
-  World w;
-  w.Assign();
-  w.Give(Published(PostId{1}, AuthorOn(0)));
-  w.Give(Published(PostId{2}, AuthorOn(1)));
-  w.Step();
-  ASSERT_EQ(w.transactions.size(), 2u);
-  const auto first = std::move(w.transactions.front());  // shard 0 does not answer
-  w.transactions.erase(w.transactions.begin());
-  w.RunUntilIdle();
-  w.RunUntilIdle();  // the hints have waited for the other transaction
-  EXPECT_EQ(w.log.size(), 1u);
-  EXPECT_LE(w.committed, 0);
-
-  w.inbox.emplace_back(w.mysql.Do(first));
-  w.RunUntilIdle();
-  EXPECT_EQ(w.committed, 2);
 }
 
 TEST(Dispatcher, AppendsTogetherWhatWasStoredOnSeveralShards) {
@@ -122,9 +99,7 @@ TEST(Dispatcher, AppendsAgainWhatMayNotHaveBeenAppended) {
   World w;
   w.Assign();
   w.Give(Published());
-  w.Step();
-  w.Store();
-  w.Step();
+  w.TakeAndStore();
   w.Refuse(Status::Later("kafka", "timed out"));
   w.Step();
   EXPECT_TRUE(w.appends.empty()) << "without any back-off";

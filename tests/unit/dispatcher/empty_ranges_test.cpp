@@ -12,17 +12,20 @@ namespace {
 
 constexpr UserId kOfRange0{12}, kOfRange2{2}, kOfRange3{1}, kAlsoOfRange3{4};
 
-Limits LeavingOut() {
-  Limits limits;
-  limits.leave_out_from = kRanges;
-  limits.sample_rate = 1;
-  return limits;
-}
-
-void Follow(World& w, UserId reader, bool live = true) {
-  static uint64_t version = 0;
-  w.mysql.ApplyReverse(reader, kAnn, ++version, live);
-}
+// A dispatcher that leaves out ranges without a follower of Ann, however few there are.
+struct LeavingOut : World {
+  explicit LeavingOut(bool own_posts = false) : World(All(), kRanges, 2, own_posts) { Assign(); }
+  static Limits All() {
+    Limits limits;
+    limits.leave_out_from = kRanges;
+    limits.sample_rate = 1;
+    return limits;
+  }
+  void Follow(UserId reader, bool live = true) {
+    mysql.ApplyReverse(reader, kAnn, ++version, live);
+  }
+  uint64_t version = 0;
+};
 
 std::vector<Range> RangesOf(const Logged& post) {
   std::vector<Range> ranges;
@@ -46,15 +49,13 @@ TEST(EmptyRanges, FollowersAreReadFromSixtyFourRangesOn) {
 }
 
 TEST(EmptyRanges, OnlyRangesThatHoldAFollowerGetAHint) {
-  World w(LeavingOut());
-  w.Assign();
-  Follow(w, kOfRange0);
-  Follow(w, kOfRange2);
-  Follow(w, kOfRange2, false);
-  Follow(w, kOfRange3);
-  Follow(w, kAlsoOfRange3);
-  w.Give(Published());
-  w.RunUntilIdle();
+  LeavingOut w;
+  w.Follow(kOfRange0);
+  w.Follow(kOfRange2);
+  w.Follow(kOfRange2, false);
+  w.Follow(kOfRange3);
+  w.Follow(kAlsoOfRange3);
+  w.Dispatch(Published());
   ASSERT_EQ(w.log.size(), 1u);
   EXPECT_EQ(RangesOf(w.log[0]), (std::vector<Range>{0, 3}));
   EXPECT_EQ(w.committed, 1);
@@ -64,11 +65,9 @@ TEST(EmptyRanges, TheAuthorsOwnRangeIsNotLeftOutWhereHomeTimelinesHoldOnesOwnPos
   const Range own = RangeLayout(kRanges).RangeOf(kAnn);
   const UserId others[] = {kOfRange0, kOfRange2, kOfRange3};
   for (const UserId follower : others) {
-    World w(LeavingOut(), kRanges, 2, true);
-    w.Assign();
-    Follow(w, follower);
-    w.Give(Published());
-    w.RunUntilIdle();
+    LeavingOut w(true);
+    w.Follow(follower);
+    w.Dispatch(Published());
     std::set<Range> expected{RangeLayout(kRanges).RangeOf(follower), own};
     ASSERT_EQ(w.log.size(), 1u);
     EXPECT_EQ(RangesOf(w.log[0]), std::vector<Range>(expected.begin(), expected.end()));
@@ -76,12 +75,10 @@ TEST(EmptyRanges, TheAuthorsOwnRangeIsNotLeftOutWhereHomeTimelinesHoldOnesOwnPos
 }
 
 TEST(EmptyRanges, ASampledHintSaysItsRangeAndHowManyThereAre) {
-  World w(LeavingOut());
-  w.Assign();
-  Follow(w, kOfRange2);
-  Follow(w, kOfRange3);
-  w.Give(Published());
-  w.RunUntilIdle();
+  LeavingOut w;
+  w.Follow(kOfRange2);
+  w.Follow(kOfRange3);
+  w.Dispatch(Published());
   ASSERT_EQ(w.log.size(), 1u);
   for (const auto& [range, hint] : w.log[0].hints) {
     const auto& sample = std::get<Hint::Post>(hint.what).sample;
@@ -93,8 +90,7 @@ TEST(EmptyRanges, ASampledHintSaysItsRangeAndHowManyThereAre) {
 }
 
 TEST(EmptyRanges, AnEventWithoutAnyHintIsDoneOnceItsRowIsCommitted) {
-  World w(LeavingOut());
-  w.Assign();
+  LeavingOut w;
   w.Give(Published());
   w.Step();
   w.Pass(std::chrono::seconds(1));
@@ -109,8 +105,7 @@ TEST(EmptyRanges, AnEventWithoutAnyHintIsDoneOnceItsRowIsCommitted) {
 }
 
 TEST(EmptyRanges, AllRangesGetHintsOfAnAuthorWhoseFollowersAreNotKnown) {
-  World w(LeavingOut());
-  w.Assign();
+  LeavingOut w;
   w.Give(Published());
   w.Step();
   ASSERT_EQ(w.transactions.size(), 1u);
@@ -125,17 +120,14 @@ TEST(EmptyRanges, AllRangesGetHintsOfAnAuthorWhoseFollowersAreNotKnown) {
 }
 
 TEST(EmptyRanges, ARetriedAppendKeepsItsSet) {
-  World w(LeavingOut());
-  w.Assign();
-  Follow(w, kOfRange0);
-  Follow(w, kOfRange3);
+  LeavingOut w;
+  w.Follow(kOfRange0);
+  w.Follow(kOfRange3);
   w.Give(Published());
-  w.Step();
-  w.Store();
-  w.Step();
+  w.TakeAndStore();
   w.Refuse(Status::Later("kafka", "timed out"));
-  Follow(w, kOfRange0, false);
-  Follow(w, kOfRange2);
+  w.Follow(kOfRange0, false);
+  w.Follow(kOfRange2);
   w.Step();
   w.Pass(std::chrono::seconds(10));
   w.RunUntilIdle();
@@ -144,12 +136,10 @@ TEST(EmptyRanges, ARetriedAppendKeepsItsSet) {
 }
 
 TEST(EmptyRanges, ARedeliveredEventGoesWhereFollowersAreNow) {
-  World w(LeavingOut());
-  w.Assign();
-  w.Give(Published());
-  w.RunUntilIdle();
+  LeavingOut w;
+  w.Dispatch(Published());
   EXPECT_TRUE(w.log.empty());
-  Follow(w, kOfRange2);
+  w.Follow(kOfRange2);
   w.Give(Published());  // nobody knows that the first one was done
   w.RunUntilIdle();
   ASSERT_EQ(w.log.size(), 1u);

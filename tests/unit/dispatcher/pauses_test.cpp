@@ -7,9 +7,7 @@ namespace fanline::dispatcher {
 namespace {
 
 TEST(Dispatcher, PausesWhileTooMuchIsUnderWay) {
-  Limits limits;
-  limits.events_open = 4;
-  World w(limits);
+  World w(Open(4));
   w.Assign();
   for (uint64_t post = 1; post <= 3; ++post) w.Give(Published(PostId{post}, AuthorOn(0)));
   w.Give(Published(PostId{4}, AuthorOn(1)));
@@ -24,9 +22,7 @@ TEST(Dispatcher, PausesWhileTooMuchIsUnderWay) {
 
 // They have no shard, and a bound of their own.
 TEST(Dispatcher, PausesWhileTooManyLettersAreUnderWay) {
-  Limits limits;
-  limits.events_open = 4;
-  World w(limits);
+  World w(Open(4));
   w.Assign();
   for (int i = 0; i < 3; ++i) w.GiveBytes("no event");
   w.Give(Published());

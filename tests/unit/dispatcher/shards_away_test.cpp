@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -43,9 +44,7 @@ void Lose(World& w, Shard away) {
 }
 
 TEST(Dispatcher, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesNothing) {
-  Limits limits;
-  limits.events_open = 16;
-  World w(limits);
+  World w(Open(16));
   w.Assign();
   const UserId away = AuthorOn(0), healthy = AuthorOn(1);
   for (uint64_t i = 0; i < 200; ++i) {
@@ -71,8 +70,7 @@ TEST(Dispatcher, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesNothing) {
 
 // Its transactions are not even answered that it is away.
 TEST(Dispatcher, AShardThatHangsDoesNotStopTheOthers) {
-  Limits limits;
-  limits.events_open = 16;
+  const Limits limits = Open(16);
   World w(limits);
   w.Assign();
   std::vector<ApplyEvents> hanging;
@@ -121,45 +119,28 @@ TEST(Dispatcher, AShardIsGivenMoreWhileAllOthersHang) {
 }
 
 TEST(Dispatcher, WhatIsParkedIsBounded) {
-  Limits limits;
-  limits.events_open = 16;
-  limits.parked_bytes_per_shard = 20'000;  // some thirty events
-  World w(limits);
-  w.Assign();
-  for (uint64_t i = 0; i < 100 && w.paused == 0; ++i) {
-    w.Give(Published(PostId{1'000 + i}, AuthorOn(0)));
-    w.Step();
-    Lose(w, 0);
-    w.Step();
+  for (const auto& [headers, least, most] :
+       {std::tuple(Headers{}, 16u, 50u), {{{"baggage", std::string(6'000, 'b')}}, 0u, 5u}}) {
+    Limits limits;
+    limits.events_open = 16;
+    limits.parked_bytes_per_shard = 20'000;  // some thirty events without headers
+    World w(limits);
+    w.Assign();
+    for (uint64_t i = 0; i < 100 && w.paused == 0; ++i) {
+      w.Give(Published(PostId{1'000 + i}, AuthorOn(0)), headers);
+      w.Step();
+      Lose(w, 0);
+      w.Step();
+    }
+    EXPECT_EQ(w.paused, 1u);
+    EXPECT_GT(w.dispatcher.events_open(), least);
+    EXPECT_LT(w.dispatcher.events_open(), most);
+
+    w.Pass(std::chrono::seconds(10));
+    w.RunUntilIdle();
+    EXPECT_EQ(w.resumed, 1u);
+    EXPECT_EQ(w.committed, w.next_offset);
   }
-  EXPECT_EQ(w.paused, 1u);
-  EXPECT_GT(w.dispatcher.events_open(), 16u);
-  EXPECT_LT(w.dispatcher.events_open(), 50u);
-
-  w.Pass(std::chrono::seconds(10));
-  w.RunUntilIdle();
-  EXPECT_EQ(w.resumed, 1u);
-  EXPECT_EQ(w.committed, w.next_offset);
-}
-
-TEST(Dispatcher, WhatIsParkedIsBoundedWhateverHeadersAnEventHas) {
-  Limits limits;
-  limits.parked_bytes_per_shard = 20'000;
-  World w(limits);
-  w.Assign();
-  for (uint64_t i = 0; i < 30 && w.paused == 0; ++i) {
-    w.Give(Published(PostId{1'000 + i}, AuthorOn(0)), {{"baggage", std::string(6'000, 'b')}});
-    w.Step();
-    Lose(w, 0);
-    w.Step();
-  }
-  EXPECT_EQ(w.paused, 1u);
-  EXPECT_LT(w.dispatcher.events_open(), 5u);
-
-  w.Pass(std::chrono::seconds(10));
-  w.RunUntilIdle();
-  EXPECT_EQ(w.resumed, 1u);
-  EXPECT_EQ(w.committed, w.next_offset);
 }
 
 // No parked event can be committed, so each owner reads all of them again, this one too.

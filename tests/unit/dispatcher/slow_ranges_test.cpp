@@ -66,9 +66,7 @@ TEST(SlowRanges, OfHintsThatTravelTogetherOnlyThoseNamedAreAppendedAgain) {
   World w;
   w.Assign();
   for (uint64_t post = 1; post <= 3; ++post) w.Give(Published(PostId{post}));
-  w.Step();
-  w.Store();
-  w.Step();
+  w.TakeAndStore();
   ASSERT_EQ(w.appends.size(), kRanges);
   ASSERT_EQ(w.appends[0].hints.size(), 3u);
   w.inbox.emplace_back(HintsAppended{w.appends[0].id, kAway, {{1, kAway}}});
@@ -86,9 +84,7 @@ TEST(SlowRanges, AHintThatCanNeverBeAppendedEndsItsEventAlone) {
   World w;
   w.Assign();
   for (uint64_t post = 1; post <= 2; ++post) w.Give(Published(PostId{post}));
-  w.Step();
-  w.Store();
-  w.Step();
+  w.TakeAndStore();
   ASSERT_EQ(w.appends.size(), kRanges);
   const Status never = Status::Never("too large");
   w.inbox.emplace_back(HintsAppended{w.appends[0].id, never, {{0, never}}});
@@ -108,16 +104,12 @@ TEST(SlowRanges, WhatIsRefusedForGoodBesideOthersIsAppendedOnceMoreAlone) {
   World w(Limits(), 1, 1);
   w.Assign();
   for (uint64_t post = 1; post <= 3; ++post) w.Give(Published(PostId{post}));
-  w.Step();
-  w.Store();
-  w.Step();
+  w.TakeAndStore();
   ASSERT_EQ(w.Appending().size(), 3u);
   w.Refuse(Status::Never("too large"));
   for (uint64_t post = 1; post <= 3; ++post) {
     w.Give(Published(PostId{10 + post}));
-    w.Step();
-    w.Store();
-    w.Step();
+    w.TakeAndStore();
     ASSERT_EQ(w.Appending().size(), 1u) << "nothing travels with it";
     EXPECT_EQ(std::get<Hint::Post>(w.appends[0].hints[0].second.what).post, PostId{post});
     if (post == 2) {
@@ -135,8 +127,7 @@ TEST(SlowRanges, WhatIsRefusedForGoodBesideOthersIsAppendedOnceMoreAlone) {
 
 TEST(SlowRanges, ARangeThatTakesNothingDoesNotStopTheOthersAndLosesNothing) {
   for (const bool hangs : {false, true}) {
-    Limits limits;
-    limits.events_open = 16;
+    const Limits limits = Open(16);
     Stuck w(limits);
     std::vector<AppendHints> hanging;
     w.Assign();
@@ -180,9 +171,7 @@ TEST(SlowRanges, WhatWaitsForThemIsBounded) {
 }
 
 TEST(SlowRanges, WhatWaitsForThemIsForgottenWhenItsPartitionMoves) {
-  Limits limits;
-  limits.events_open = 16;
-  Stuck w(limits);
+  Stuck w(Open(16));
   for (int moves = 0; moves < 5; ++moves) {
     w.Assign();
     EXPECT_TRUE(w.dispatcher.drained()) << "its next owner's to do";
@@ -203,9 +192,7 @@ TEST(SlowRanges, AllOfThemAreTriedAgainAlsoAfterTheirPartitionsMoved) {
   World w;
   w.Assign();
   w.Give(Published());
-  w.Step();
-  w.Store();
-  w.Step();
+  w.TakeAndStore();
   w.Refuse(kAway);
   w.Step();
   w.inbox.emplace_back(PartitionRevoked{0});
@@ -215,8 +202,7 @@ TEST(SlowRanges, AllOfThemAreTriedAgainAlsoAfterTheirPartitionsMoved) {
   w.Step();
   w.Assign();
   w.next_offset = 0;
-  w.Give(Published());
-  w.RunUntilIdle();
+  w.Dispatch(Published());
   EXPECT_EQ(w.log.size(), 1u);
   EXPECT_EQ(w.committed, 1);
 }
@@ -228,9 +214,7 @@ TEST(SlowRanges, WhatWasForgottenTakesNoRoomOfWhatComesAgain) {
     w.Assign();
     w.next_offset = 0;
     for (uint64_t post = 1; post <= 40; ++post) w.Give(Published(PostId{post}));
-    w.Step();
-    w.Store();
-    w.Step();
+    w.TakeAndStore();
     if (times > 0) break;
     ASSERT_EQ(w.Appending().size(), 40u);
     w.Refuse(kAway);
@@ -253,9 +237,7 @@ TEST(SlowRanges, ABackOffEndsAlsoWhenNothingWaitsAnyMore) {
   World w(Limits(), 1, 1);
   w.Assign();
   w.Give(Published());
-  w.Step();
-  w.Store();
-  w.Step();
+  w.TakeAndStore();
   w.Refuse(kAway);
   w.Step();
   w.inbox.emplace_back(PartitionRevoked{0});
@@ -285,9 +267,7 @@ TEST(SlowRanges, WhatIsParkedAndTriedWhileItsPartitionMovesIsForgottenOnceThatFa
 
 // Both would otherwise be counted once more, or never again.
 TEST(SlowRanges, WhatIsParkedForARangeAndThenRefusedIsNoJobOfItsShard) {
-  Limits limits;
-  limits.events_open = 16;
-  Stuck w(limits);
+  Stuck w(Open(16));
   w.Assign();
   for (uint64_t round = 0; round < 20; ++round) {
     w.Give(Published(PostId{1'000 + round}));

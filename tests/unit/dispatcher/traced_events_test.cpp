@@ -13,8 +13,7 @@ namespace {
 TEST(Dispatcher, LetsHeadersTravelOnButNotTheEventsEncoding) {
   World w;
   w.Assign();
-  w.Give(Published(), {{"traceparent", "00-ab-cd-01"}, {"content-type", "application/json"}});
-  w.RunUntilIdle();
+  w.Dispatch(Published(), {{"traceparent", "00-ab-cd-01"}, {"content-type", "application/json"}});
   ASSERT_EQ(w.log.size(), 1u);
   EXPECT_EQ(w.log[0].headers, (Headers{{"traceparent", "00-ab-cd-01"}}));
 }
@@ -31,8 +30,7 @@ TEST(Dispatcher, TellsOfSampledEventsThatBelongToATrace) {
   World w(limits);
   w.Assign();
   w.Give(Published(PostId{1}), Traced());
-  w.Give(Published(PostId{2}));
-  w.RunUntilIdle();
+  w.Dispatch(Published(PostId{2}));
   ASSERT_EQ(w.metrics.traced.size(), 1u);
   EXPECT_EQ(w.metrics.traced[0], std::pair(PostId{1}, std::string(kTraceId)));
 }
@@ -42,8 +40,7 @@ TEST(Dispatcher, SaysNothingOfATraceThatIsNotSampled) {
   limits.sample_rate = 0;
   World w(limits);
   w.Assign();
-  w.Give(Published(PostId{1}), Traced());
-  w.RunUntilIdle();
+  w.Dispatch(Published(PostId{1}), Traced());
   EXPECT_TRUE(w.metrics.traced.empty());
 }
 

@@ -34,8 +34,7 @@ struct Weighing : World {
 
 TEST(Dispatcher, APostIsWeighedInOneOfItsRanges) {
   Weighing w;
-  w.Give(Published());
-  w.RunUntilIdle();
+  w.Dispatch(Published());
   ASSERT_EQ(w.log.size(), 1u);
   ASSERT_EQ(w.log[0].hints.size(), kRanges);
   const auto in = WeighedIn(w.log[0]);
@@ -63,8 +62,7 @@ TEST(Dispatcher, PostsAreWeighedInAllRangesInTurnAndInTheSameAgain) {
 TEST(Dispatcher, OfPostsThatAreStoredTogetherOneIsWeighed) {
   Weighing w;
   for (uint64_t post = 1; post <= 3; ++post) w.Give(Published(PostId{post}));
-  w.Give(Published(PostId{9}, UserId{1002}));
-  w.RunUntilIdle();
+  w.Dispatch(Published(PostId{9}, UserId{1002}));
   size_t weighed = 0;
   for (const auto& append : w.log) weighed += WeighedIn(append).size();
   EXPECT_EQ(weighed, 1u) << "and nobody who has no follower";
@@ -72,8 +70,7 @@ TEST(Dispatcher, OfPostsThatAreStoredTogetherOneIsWeighed) {
 
 TEST(Dispatcher, OnlyPublishedPostsAreWeighed) {
   Weighing w;
-  w.Give({EventKind::kDeleted, kPost, kAnn, 0, 0});
-  w.RunUntilIdle();
+  w.Dispatch({EventKind::kDeleted, kPost, kAnn, 0, 0});
   ASSERT_EQ(w.log.size(), 1u);
   EXPECT_TRUE(WeighedIn(w.log[0]).empty());
 }
@@ -81,12 +78,10 @@ TEST(Dispatcher, OnlyPublishedPostsAreWeighed) {
 TEST(Dispatcher, WhoIsAboveIsPulledFromTheNextPostOn) {
   Weighing w;
   w.Weigh(10);
-  w.Give(Published());
-  w.RunUntilIdle();
+  w.Dispatch(Published());
   ASSERT_EQ(w.switches.size(), 1u);
   EXPECT_TRUE(w.mysql.posts().at({kAnn, kPost}).pushed);
-  w.Give(Published(PostId{78}));
-  w.RunUntilIdle();
+  w.Dispatch(Published(PostId{78}));
   EXPECT_FALSE(w.mysql.posts().at({kAnn, PostId{78}}).pushed);
   EXPECT_TRUE(w.mysql.IsMarked(kAnn));
   EXPECT_EQ(w.announced, std::vector<UserId>{kAnn});
@@ -98,20 +93,17 @@ TEST(Dispatcher, AWeighedPostThatIsMergedAtReadTellsAllRangesUntilTheAuthorIsAnn
   Weighing w;
   w.mysql.SetMode(kAnn, true);
   w.mysql.LeaveMode(kAnn);
-  w.Give(Published());
-  w.RunUntilIdle();
+  w.Dispatch(Published());
   ASSERT_EQ(w.log.size(), 1u);
   EXPECT_EQ(w.log[0].hints.size(), kRanges);
   EXPECT_EQ(WeighedIn(w.log[0]).size(), 1u);
   EXPECT_EQ(w.announced.size(), 1u);
-  w.Give(Published(PostId{78}));
-  w.RunUntilIdle();
+  w.Dispatch(Published(PostId{78}));
   ASSERT_EQ(w.log.size(), 2u);
   ASSERT_EQ(w.log[1].hints.size(), 1u) << "one range is enough to weigh";
   EXPECT_EQ(WeighedIn(w.log[1]).size(), 1u);
   w.Weigh(10);
-  w.Give(Published(PostId{79}));
-  w.RunUntilIdle();
+  w.Dispatch(Published(PostId{79}));
   EXPECT_EQ(w.log.size(), 2u) << "weighed just now";
   EXPECT_EQ(w.committed, 3);
 }
@@ -121,8 +113,7 @@ TEST(Dispatcher, WhoWasSetByHandIsNeitherWeighedNorSwitched) {
   w.mysql.SetMode(kAnn, false);
   w.Weigh(1'000'000);
   w.mysql.relations.now += 1'000'000;
-  w.Give(Published());
-  w.RunUntilIdle();
+  w.Dispatch(Published());
   EXPECT_TRUE(w.switches.empty());
   EXPECT_TRUE(WeighedIn(w.log[0]).empty());
 }
@@ -133,8 +124,7 @@ TEST(Dispatcher, ByDefaultNobodyIsWeighedOrSwitched) {
   w.mysql.Do(WeighAuthor{1, 0, kAnn, 1'000'000'000, {}});
   w.mysql.relations.now += 1'000'000;
   w.Assign();
-  w.Give(Published());
-  w.RunUntilIdle();
+  w.Dispatch(Published());
   EXPECT_TRUE(w.switches.empty());
   EXPECT_TRUE(WeighedIn(w.log[0]).empty());
 }

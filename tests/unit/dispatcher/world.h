@@ -107,12 +107,22 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
     Step();
   }
   void Pass(Duration time) { now.mono += time; }
+  // Takes what came, and goes on once it is stored.
+  void TakeAndStore() {
+    Step();
+    Store();
+    Step();
+  }
   void Assign(int32_t partition = 0, int64_t start = 0, int64_t end = 1'000'000) {
     inbox.emplace_back(PartitionAssigned{partition, start, 0, end});
     Step();
   }
   void Give(const FeedEvent& event, Headers headers = {}) {
     GiveBytes(EncodeEventJson(event), std::move(headers));
+  }
+  void Dispatch(const FeedEvent& event, Headers headers = {}) {
+    Give(event, std::move(headers));
+    RunUntilIdle();
   }
   void GiveBytes(std::string bytes, Headers headers = {}) {
     Record record;
@@ -154,6 +164,13 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
   std::optional<Time> next_timer;
   Dispatcher dispatcher;
 };
+
+// So many events are under way at most.
+inline Limits Open(uint32_t events) {
+  Limits limits;
+  limits.events_open = events;
+  return limits;
+}
 
 inline FeedEvent Published(PostId post = kPost, UserId author = kAnn) {
   return {EventKind::kPublished, post, author, 1'700'000'000'000, 0};

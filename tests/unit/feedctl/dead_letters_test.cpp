@@ -163,6 +163,25 @@ TEST(DeadLetters, AnEventIsAppendedAgainAndSaysSo) {
   EXPECT_EQ(Describe(plan), "append to feed-events");
 }
 
+// The mirror works by log1 alone, and the rows may have changed since.
+TEST(DeadLetters, AMessageOfRelationLogIsReplayedAsACheckOfItsEdge) {
+  const EdgeKey edge{UserId{5}, UserId{7}};
+  for (const RelationMessage& message :
+       {RelationMessage(EdgeWritten{{edge.src, edge.dst, 3, true, 1}, 9}),
+        RelationMessage(EdgeMirrored{edge, 3})}) {
+    const ReplayPlan plan =
+        PlanOf(Of("relation-log", EncodeRelationMessage(message)), "relation-log", kLayout);
+    EXPECT_EQ(Describe(plan), "append to relation-log.retry");
+    const auto& check = std::get<AppendAgain>(plan);
+    EXPECT_EQ(check.key, "5:7");
+    const auto entry = std::get<RelationRetry>(DecodeRelationRetry(check.value));
+    EXPECT_EQ(entry.edge, edge);
+    EXPECT_EQ(entry.claim, (EdgeClaim{{3}, false})) << "what it said may be older than the rows";
+    EXPECT_EQ(entry.due, 0);
+    EXPECT_THAT(check.headers, Contains(Pair(kReplayHeader, "relation-log.dlq/3/17")));
+  }
+}
+
 // The record was one range's, and may carry the sample of that day's publish.
 TEST(DeadLetters, OfAHintItsCauseIsAnnouncedAnew) {
   const UserId ann{5}, bob{7};
@@ -185,6 +204,7 @@ TEST(DeadLetters, WhatCannotBeReplayedSaysWhy) {
   EXPECT_THAT(why(Of("fanout-tasks", "\xff"), "fanout-tasks"), HasSubstr("nothing is missing"));
   EXPECT_THAT(why(Of("feed-events", "", {{kOmittedHeader, "too large"}}), "feed-events"),
               HasSubstr("may still be at feed-events/1/4711"));
+  EXPECT_THAT(why(Of("relation-log", ""), "relation-log"), HasSubstr("the row of log1"));
 }
 
 // Brokers that answer at once.

@@ -89,27 +89,20 @@ TEST(Redis, TellsHowMuchOfItsMemoryItUses) {
   EXPECT_EQ(JudgeRedis(redis)[0].text, "r:1; 3 of 4 MiB used by r:2, the fullest");
 }
 
-TEST(Redis, ThatIsNearlyFullIsToBeLookedAt) {
-  RedisFacts redis = Redis();
-  redis.nearly_full = {"redis a:1: is nearly full; CONFIG SET maxmemory"};
-  redis.warnings = {"dear"};
-  const Checks checks = OfLevel(Level::kLook, JudgeRedis(redis));
-  ASSERT_EQ(checks.size(), 1u) << "and nothing else";
-  EXPECT_EQ(checks[0].text, "redis a:1: is nearly full");
-  EXPECT_EQ(checks[0].advice, "CONFIG SET maxmemory");
-  EXPECT_EQ(checks[0].runbook, "delivery.md#fanlineredisfull");
+TEST(Redis, ThatIsFullOrNearlySoIsToBeLookedAtAndTheRunbookSaysWhatToType) {
+  RedisFacts full = Redis(), nearly_full = Redis();
+  full.full = {"redis a:1: is full; CONFIG SET maxmemory"};
+  nearly_full.nearly_full = {"redis a:1: is full; CONFIG SET maxmemory"};
+  nearly_full.warnings = {"dear"};
+  EXPECT_EQ(JudgeRedis(full).size(), 1u) << "not well besides";
+  for (const RedisFacts& redis : {full, nearly_full}) {
+    const Checks checks = OfLevel(Level::kLook, JudgeRedis(redis));
+    ASSERT_EQ(checks.size(), 1u);
+    EXPECT_EQ(checks[0].text, "redis a:1: is full");
+    EXPECT_EQ(checks[0].advice, "CONFIG SET maxmemory");
+    EXPECT_EQ(checks[0].runbook, "delivery.md#fanlineredisfull");
+  }
   EXPECT_TRUE(OfLevel(Level::kLook, JudgeRedis(Redis())).empty());
-}
-
-TEST(Redis, ThatIsFullIsToBeLookedAtAndTheRunbookSaysWhatToType) {
-  RedisFacts redis = Redis();
-  redis.full = {"redis a:1: is full; CONFIG SET maxmemory"};
-  const Checks checks = JudgeRedis(redis);
-  ASSERT_EQ(checks.size(), 1u) << "not well besides";
-  EXPECT_EQ(checks[0].level, Level::kLook);
-  EXPECT_EQ(checks[0].text, "redis a:1: is full");
-  EXPECT_EQ(checks[0].advice, "CONFIG SET maxmemory");
-  EXPECT_EQ(checks[0].runbook, "delivery.md#fanlineredisfull");
 }
 
 }  // namespace

@@ -13,10 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-struct Explained {
-  int code;
-  std::string line;
-};
+using Explained = std::pair<int, std::string>;  // exit code and line
 
 Explained Explain(const Status& status) {
   Settings settings;
@@ -35,29 +32,23 @@ Status Failed(const char* resource, const char* message, Cause cause, const char
 }
 
 TEST(Explain, AServiceThatIsAwayIsNamedWithItsAddressAndWhatToDo) {
-  const auto redis =
-      Explain(Failed("redis", "redis r2:6379: Connection refused", Cause::kAway, "start it"));
-  EXPECT_EQ(redis.code, 69);
-  EXPECT_EQ(redis.line, "cannot reach Redis at r2:6379: connection refused; start it");
-  const auto shard =
-      Explain(Failed("mysql_1", "MariaDB error 2002: no connection", Cause::kAway, "start it"));
-  EXPECT_EQ(shard.code, 69);
-  EXPECT_EQ(shard.line, "cannot reach MariaDB shard 1 at m1:3307/feed: no connection; start it");
-  const auto kafka = Explain(
-      Failed("kafka", "looking up topic x: no answer (_TRANSPORT)", Cause::kAway, "start it"));
-  EXPECT_EQ(kafka.code, 69);
-  EXPECT_EQ(kafka.line, "cannot reach Kafka at k1:9092,k2:9092: no answer; start it");
+  EXPECT_EQ(Explain(Failed("redis", "redis r2:6379: Connection refused", Cause::kAway, "start it")),
+            Explained(69, "cannot reach Redis at r2:6379: connection refused; start it"));
+  EXPECT_EQ(
+      Explain(Failed("mysql_1", "MariaDB error 2002: no connection", Cause::kAway, "start it")),
+      Explained(69, "cannot reach MariaDB shard 1 at m1:3307/feed: no connection; start it"));
+  EXPECT_EQ(Explain(Failed("kafka", "looking up topic x: no answer (_TRANSPORT)", Cause::kAway,
+                           "start it")),
+            Explained(69, "cannot reach Kafka at k1:9092,k2:9092: no answer; start it"));
 }
 
 TEST(Explain, WhatRefusesIsReachedAllTheSame) {
-  const auto redis = Explain(Failed("redis", "MISCONF Redis is configured to save", Cause::kOther));
-  EXPECT_EQ(redis.code, 69);
-  EXPECT_EQ(redis.line, "Redis at r1:6379: MISCONF Redis is configured to save");
-  const auto shard =
-      Explain(Failed("mysql_0", "MariaDB error 1205: Lock wait timeout exceeded", Cause::kOther));
-  EXPECT_EQ(shard.code, 69);
-  EXPECT_EQ(shard.line,
-            "MariaDB shard 0 at m0:3306/feed: MariaDB error 1205: Lock wait timeout exceeded");
+  EXPECT_EQ(Explain(Failed("redis", "MISCONF Redis is configured to save", Cause::kOther)),
+            Explained(69, "Redis at r1:6379: MISCONF Redis is configured to save"));
+  EXPECT_EQ(
+      Explain(Failed("mysql_0", "MariaDB error 1205: Lock wait timeout exceeded", Cause::kOther)),
+      Explained(69,
+                "MariaDB shard 0 at m0:3306/feed: MariaDB error 1205: Lock wait timeout exceeded"));
 }
 
 TEST(Explain, WhatOnlyTheOperatorCanMendIsAMatterOfConfiguration) {
@@ -69,14 +60,14 @@ TEST(Explain, WhatOnlyTheOperatorCanMendIsAMatterOfConfiguration) {
 }
 
 TEST(Explain, ANodeThatTurnsUsAwayIsNamedOnce) {
-  EXPECT_EQ(Explain(Failed("redis", "redis r2:6379: TLS: x", Cause::kTurnedAway, "do y")).line,
+  EXPECT_EQ(Explain(Failed("redis", "redis r2:6379: TLS: x", Cause::kTurnedAway, "do y")).second,
             "Redis at r2:6379: TLS: x; do y");
 }
 
 TEST(Explain, ARedisThatIsFullIsToBeGivenMemory) {
   const auto full = Explain(Failed("redis", "OOM command not allowed", Cause::kFull));
-  EXPECT_EQ(full.code, 69);
-  EXPECT_THAT(full.line,
+  EXPECT_EQ(full.first, 69);
+  EXPECT_THAT(full.second,
               AllOf(StartsWith("Redis at r1:6379: it is full (maxmemory)"),
                     HasSubstr("FanlineRedisFull in " + DocsFolder() + "/runbooks/delivery.md"),
                     Not(HasSubstr("OOM"))));
@@ -105,12 +96,12 @@ TEST(Explain, AServiceThatDoesNotSayOneThingMaySayOthers) {
 
 TEST(Explain, WhatCanNeverWorkHasTheCodeOfTheCaller) {
   EXPECT_EQ(feedctl::Explain(Status::Never("no"), Settings(), 65).exit_code(), 65);
-  EXPECT_EQ(Explain(Status::Never("no")).code, 78);
+  EXPECT_EQ(Explain(Status::Never("no")).first, 78);
 }
 
 TEST(Explain, IsAlwaysOneLine) {
-  EXPECT_THAT(Explain(Status::Never("one\ntwo")).line, Not(HasSubstr("\n")));
-  EXPECT_THAT(Explain(Status::Later("redis", "one\ntwo")).line, Not(HasSubstr("\n")));
+  EXPECT_THAT(Explain(Status::Never("one\ntwo")).second, Not(HasSubstr("\n")));
+  EXPECT_THAT(Explain(Status::Later("redis", "one\ntwo")).second, Not(HasSubstr("\n")));
 }
 
 }  // namespace

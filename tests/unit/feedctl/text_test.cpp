@@ -29,14 +29,6 @@ TEST(Text, AColumnIsFilledAndNeverCut) {
   EXPECT_EQ(Left("abcde", 4), "abcde ");
 }
 
-TEST(Text, LinesStandInColumnsHoweverLongACellIs) {
-  EXPECT_EQ(Columns({{"a", "1", "one"}, {"a long one", "22"}, {"", "333", "three"}}),
-            "a           1    one\n"
-            "a long one  22\n"
-            "            333  three\n");
-  EXPECT_EQ(Columns({}), "");
-}
-
 TEST(Text, WhatIsQuotedIsShortAndPrintable) {
   EXPECT_EQ(QuotedShort("a\nb\x80"), "\"a?b?\"");
   EXPECT_EQ(QuotedShort(std::string(40, 'x')), '"' + std::string(40, 'x') + '"');

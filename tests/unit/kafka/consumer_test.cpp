@@ -506,6 +506,29 @@ TEST(ConsumerStart, BrokersThatAreAwayAreSaidToBeUntilTheyAnswer) {
   ASSERT_TRUE(m.Until([&] { return m.consumer().Unreachable() == ""; }));
 }
 
+// Where it stands is asked for again and again, alone.
+TEST(ConsumerStart, APartitionWithoutALeaderIsNamedUntilItHasOneAndTheBrokersAnswer) {
+  World world;
+  world.CreateTopic("events");
+  world.cluster.Lead("events", 1, 0);
+  ConsumerOptions options = world.OptionsFor("events");
+  options.client.properties["topic.metadata.refresh.interval.ms"] = "500";
+  Member m(options);
+  ASSERT_TRUE(m.Assigned(1));
+  ASSERT_TRUE(m.Until([&] { return !m.consumer().Leaderless().empty(); }));
+  EXPECT_THAT(m.consumer().Leaderless(),
+              ::testing::ElementsAre(::testing::Pair(
+                  1, ::testing::StartsWith("events/1: the partition has no leader"))));
+  for (int turn = 0; turn < 30; ++turn) {
+    m.Turn(milliseconds(100));
+    ASSERT_EQ(m.consumer().Unreachable(), "");
+  }
+
+  world.cluster.Lead("events", 1, 1);
+  ASSERT_TRUE(m.Until([&] { return m.consumer().Leaderless().empty(); }));
+  EXPECT_TRUE(m.Assigned(kPartitions));
+}
+
 TEST(ConsumerTrouble, ACorruptPartitionIsParkedAndLookedAtAgainWhileTheOthersGoOn) {
   World world;
   world.CreateTopic("events");

@@ -44,17 +44,12 @@ class CredentialsTest : public ::testing::Test {
   ClientOptions options_;
 };
 
-TEST_F(CredentialsTest, AClientBeginsWithWhatTheFileSays) {
+TEST_F(CredentialsTest, AClientHoldsWhatTheFileSaysAlsoWhenItIsNew) {
   const auto client = Start();
   EXPECT_EQ(Held(*client, "sasl.username"), "fanline");
   EXPECT_EQ(Held(*client, "sasl.password"), "s3cret-1");
-}
-
-TEST_F(CredentialsTest, WhatIsNewInTheFileIsGivenToTheClient) {
-  const auto client = Start();
-  Credentials& credentials = *client->context().credentials;
   Write("s3cret-2");
-  EXPECT_EQ(credentials.Refresh(client->get()), "");
+  EXPECT_EQ(client->context().credentials->Refresh(client->get()), "");
   EXPECT_EQ(Held(*client, "sasl.password"), "s3cret-2");
 }
 

@@ -6,6 +6,7 @@ namespace fanline::kafka {
 namespace {
 
 TEST(KafkaErrors, OnlyWhatIsWrongWithTheRecordItselfIsNever) {
+  EXPECT_TRUE(StatusOf(RD_KAFKA_RESP_ERR_NO_ERROR, "x").done());
   for (const auto code :
        {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE,
         RD_KAFKA_RESP_ERR_INVALID_RECORD, RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP})
@@ -26,8 +27,6 @@ TEST(KafkaErrors, AnUnlistedErrorIsLaterInLibrdkafkasWords) {
   EXPECT_NE(status.message.find("committing: "), std::string::npos);
   EXPECT_NE(status.message.find("(UNSTABLE_OFFSET_COMMIT)"), std::string::npos);
 }
-
-TEST(KafkaErrors, NoErrorIsDone) { EXPECT_TRUE(StatusOf(RD_KAFKA_RESP_ERR_NO_ERROR, "x").done()); }
 
 TEST(KafkaErrors, ALostPositionAndACorruptLogAreToldFromABrokerThatIsAway) {
   EXPECT_EQ(MeaningOf(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET).reading, Reading::kLost);

@@ -18,6 +18,12 @@ class PartitionFlowTest : public ::testing::Test {
     while (!flow.Settle(MonoNow())) continue;
   }
 
+  void FlowFrom5() {
+    flow.Assign({0});
+    flow.Seek(0, 5);
+    Settle();
+  }
+
   Client client{RD_KAFKA_CONSUMER, Config(), LogSink(), nullptr};
   PartitionFlow flow{client, "topic"};
 };
@@ -40,9 +46,7 @@ TEST_F(PartitionFlowTest, NothingIsAcceptedBetweenASeekAndLibrdkafkaDoingIt) {
 }
 
 TEST_F(PartitionFlowTest, RecordsBelowThePositionAreNotAcceptedAgain) {
-  flow.Assign({0});
-  flow.Seek(0, 5);
-  Settle();
+  FlowFrom5();
   EXPECT_FALSE(flow.Accept(0, 4));
   EXPECT_TRUE(flow.Accept(0, 5));
   EXPECT_FALSE(flow.Accept(0, 5));
@@ -62,9 +66,7 @@ TEST_F(PartitionFlowTest, NothingIsAcceptedOfAPausedOrForeignPartition) {
 }
 
 TEST_F(PartitionFlowTest, NothingIsAcceptedAfterARevocationUntilTheNextSeek) {
-  flow.Assign({0});
-  flow.Seek(0, 5);
-  Settle();
+  FlowFrom5();
   flow.Unassign();
   EXPECT_FALSE(flow.Accept(0, 5));
   flow.Seek(0, 5);  // an order that crossed the revocation
@@ -85,9 +87,7 @@ TEST_F(PartitionFlowTest, AStopIsToldOnceAndOnlyOfWhatWasFlowing) {
 }
 
 TEST_F(PartitionFlowTest, WhatIsPausedAndParkedWaitsForBoth) {
-  flow.Assign({0});
-  flow.Seek(0, 5);
-  Settle();
+  FlowFrom5();
   ASSERT_TRUE(flow.Park(0));
   flow.Pause(0);
   flow.GoOn(0);
@@ -108,9 +108,7 @@ TEST_F(PartitionFlowTest, WhatIsPausedAndParkedWaitsForBoth) {
 }
 
 TEST_F(PartitionFlowTest, ASeekRevivesWhatIsParked) {
-  flow.Assign({0});
-  flow.Seek(0, 5);
-  Settle();
+  FlowFrom5();
   ASSERT_TRUE(flow.Park(0));
   flow.Seek(0, 3);
   Settle();
@@ -118,9 +116,7 @@ TEST_F(PartitionFlowTest, ASeekRevivesWhatIsParked) {
 }
 
 TEST_F(PartitionFlowTest, AForgottenPartitionIsAsItCame) {
-  flow.Assign({0});
-  flow.Seek(0, 5);
-  Settle();
+  FlowFrom5();
   ASSERT_TRUE(flow.Park(0));
   flow.Forget(0);
   flow.GoOn(0);

@@ -424,10 +424,12 @@ TEST_F(ProducerTest, ProducesAnyRecordAndCallsBack) {
   EXPECT_EQ(log[99].value, "99");
 }
 
-TEST_F(ProducerTest, ClosingAnswersWhatIsUnderWay) {
+TEST_F(ProducerTest, FlushEndsWhenItsTimeIsUpAndClosingAnswersWhatIsUnderWay) {
   auto producer = Start();
   cluster().GoDown();
   producer->Submit(HintPerRange(1), replies);
+  EXPECT_FALSE(producer->Flush(milliseconds(50)));
+  EXPECT_FALSE(replies.Has(1));
 
   producer->Close(milliseconds(100));
 
@@ -438,34 +440,18 @@ TEST_F(ProducerTest, ClosingAnswersWhatIsUnderWay) {
   EXPECT_TRUE(replies.Wait(2).later());
 }
 
-TEST_F(ProducerTest, FlushEndsWhenItsTimeIsUp) {
-  auto producer = Start();
-  cluster().GoDown();
-  producer->Submit(HintPerRange(1), replies);
-  EXPECT_FALSE(producer->Flush(milliseconds(50)));
-  producer->Close(milliseconds(0));
-}
-
-TEST_F(ProducerTest, PropertiesThatCarryTheGuaranteesAreRefused) {
-  ProducerOptions options = Options();
-  options.client.properties["acks"] = "1";
-  try {
-    Start(options);
-    FAIL() << "acks=1 was taken";
-  } catch (const Misconfigured& error) {
-    EXPECT_THAT(error.what(), HasSubstr("acks"));
-  }
-}
-
 TEST_F(ProducerTest, ARefusedPropertyIsNamedAndItsValueIsNot) {
-  ProducerOptions options = Options();
-  options.client.properties["security.protocol"] = "hunter2";
-  try {
-    Start(options);
-    FAIL() << "it was taken";
-  } catch (const Misconfigured& error) {
-    EXPECT_THAT(error.what(), HasSubstr("security.protocol"));
-    EXPECT_THAT(error.what(), Not(HasSubstr("hunter2")));
+  // The first carries a guarantee.
+  for (const auto& [property, value] : {std::pair{"acks", "1"}, {"security.protocol", "hunter2"}}) {
+    ProducerOptions options = Options();
+    options.client.properties[property] = value;
+    try {
+      Start(options);
+      FAIL() << property << " was taken";
+    } catch (const Misconfigured& error) {
+      EXPECT_THAT(error.what(), HasSubstr(property));
+      EXPECT_THAT(error.what(), Not(HasSubstr("hunter2")));
+    }
   }
 }
 

@@ -47,7 +47,7 @@ struct EventWorld : World {
   const EdgeKey edge{ann, bob};
 };
 
-TEST(RelationEventConsumer, WritesTheForwardRowAndLeavesTheRestToTheRelay) {
+TEST(RelationEventConsumer, WritesTheForwardRowAndLeavesTheRestToTheMirror) {
   EventWorld w;
   w.Follow(1);
   w.Turns();
@@ -189,6 +189,35 @@ TEST(RelationEventConsumer, AShardThatIsAwayHoldsUpItsOwnEventsOnly) {
   w.Turns();
   EXPECT_TRUE(w.live());
   EXPECT_EQ(w.event_committed, 2);
+}
+
+// A person's transaction holds the row of one user.
+TEST(RelationEventConsumer, ALockedRowHoldsUpItsOwnEventsOnly) {
+  EventWorld w;
+  const UserId cid = w.UserOn(0, 2);
+  for (uint64_t i = 0; i < 20; ++i) {
+    w.AppendEvent({RelationEventKind::kFollow, {w.ann, UserId{1'000'000 + i}}, 1});
+    w.AppendEvent({RelationEventKind::kFollow, {cid, UserId{1'000'000 + i}}, 1});
+  }
+  size_t tries = 0;
+  for (int turn = 0; turn < 300; ++turn) {
+    w.Pass(std::chrono::milliseconds(100));
+    w.Step();
+    for (size_t at = 0; at < w.requests.size();) {
+      const auto* change = w.requests[at].As<ChangeEdge>();
+      const bool locked = change != nullptr && change->change.src == w.ann;
+      tries += locked ? 1 : 0;
+      w.requests[at].asker == kEvents ? w.AnswerAt(at, locked ? Fate::kLocked : Fate::kDone)
+                                      : (void)++at;
+    }
+  }
+  EXPECT_EQ(w.store.forward().size(), 20u) << "all of the other user's";
+  EXPECT_LE(tries, 40u) << "each once, then one at a time, ever more rarely";
+  EXPECT_THAT(w.letters, IsEmpty());
+  w.Pass(w.limits.backoff.most);
+  w.Turns(40);
+  EXPECT_EQ(w.store.forward().size(), 40u);
+  EXPECT_EQ(w.event_committed, 40);
 }
 
 struct AwayWorld : EventWorld {

@@ -1,27 +1,20 @@
 #include "tests/unit/mirror/world.h"
 
 namespace fanline::mirror {
-World::World(const Limits& given)
-    : limits(given), position(kPartitions, 0), committed(kPartitions, 0) {}
+World::World(const Limits& given) : limits(given) {}
 
 // ---- the process ------------------------------------------------------------------------------
 
 void World::Start() {
-  const auto to_applier = AsPart<ApplierReply>(inbox);
-  const auto to_relay = AsPart<RelayReply>(inbox);
   mirror = std::make_unique<Mirror>(
-      Mirror::Ports{{{of_applier, to_applier},
-                     {of_applier, to_applier},
-                     {of_applier, to_applier},
-                     {of_applier, to_applier},
-                     {of_applier, to_applier},
-                     *metrics},
-                    {{of_relay, to_relay},
-                     {of_relay, to_relay},
-                     {of_relay, to_relay},
-                     {of_relay, to_relay},
+      Mirror::Ports{{of_mirror, inbox},
+                    {{of_mirror, inbox},
+                     {of_mirror, inbox},
+                     {of_mirror, inbox},
+                     {of_mirror, inbox},
+                     {of_mirror, inbox},
                      *metrics}},
-      Mirror::Setup{layout, shards, static_cast<uint32_t>(kPartitions), seed}, limits);
+      Mirror::Setup{{layout, shards, seed, switches}, kPartitions, Duration::zero()}, limits);
   event_consumer =
       std::make_unique<RelationEventConsumer>(RelationEventConsumer::Ports{{of_events, event_inbox},
                                                                            {of_events, event_inbox},
@@ -30,11 +23,10 @@ void World::Start() {
                                                                            *metrics},
                                               RelationEventConsumer::Setup{shards, seed}, limits);
   running = true;
-  for (int32_t partition = 0; partition < kPartitions; ++partition) {
-    position[static_cast<size_t>(partition)] = INT64_MAX;  // until it is sought
-    inbox.emplace_back(PartitionAssigned{partition, committed[static_cast<size_t>(partition)], 0});
+  for (int32_t partition = 0; partition < int32_t{kPartitions}; ++partition) {
+    inbox.emplace_back(PartitionAssigned{partition, 0, 0});
   }
-  event_position = INT64_MAX;
+  event_position = INT64_MAX;  // until it is sought
   event_inbox.emplace_back(PartitionAssigned{0, event_committed, 0});
   Step();
 }
@@ -48,26 +40,13 @@ void World::Crash() {
   event_inbox.clear();
 }
 
-void World::Deliver() {
-  for (size_t i = 0; i < log.size(); ++i) {
-    while (position[i] < static_cast<int64_t>(log[i].size())) {
-      inbox.emplace_back(log[i][static_cast<size_t>(position[i]++)]);
-    }
-  }
+void World::Step() {
+  const auto inputs = std::exchange(inbox, {});
+  next_timer = mirror->Step(inputs, now).next_timer;
+
   while (!events_paused && event_position < static_cast<int64_t>(events.size())) {
     event_inbox.emplace_back(events[static_cast<size_t>(event_position++)]);
   }
-}
-
-void World::Step() {
-  Deliver();
-  auto inputs = std::exchange(inbox, {});
-  const ConsumerOrders orders = mirror->Step(inputs, now).orders;
-  for (const auto& seek : orders.seek) position[static_cast<size_t>(seek.partition)] = seek.offset;
-  for (const auto& at : orders.commit) committed[static_cast<size_t>(at.partition)] = at.offset;
-  paused += orders.pause.size();
-  resumed += orders.resume.size();
-
   auto event_inputs = std::exchange(event_inbox, {});
   const ConsumerOrders event_orders = event_consumer->Step(event_inputs, now).orders;
   for (const auto& seek : event_orders.seek) event_position = seek.offset;
@@ -76,21 +55,16 @@ void World::Step() {
   for (const auto& at : event_orders.commit) event_committed = at.offset;
 }
 
-void World::RunUntilIdle() {
-  for (int quiet_turns = 0; quiet_turns < 3;) {
-    Pass(limits.poll_every);  // what is written meanwhile is read
-    const size_t before = hints.size() + Written() + letters.size() + store.pending();
+void World::Turns(int count) {
+  for (int turn = 0; turn < count; ++turn) {
+    Pass(limits.poll_every);
     Step();
-    bool worked = false;
-    while (!requests.empty()) {
-      worked = worked || requests.front().As<ReadPending>() == nullptr;
-      AnswerAt(0, Fate::kDone);
+    // A change takes seven calls, one after the other.
+    for (int hop = 0; hop < 8 && !requests.empty(); ++hop) {
+      for (size_t left = requests.size(); left > 0; --left) AnswerAt(0, Fate::kDone);
+      Step();
     }
-    const size_t after = hints.size() + Written() + letters.size() + store.pending();
-    quiet_turns = worked || before != after ? 0 : quiet_turns + 1;
   }
-  Pass(limits.commit_every);
-  Step();
 }
 
 void World::Pass(Duration time) {
@@ -102,17 +76,22 @@ void World::Pass(Duration time) {
 // ---- the calls --------------------------------------------------------------------------------
 
 HintsAppended World::CarryOut(const AppendHints& request) {
-  for (const auto& [range, hint] : request.hints) {
+  HintsAppended reply{request.id, {}};
+  for (size_t i = 0; i < request.hints.size(); ++i) {
+    const auto& [range, hint] = request.hints[i];
+    if (takes_nothing.contains(range)) {
+      reply.status = Status::Later("kafka", "no leader");
+      reply.failed.push_back({i, reply.status});
+      continue;
+    }
     hints.push_back(hint);
     on_hint(hint);
   }
-  return {request.id, {}};
+  return reply;
 }
 
 RelationsAppended World::CarryOut(const AppendRelations& request) {
-  for (size_t i = 0; i < request.messages.size(); ++i) {
-    Append(request.messages[i], request.headers.empty() ? Headers() : request.headers.at(i));
-  }
+  log.insert(log.end(), request.messages.begin(), request.messages.end());
   return {request.id, {}};
 }
 
@@ -131,38 +110,22 @@ void World::AnswerAt(size_t index, Fate fate) {
     if (fate == Fate::kLater || fate == Fate::kUnknown) {
       reply.status = Status::Later("somebody", "away");
     }
+    if (fate == Fate::kLocked) {
+      reply.status = Status::Later("somebody", "locked");
+      reply.status.cause = Cause::kLocked;
+    }
     if (fate == Fate::kNever) reply.status = Status::Never("it cannot be");
+    if constexpr (std::is_same_v<R, AppendHints>) {
+      const auto& request_of = asked.request;
+      if (fate != Fate::kDone)
+        reply = HintsAppended::Of(request_of.id, reply.status, request_of.hints.size());
+    }
     asked.to(std::move(reply));
   };
   std::visit(answer, request.asked);
 }
 
 // ---- the logs ---------------------------------------------------------------------------------
-
-void World::Append(const RelationMessage& message, const Headers& headers) {
-  const std::string key = RelationLogKey(KeyOf(message));
-  const size_t partition = std::hash<std::string>()(key) % kPartitions;
-  auto& records = log[partition];
-  Record record;
-  record.topic = kRelationLogTopic;
-  record.partition = static_cast<int32_t>(partition);
-  record.offset = static_cast<int64_t>(records.size());
-  record.timestamp = now.unix_ms;
-  record.key = key;
-  record.value = EncodeRelationMessage(message);
-  record.headers = headers;
-  records.push_back(std::move(record));
-}
-
-void World::AppendBytes(std::string bytes, std::string key) {
-  Record record;
-  record.topic = kRelationLogTopic;
-  record.offset = static_cast<int64_t>(log[0].size());
-  record.timestamp = now.unix_ms;
-  record.key = std::move(key);
-  record.value = std::move(bytes);
-  log[0].push_back(std::move(record));
-}
 
 void World::AppendEventBytes(std::string bytes) {
   Record record;
@@ -171,31 +134,6 @@ void World::AppendEventBytes(std::string bytes) {
   record.timestamp = now.unix_ms;
   record.value = std::move(bytes);
   events.push_back(std::move(record));
-}
-
-std::vector<EdgeMirrored> World::Mirrored() const {
-  std::vector<EdgeMirrored> found;
-  for (const auto& records : log) {
-    for (const Record& record : records) {
-      const auto decoded = DecodeRelationMessage(record.value);
-      const auto* message = std::get_if<RelationMessage>(&decoded);
-      if (message == nullptr) continue;
-      if (const auto* mirrored = std::get_if<EdgeMirrored>(message)) found.push_back(*mirrored);
-    }
-  }
-  return found;
-}
-
-size_t World::Written() const {
-  size_t count = 0;
-  for (const auto& records : log) {
-    for (const Record& record : records) {
-      const auto decoded = DecodeRelationMessage(record.value);
-      const auto* message = std::get_if<RelationMessage>(&decoded);
-      count += message != nullptr && std::holds_alternative<EdgeWritten>(*message);
-    }
-  }
-  return count;
 }
 
 UserId World::UserOn(Shard shard, uint64_t nth) const {

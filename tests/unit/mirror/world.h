@@ -1,9 +1,12 @@
-// A mirror over the fake store and logs in memory. Its calls are answered when the test says so.
-// Two shards, two partitions of relation-log, one partition of relation events.
+// A mirror and a consumer of relation events whose calls are answered when the test says so, over
+// the fake store and in-memory logs. Two shards; the mirror owns both, by a partition each, and the
+// consumer has one partition of relation events.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -18,29 +21,30 @@
 
 namespace fanline::mirror {
 
-using Calls = fakes::Keeper<ApplyEdges, ChangeEdge, ReadPending, MarkDone, PurgeDone,
+using Calls = fakes::Keeper<ApplyEdges, ChangeEdge, ReadPending, AskPending, MarkDone, PurgeDone,
                             ReadMirrorMode, AppendHints, AppendRelations, AppendDeadLetter>;
 using Request = Calls::Request;
-enum Asker { kApplier, kRelay, kEvents };
+enum Asker { kMirror, kEvents };
 
 enum class Fate {
   kDone,
   kLater,    // nothing happened
   kUnknown,  // it happened, but the answer is `later`
+  kLocked,   // nothing happened: another transaction holds a row
   kNever,
 };
 
 struct World {
-  static constexpr int32_t kPartitions = 2;
+  static constexpr uint32_t kPartitions = 2;
 
   explicit World(const Limits& given = Limits{});
 
   // ---- the process ---------------------------------------------------------------------------
-  void Start();  // is assigned all partitions, at the committed offsets
-  void Crash();  // forgets calls under way; those already sent may still happen
-  void Step();   // with all replies and records that have come
-  // Answers everything until nothing is left to do now.
-  void RunUntilIdle();
+  void Start();  // assigned all partitions
+  void Crash();  // calls under way are forgotten, those already sent may still happen
+  void Step();   // with all replies that came, and all events that are there
+  // Answers everything, and again as new rows are looked for.
+  void Turns(int count = 1);
   void Pass(Duration time);
 
   // ---- the calls -----------------------------------------------------------------------------
@@ -52,7 +56,7 @@ struct World {
     }
     return found;
   }
-  // Answers all waiting calls of a kind. Returns their number.
+  // Answers all waiting calls of a kind; returns how many.
   template <class T>
   size_t Answer(Fate fate = Fate::kDone) {
     size_t count = 0;
@@ -67,7 +71,7 @@ struct World {
     return count;
   }
   void AnswerAt(size_t index, Fate fate);
-  // Does the server's part of a call. Returns the reply that it would send.
+  // Does the server's side of a call; returns the reply that it would send.
   template <class R>
   typename R::Reply CarryOut(const R& request) {
     return store.Do(request);
@@ -77,18 +81,26 @@ struct World {
   DeadLetterAppended CarryOut(const AppendDeadLetter& request);
 
   // ---- the logs ------------------------------------------------------------------------------
-  void Append(const RelationMessage& message, const Headers& headers = {});
-  void AppendBytes(std::string bytes, std::string key = "1:2");  // to partition 0
   void AppendEvent(const RelationEvent& event) {
     AppendEventBytes(testing::EncodeRelationEventJson(event));
   }
   void AppendEventBytes(std::string bytes);
-  std::vector<EdgeMirrored> Mirrored() const;  // msg2s in the log
-  size_t Written() const;                      // msg1s in the log
+  // Messages in relation-log.
+  std::vector<EdgeWritten> Written() const { return MessagesOf<EdgeWritten>(); }
+  std::vector<EdgeMirrored> Mirrored() const { return MessagesOf<EdgeMirrored>(); }
+  template <class Message>
+  std::vector<Message> MessagesOf() const {
+    std::vector<Message> found;
+    for (const RelationMessage& message : log) {
+      if (const auto* each = std::get_if<Message>(&message)) found.push_back(*each);
+    }
+    return found;
+  }
 
   UserId UserOn(Shard shard, uint64_t nth = 1) const;
 
   Limits limits;
+  MutationSwitches switches;
   ShardMap shards = ShardMap::Even(2);
   RangeLayout layout{4};
   fakes::FakeRelations store{shards};
@@ -97,26 +109,23 @@ struct World {
   Now now{Time(std::chrono::seconds(100)), 1'700'000'000'000};
 
   std::vector<Request> requests;
-  Calls of_applier{requests, kApplier}, of_relay{requests, kRelay}, of_events{requests, kEvents};
+  Calls of_mirror{requests, kMirror}, of_events{requests, kEvents};
   fakes::Inbox<MirrorInput> inbox;
   fakes::Inbox<RelationEventInput> event_inbox;
-  std::vector<std::vector<Record>> log{kPartitions};
+  std::vector<RelationMessage> log;
   std::vector<Record> events;
   std::vector<Hint> hints;  // in the order appended
   std::vector<DeadLetter> letters;
+  std::set<Range> takes_nothing;  // logs of ranges
   std::function<void(const Hint&)> on_hint = [](const Hint&) {};
 
-  std::vector<int64_t> position, committed;
   int64_t event_position = 0, event_committed = 0;
   bool events_paused = false;
-  size_t paused = 0, resumed = 0;
   uint64_t seed = 1;
   bool running = false;
+  std::optional<Time> next_timer;  // of the mirror's last step
   std::unique_ptr<Mirror> mirror;
   std::unique_ptr<RelationEventConsumer> event_consumer;
-
- private:
-  void Deliver();
 };
 
 }  // namespace fanline::mirror

@@ -60,7 +60,9 @@ TEST(ErrorTable, SaysWhyAndWhatToDo) {
   EXPECT_STREQ(of(2026).advice, "set --mysql-tls-ca to who signed its certificate");
   EXPECT_STREQ(of(2026, "SSL is required, but the server does not support it").advice,
                "turn TLS on at the server, or leave --mysql-tls-ca out");
-  EXPECT_EQ(of(1205).cause, Cause::kOther);
+  EXPECT_EQ(of(1205).cause, Cause::kLocked);
+  EXPECT_EQ(of(1213).cause, Cause::kLocked);
+  EXPECT_EQ(of(1114).cause, Cause::kOther);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@ namespace fanline::mysql {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::Pair;
 
 constexpr UserId kAnn{9}, kBob{10};
@@ -35,18 +34,6 @@ TEST(NewestPublished, CountsOnlyPublishes) {
   const FeedEvent events[] = {Published(kBob, 1, 5), Published(kAnn, 2, 6), Published(kBob, 3, 4),
                               Of(EventKind::kHidden, UserId{1}, 4, 1)};
   EXPECT_THAT(NewestPublished(events), ElementsAre(Pair(kAnn, 6), Pair(kBob, 5)));
-}
-
-TEST(MergePostsSql, WritesAnUnknownCreationAsNull) {
-  const FeedEvent events[] = {Of(EventKind::kHidden, kAnn, 8, 3), Published(kAnn, 9, 77)};
-  const std::string sql = MergePostsSql(FoldEvents(events));
-  EXPECT_THAT(sql, HasSubstr("(9,8,'8',NULL,0,1,3,0,1),(9,9,'9',77,0,0,0,0,1)"));
-}
-
-TEST(MergePostsSql, DecidesHiddenBeforeTheVersionItIsComparedWithChanges) {
-  const FeedEvent events[] = {Of(EventKind::kHidden, kAnn, 8, 3)};
-  const std::string sql = MergePostsSql(FoldEvents(events));
-  EXPECT_LT(sql.find(" hidden = IF("), sql.find(" visibility_version = GREATEST("));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <fstream>
 
-#include "backends/options/agreed_settings.h"
 #include "backends/options/bodies_settings.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
@@ -15,7 +14,6 @@ namespace fanline::options {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Pair;
@@ -27,7 +25,6 @@ struct World {
   TopicSettings topics;
   RedisSettings redis;
   TimelineSettings timelines;
-  AgreedSettings agreed;
   MysqlSettings mysql;
   daemon::OptionTable table{"program", "for tests"};
 
@@ -36,8 +33,6 @@ struct World {
     AddOptions(table, topics);
     AddOptions(table, redis);
     AddOptions(table, timelines);
-    AddWindow(table, agreed);
-    AddFollowingLimit(table, &agreed.following_limit);
     AddOptions(table, mysql);
     AddMigrationTimeout(table, mysql);
   }
@@ -60,11 +55,6 @@ TEST(Settings, ShardsAreRequired) {
   const auto parsed = world.table.Parse(1, arguments, {});
   EXPECT_EQ(parsed.exit_code, 78);
   EXPECT_THAT(parsed.err, HasSubstr("--mysql-shards: is required"));
-}
-
-TEST(Settings, ShardsThatAreNoneAreRefused) {
-  World world;
-  EXPECT_THAT(world.Parse({"--mysql-shards", "m0"}).err, HasSubstr("tcp://host:port/database"));
 }
 
 TEST(Settings, ReachTheAdapterOfMariaDb) {
@@ -132,8 +122,6 @@ TEST(Settings, AProgramMayDoWithoutKafkaWhenItSaysSo) {
   AddOptions(table, settings);
   const char* arguments[] = {"program"};
   EXPECT_TRUE(table.Parse(1, arguments, {}).proceed());
-  World world;
-  EXPECT_THAT(world.Parse({"--kafka-brokers", ""}).err, HasSubstr("--kafka-brokers: is empty"));
 }
 
 TEST(Settings, SentinelsHaveAUserAndPasswordOfTheirOwn) {
@@ -160,41 +148,6 @@ TEST(Settings, APasswordOfSentinelsThatNobodyNamedIsRefused) {
       HasSubstr("--redis-sentinel-user: has no password"));
 }
 
-TEST(Settings, AWindowThatDoesNotFitIsRefusedExactlyWhenRedisWouldRefuseIt) {
-  for (uint32_t window = 480; window < 512; ++window) {
-    mysql::Installation installation;
-    installation.window = {window, 512};
-    EXPECT_EQ(Problem(installation.window).empty(),
-              redis::Problem(ToOptions({}, {}, installation)).empty())
-        << window;
-  }
-  EXPECT_EQ(Problem({800, 1'000}), "");
-}
-
-TEST(Settings, WhatAllProgramsAgreeOnMayBeLeftOutAndMustNotDiffer) {
-  const mysql::Installation installation;
-  World world;
-  ASSERT_TRUE(world.Parse({}).proceed());
-  EXPECT_EQ(Mismatch(world.agreed, installation), "");
-  ASSERT_TRUE(
-      world.Parse({"--window", "450", "--timeline-max-entries", "512", "--following-limit", "5000"})
-          .proceed());
-  EXPECT_EQ(Mismatch(world.agreed, installation), "");
-  EXPECT_EQ(Mismatch({.window = 4}, installation),
-            "--window: 4 is not the installation's, which is 450; leave --window out or set it to "
-            "that");
-  EXPECT_THAT(Mismatch({.max_entries = 600}, installation),
-              HasSubstr("--timeline-max-entries: 600"));
-  EXPECT_THAT(Mismatch({.following_limit = 3}, installation), HasSubstr("--following-limit: 3 "));
-}
-
-TEST(Settings, AWindowThatFitsNoInstallationIsRefusedWithoutAskingOne) {
-  World world;
-  const daemon::Parsed parsed = world.Parse({"--window", "500", "--timeline-max-entries", "501"});
-  EXPECT_FALSE(parsed.proceed());
-  EXPECT_THAT(parsed.err, HasSubstr("--window: 500 does not fit --timeline-max-entries 501"));
-}
-
 TEST(Settings, PropertiesOfKafkaAreNameAndValue) {
   World world;
   ASSERT_TRUE(world
@@ -206,14 +159,6 @@ TEST(Settings, PropertiesOfKafkaAreNameAndValue) {
   EXPECT_EQ(options.client_id, "me");
   EXPECT_THAT(options.properties,
               UnorderedElementsAre(Pair("security.protocol", "SSL"), Pair("sasl.password", "a=b")));
-}
-
-TEST(Settings, APropertyWithoutAValueIsRefusedWithoutBeingShown) {
-  World world;
-  const auto parsed = world.Parse({"--kafka-properties", "s3cret"});
-  EXPECT_EQ(parsed.exit_code, 78);
-  EXPECT_THAT(parsed.err, HasSubstr("name=value"));
-  EXPECT_THAT(parsed.err, Not(HasSubstr("s3cret")));
 }
 
 constexpr char kCertificate[] = "-----BEGIN CERTIFICATE-----\n...\n-----END CERTIFICATE-----\n";
@@ -245,15 +190,6 @@ TEST(Settings, PropertiesOfKafkaMayStandInAFileToo) {
       UnorderedElementsAre(Pair("security.protocol", "SASL_SSL"), Pair("ssl.key.password", "a=b")));
 }
 
-TEST(Settings, ALineThatIsNoPropertyIsNamedByItsNumber) {
-  World world;
-  const File file("security.protocol=SSL\ns3cret\n");
-  const auto parsed = world.Parse({"--kafka-properties-file", file.path()});
-  EXPECT_EQ(parsed.exit_code, 78);
-  EXPECT_THAT(parsed.err, HasSubstr(std::string(file.path()) + ": line 2 is not name=value"));
-  EXPECT_THAT(parsed.err, Not(HasSubstr("s3cret")));
-}
-
 TEST(Settings, AUserOfKafkaIsShownWhereBrokersAsk) {
   World world;
   const File file("s3cret\n");
@@ -264,30 +200,6 @@ TEST(Settings, AUserOfKafkaIsShownWhereBrokersAsk) {
   const kafka::ClientOptions options = ToOptions(world.kafka, "me");
   EXPECT_EQ(options.user, "fanline");
   EXPECT_EQ(options.password.file, file.path());
-}
-
-TEST(Settings, AUserOfKafkaThatNobodyWouldSeeIsRefused) {
-  const auto refusal = [](std::vector<const char*> arguments) {
-    World world;
-    return world.Parse(std::move(arguments)).err;
-  };
-  EXPECT_THAT(refusal({"--kafka-user", "u", "--kafka-password", "p"}),
-              HasSubstr("without security.protocol=SASL_SSL"));
-  EXPECT_THAT(refusal({"--kafka-user", "u", "--kafka-password", "p", "--kafka-properties",
-                       "security.protocol=SSL"}),
-              HasSubstr("without security.protocol=SASL_SSL"));
-  EXPECT_THAT(refusal({"--kafka-user", "u"}), HasSubstr("--kafka-user: has no password"));
-  EXPECT_THAT(refusal({"--kafka-password", "p"}), HasSubstr("--kafka-password: whose?"));
-  EXPECT_THAT(refusal({"--kafka-user", "u", "--kafka-password", "p", "--kafka-properties",
-                       "security.protocol=SASL_SSL,sasl.username=v"}),
-              HasSubstr("leave them out there"));
-}
-
-TEST(Settings, AUserOfRedisNeedsAPassword) {
-  World world;
-  const auto parsed = world.Parse({"--redis-user", "fanline"});
-  EXPECT_EQ(parsed.exit_code, 78);
-  EXPECT_THAT(parsed.err, HasSubstr("--redis-user: has no password"));
 }
 
 TEST(Settings, TlsTakesAnAuthorityAndMaybeACertificateWithItsKey) {
@@ -312,36 +224,57 @@ TEST(Settings, TlsToRedisIsToldLikewise) {
   EXPECT_EQ(ToOptions(world.redis, {}, {}).tls.authority, file.path());
 }
 
-TEST(Settings, TlsByHalfIsRefused) {
-  const File file(kCertificate);
-  const auto refusal = [](std::vector<const char*> arguments) {
-    World world;
-    return world.Parse(std::move(arguments)).err;
-  };
-  EXPECT_THAT(refusal({"--mysql-tls-cert", file.path(), "--mysql-tls-key", file.path()}),
-              HasSubstr("TLS is off; set --mysql-tls-ca, too"));
-  EXPECT_THAT(refusal({"--mysql-tls-ca", file.path(), "--mysql-tls-cert", file.path()}),
-              HasSubstr("--mysql-tls-cert: needs --mysql-tls-key"));
-  EXPECT_THAT(refusal({"--mysql-tls-ca", "/nowhere/ca"}),
-              HasSubstr("--mysql-tls-ca: /nowhere/ca: cannot be read"));
-  EXPECT_THAT(refusal({"--mysql-tls-ca", file.path(), "--mysql-tls-cert", file.path(),
-                       "--mysql-tls-key", file.path()}),
-              HasSubstr("is not PEM: it has no line that ends with PRIVATE KEY-----"));
-  const File other("s3cret");
-  EXPECT_THAT(refusal({"--redis-tls-ca", other.path()}),
-              AllOf(HasSubstr(std::string("--redis-tls-ca: ") + other.path() + ": is not PEM"),
-                    HasSubstr("CERTIFICATE-----"), Not(HasSubstr("s3cret"))));
-}
-
-TEST(Settings, AKeyPrefixIsShortAndPlain) {
+TEST(Settings, AKeyPrefixIsOfLettersDigitsAndSomeSigns) {
   World world;
   ASSERT_TRUE(world.Parse({"--redis-key-prefix", "blue_1.2-x:"}).proceed());
   EXPECT_EQ(ToOptions(world.redis, {}, {}).key_prefix, "blue_1.2-x:");
-  for (const std::string& wrong : {std::string("b{lue}"), std::string("b*"), std::string("b l"),
-                                   std::string(redis::kMostOfPrefix + 1, 'b')}) {
-    World other;
-    EXPECT_THAT(other.Parse({"--redis-key-prefix", wrong.c_str()}).err,
-                HasSubstr("--redis-key-prefix: \"" + wrong + "\" is not at most 32 letters"));
+}
+
+TEST(Settings, WhatIsWrongIsRefusedAndNoSecretShown) {
+  const File lines("security.protocol=SSL\ns3cret\n"), pem(kCertificate), other("s3cret");
+  const std::string long_prefix(redis::kMostOfPrefix + 1, 'b');
+  const std::pair<std::vector<const char*>, std::string> table[] = {
+      {{"--mysql-shards", "m0"}, "tcp://host:port/database"},
+      {{"--window", "500", "--timeline-max-entries", "501"},
+       "--window: 500 does not fit --timeline-max-entries 501"},
+      {{"--kafka-brokers", ""}, "--kafka-brokers: is empty"},
+      {{"--kafka-properties", "s3cret"}, "name=value"},
+      {{"--kafka-properties-file", lines.path()},
+       std::string(lines.path()) + ": line 2 is not name=value"},
+      {{"--kafka-user", "u", "--kafka-password", "s3cret"}, "without security.protocol=SASL_SSL"},
+      {{"--kafka-user", "u", "--kafka-password", "s3cret", "--kafka-properties",
+        "security.protocol=SSL"},
+       "without security.protocol=SASL_SSL"},
+      {{"--kafka-user", "u"}, "--kafka-user: has no password"},
+      {{"--kafka-password", "s3cret"}, "--kafka-password: whose?"},
+      {{"--kafka-user", "u", "--kafka-password", "s3cret", "--kafka-properties",
+        "security.protocol=SASL_SSL,sasl.username=v"},
+       "leave them out there"},
+      {{"--redis-user", "fanline"}, "--redis-user: has no password"},
+      {{"--redis-sentinel-password", "s3cret"}, "--redis-sentinel-master"},
+      {{"--redis-sentinel-master", "timelines", "--redis-sentinel-user", "u"},
+       "--redis-sentinel-user: has no password"},
+      {{"--redis-key-prefix", "b{lue"}, "prefix: \"b{lue\" is not at most 32 letters"},
+      {{"--redis-key-prefix", "b*"}, "prefix: \"b*\" is not at most 32 letters"},
+      {{"--redis-key-prefix", "b l"}, "prefix: \"b l\" is not at most 32 letters"},
+      {{"--redis-key-prefix", long_prefix.c_str()}, "is not at most 32 letters"},
+      {{"--mysql-tls-cert", pem.path(), "--mysql-tls-key", pem.path()},
+       "TLS is off; set --mysql-tls-ca, too"},
+      {{"--mysql-tls-ca", pem.path(), "--mysql-tls-cert", pem.path()},
+       "--mysql-tls-cert: needs --mysql-tls-key"},
+      {{"--mysql-tls-ca", "/nowhere/ca"}, "--mysql-tls-ca: /nowhere/ca: cannot be read"},
+      {{"--mysql-tls-ca", pem.path(), "--mysql-tls-cert", pem.path(), "--mysql-tls-key",
+        pem.path()},
+       "is not PEM: it has no line that ends with PRIVATE KEY-----"},
+      {{"--redis-tls-ca", other.path()},
+       std::string("--redis-tls-ca: ") + other.path() +
+           ": is not PEM: it has no line that ends with CERTIFICATE-----"},
+  };
+  for (const auto& [arguments, reason] : table) {
+    const daemon::Parsed parsed = World().Parse(arguments);
+    EXPECT_EQ(parsed.exit_code, 78) << reason;
+    EXPECT_THAT(parsed.err, HasSubstr(reason));
+    EXPECT_THAT(parsed.err, Not(HasSubstr("s3cret")));
   }
 }
 
@@ -383,25 +316,22 @@ TEST(Settings, BodiesMayBeLeftOut) {
 }
 
 TEST(Settings, BodiesThatAreNotNamedAsTheyMustAreRefused) {
-  const auto refusal = [](std::vector<const char*> more) {
-    std::vector<const char*> arguments = {"--bodies-mysql", "tcp://m/app"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    BodiesWorld world;
-    return world.Parse(std::move(arguments)).err;
-  };
-  EXPECT_THAT(refusal({}), HasSubstr("--bodies-table: a name is letters"));
-  EXPECT_THAT(refusal({"--bodies-table", "posts` --"}), HasSubstr("--bodies-table: "));
-  EXPECT_THAT(refusal({"--bodies-table", "posts"}), HasSubstr("--bodies-columns: name what"));
-  EXPECT_THAT(refusal({"--bodies-table", "posts", "--bodies-columns", "text,1+1"}),
-              HasSubstr("--bodies-columns: a name is"));
-  EXPECT_THAT(refusal({"--bodies-table", "posts", "--bodies-columns", "text,text"}),
-              HasSubstr("--bodies-columns: text is given twice"));
-  EXPECT_THAT(
-      refusal({"--bodies-table", "posts", "--bodies-columns", "text", "--bodies-id-column", "a.b"}),
-      HasSubstr("--bodies-id-column: "));
-  BodiesWorld two, none;
-  EXPECT_THAT(two.Parse({"--bodies-mysql", "m/app,n/app"}).err, HasSubstr("one server"));
-  EXPECT_THAT(none.Parse({"--bodies-columns", "text"}).err, HasSubstr("--bodies-mysql: names no"));
+  const char* server = "--bodies-mysql=tcp://m/app";
+  const std::pair<std::vector<const char*>, const char*> table[] = {
+      {{server}, "--bodies-table: a name is letters"},
+      {{server, "--bodies-table", "posts` --"}, "--bodies-table: "},
+      {{server, "--bodies-table", "posts"}, "--bodies-columns: name what"},
+      {{server, "--bodies-table", "posts", "--bodies-columns", "text,1+1"},
+       "--bodies-columns: a name is"},
+      {{server, "--bodies-table", "posts", "--bodies-columns", "text,text"},
+       "--bodies-columns: text is given twice"},
+      {{server, "--bodies-table", "posts", "--bodies-columns", "text", "--bodies-id-column", "a.b"},
+       "--bodies-id-column: "},
+      {{"--bodies-mysql", "m/app,n/app"}, "one server"},
+      {{"--bodies-columns", "text"}, "--bodies-mysql: names no"}};
+  for (const auto& [arguments, reason] : table) {
+    EXPECT_THAT(BodiesWorld().Parse(arguments).err, HasSubstr(reason));
+  }
 }
 
 TEST(Settings, SecretsAreNotShown) {
@@ -411,16 +341,6 @@ TEST(Settings, SecretsAreNotShown) {
                    "--kafka-properties", "sasl.password=s3cret"});
   EXPECT_EQ(parsed.exit_code, 0);
   EXPECT_THAT(parsed.out, Not(HasSubstr("s3cret")));
-}
-
-TEST(Settings, TopicsMustBeTheInstallations) {
-  mysql::Installation installation;
-  EXPECT_EQ(TopicMismatch({}, installation), "");
-  installation.feed_topic = "posts";
-  EXPECT_EQ(TopicMismatch({}, installation),
-            "--feed-topic: \"feed-events\" is not the installation's, which is \"posts\"; set "
-            "--feed-topic to that");
-  EXPECT_THAT(TopicMismatch({"posts", "others"}, installation), HasSubstr("--tasks-topic"));
 }
 
 }  // namespace

@@ -30,8 +30,7 @@ struct AnnsWorld : World {
 TEST(AuthorWeights, AreTheLiveFollowersOfARangeTimesTheRangesAndHowLateThePostWas) {
   AnnsWorld w;
   w.Give(0, Weighed(kPost, w.now.unix_ms));
-  w.Pass(std::chrono::milliseconds(20));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::milliseconds(20));
   ASSERT_EQ(w.weighed.size(), 1u);
   EXPECT_EQ(w.weighed[0].author, kAnn);
   EXPECT_EQ(w.weighed[0].live, 4 * kRanges);
@@ -41,16 +40,14 @@ TEST(AuthorWeights, AreTheLiveFollowersOfARangeTimesTheRangesAndHowLateThePostWa
 
 TEST(AuthorWeights, AreTakenOnlyWhereTheHintSaysSo) {
   AnnsWorld w;
-  w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.RunUntilIdle();
+  w.Push(0, Hint::OfPost(kAnn, kPost));
   EXPECT_TRUE(w.weighed.empty());
 }
 
 TEST(AuthorWeights, OfAPostThatIsMergedAtReadAreTheTimelinesItMarks) {
   AnnsWorld w;
   w.mysql.SetPushed(kAnn, kPost, false);
-  w.Give(0, Weighed(kPost, w.now.unix_ms));
-  w.RunUntilIdle();
+  w.Push(0, Weighed(kPost, w.now.unix_ms));
   w.Give(0, Weighed(kPost, w.now.unix_ms));  // all are marked already
   w.RunUntilIdle();
   ASSERT_EQ(w.weighed.size(), 2u);
@@ -71,8 +68,7 @@ TEST(AuthorWeights, LeaveOutTheAuthorWhereHomeTimelinesHoldOnesOwnPosts) {
     w.Publish(author, kPost, 1'000);
     Hint hint = Hint::OfPost(author, kPost);
     std::get<Hint::Post>(hint.what).weighed_since = w.now.unix_ms;
-    w.Give(0, hint);
-    w.RunUntilIdle();
+    w.Push(0, hint);
     ASSERT_EQ(w.weighed.size(), 1u);
     EXPECT_EQ(w.weighed[0].live, 3 * kRanges) << live;
     EXPECT_EQ(w.Items(author).size(), live ? 1u : 0u);
@@ -83,8 +79,7 @@ TEST(AuthorWeights, HintsThatAreCarriedOutTogetherAreOneEstimate) {
   AnnsWorld w;
   w.Publish(kAnn, PostId{78}, 2'000);
   w.Give(0, Weighed(kPost, w.now.unix_ms));
-  w.Give(0, Weighed(PostId{78}, w.now.unix_ms));
-  w.RunUntilIdle();
+  w.Push(0, Weighed(PostId{78}, w.now.unix_ms));
   ASSERT_EQ(w.weighed.size(), 1u);
   EXPECT_EQ(w.weighed[0].live, 4 * kRanges);
 }
@@ -110,8 +105,7 @@ TEST(AuthorWeights, APageThatIsWrittenAgainIsCountedOnce) {
   }
   w.timeline_calls.clear();
   w.RunUntilIdle();
-  w.Pass(std::chrono::seconds(5));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(5));
   ASSERT_EQ(w.weighed.size(), 1u);
   EXPECT_EQ(w.weighed[0].live, 2 * kRanges);
 }
@@ -131,8 +125,7 @@ TEST(AuthorWeights, ARunThatIsTakenUpInTheMiddleIsNone) {
   ASSERT_EQ(before.redis.position(0).value().begun.size(), 1u);
   World after(AnnsWorld::Pages(), before.stores);
   after.Assign(0);
-  after.Give(0, Weighed(kPost, after.now.unix_ms));
-  after.RunUntilIdle();
+  after.Push(0, Weighed(kPost, after.now.unix_ms));
   EXPECT_EQ(after.metrics.gone_on, 1);
   EXPECT_EQ(after.metrics.done, 1);
   EXPECT_TRUE(after.weighed.empty());
@@ -141,14 +134,10 @@ TEST(AuthorWeights, ARunThatIsTakenUpInTheMiddleIsNone) {
 TEST(AuthorWeights, OnlySoManyAreUnderWay) {
   AnnsWorld w;
   w.weights_answered = false;
-  for (int i = 0; i < 100; ++i) {
-    w.Give(0, Weighed(kPost, w.now.unix_ms));
-    w.RunUntilIdle();
-  }
+  for (int i = 0; i < 100; ++i) w.Push(0, Weighed(kPost, w.now.unix_ms));
   ASSERT_EQ(w.weighed.size(), AuthorWeights::kMostUnderWay);
   w.inbox.emplace_back(AuthorWeighed{w.weighed[0].id, Status::Later("mysql", "away")});
-  w.Give(0, Weighed(kPost, w.now.unix_ms));
-  w.RunUntilIdle();
+  w.Push(0, Weighed(kPost, w.now.unix_ms));
   EXPECT_EQ(w.weighed.size(), AuthorWeights::kMostUnderWay + 1);
   EXPECT_EQ(w.metrics.weighed, 0);
 }

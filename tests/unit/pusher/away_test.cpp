@@ -339,19 +339,6 @@ TEST(Away, AShardThatHangsHoldsItsOwnShareOfPlacesAndHints) {
   EXPECT_EQ(w.metrics.done, 121);
 }
 
-TEST(Away, AShardIsGivenMoreWhileAllOthersHang) {
-  Limits limits;
-  limits.buffered_hints_per_range = 30;
-  HangingShard w(limits, 3);
-  w.GiveHanging(60);
-  for (int i = 0; i < 10; ++i) w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.Step();
-  EXPECT_EQ(w.paused, std::vector<int32_t>{0}) << "each has its share of ten";
-  w.Go();
-  EXPECT_EQ(w.metrics.done, 10);
-  EXPECT_EQ(w.resumed, std::vector<int32_t>{0});
-}
-
 TEST(Away, ManyWaysShareThePlacesOfAFew) {
   Limits limits;
   limits.units_in_flight = 8;
@@ -572,12 +559,7 @@ struct FullWorld : World {
 
 TEST(UnitsUnderWay, AreNoMoreThanTheirPlacesAlsoWithWhatWasParked) {
   FullWorld w(1, 2);
-  ASSERT_EQ(w.truth_calls.size(), 1u);
-  PostPage failed;
-  failed.id = std::get<ReadPostPage>(w.truth_calls.front()).id;
-  failed.status = Status::Later("mysql_1", "away");
-  w.truth_calls.clear();
-  w.inbox.emplace_back(failed);
+  w.FailPage(Status::Later("mysql_1", "away"));
   w.Step();
   ASSERT_EQ(w.truth_calls.size(), 1u) << "the other author's";
   w.Pass(seconds(10));

@@ -19,10 +19,8 @@ TEST(Pusher, GoesOnCarefullyAfterTwoCrashesAndQuarantinesTheThirdTime) {
   w.Assign(0);
   w.MakeLive(bob);
   w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.Give(0, Hint::OfPost(kAnn, PostId{78}));
-  w.RunUntilIdle();
-  w.Pass(Limits{}.last_words);
-  w.RunUntilIdle();
+  w.Push(0, Hint::OfPost(kAnn, PostId{78}));
+  w.RunFor(Limits{}.last_words);
 
   ASSERT_EQ(w.letters.size(), 1u);
   EXPECT_EQ(w.letters.front().record.offset, 0);
@@ -41,19 +39,15 @@ TEST(Pusher, BlamesNoHintOfAnOwnerThatSaysSoonEnoughThatItWasToldToGo) {
   for (int i = 0; i < 3; ++i) told_to_go.Step();
   ASSERT_TRUE(w.Suspected(0, 0));
   told_to_go.owners_away = true;
-  told_to_go.inbox.emplace_back(PartitionRevoked{0});
-  told_to_go.RunUntilIdle();
+  told_to_go.Revoke(0);
 
   w.Assign(0);
   w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.Pass(Limits{}.last_words - std::chrono::seconds(1));
-  w.RunUntilIdle();
+  w.RunFor(Limits{}.last_words - std::chrono::seconds(1));
   EXPECT_EQ(w.metrics.done, 0);
   told_to_go.owners_away = false;
-  told_to_go.Pass(std::chrono::seconds(1));
-  told_to_go.RunUntilIdle();
-  w.Pass(std::chrono::seconds(2));
-  w.RunUntilIdle();
+  told_to_go.RunFor(std::chrono::seconds(1));
+  w.RunFor(std::chrono::seconds(2));
 
   EXPECT_EQ(w.metrics.done, 1);
   EXPECT_TRUE(w.metrics.quarantined.empty());
@@ -68,8 +62,7 @@ TEST(Pusher, AHintThatWasTriedAloneIsNotBlamedForLessThanThreeCrashes) {
   ASSERT_TRUE(w.Suspected(0, 0));
   w.Assign(0);
   w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.Pass(std::chrono::seconds(10));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(10));
   EXPECT_EQ(w.metrics.done, 1);
   EXPECT_TRUE(w.metrics.quarantined.empty());
 }
@@ -79,13 +72,11 @@ TEST(Pusher, GoesOnAsEverOnceItHearsThatThereWereNoCrashes) {
   World told_to_go(Limits{}, w.stores);
   told_to_go.Assign(0);
   told_to_go.owners_away = true;
-  told_to_go.inbox.emplace_back(PartitionRevoked{0});
-  told_to_go.RunUntilIdle();
+  told_to_go.Revoke(0);
   w.Crash(0);
   w.Assign(0);
   told_to_go.owners_away = false;
-  told_to_go.Pass(std::chrono::seconds(1));
-  told_to_go.RunUntilIdle();
+  told_to_go.RunFor(std::chrono::seconds(1));
   for (int i = 0; i < 3; ++i)
     w.Give(0, Hint::OfPost(UserId{4711u + static_cast<uint64_t>(i)}, kPost));
   for (int i = 0; i < 3; ++i) w.Step();
@@ -113,11 +104,9 @@ TEST(Pusher, AStartThatLastedForgivesThoseBeforeAndMayStillCrash) {
   World w;
   w.Crash(0);
   w.Assign(0);
-  w.Pass(std::chrono::seconds(31));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(31));
   EXPECT_EQ(w.Crashes(0), 1u) << "its own, under way";
-  w.inbox.emplace_back(PartitionRevoked{0});
-  w.RunUntilIdle();
+  w.Revoke(0);
   EXPECT_EQ(w.Crashes(0), 0u);
 }
 
@@ -127,20 +116,15 @@ TEST(Pusher, AHintIsQuarantinedByItsThirdCrashHoweverLongTheFirstOwnerLasted) {
   for (int crash = 1; crash <= 3; ++crash) {
     World crashing(Limits{}, stores);
     crashing.Assign(0);
-    if (crash == 1) {
-      crashing.Pass(std::chrono::seconds(31));
-      crashing.RunUntilIdle();
-    }
+    if (crash == 1) crashing.RunFor(std::chrono::seconds(31));
     crashing.Give(0, Hint::OfPost(kAnn, kPost));
     for (int i = 0; i < 3; ++i) crashing.Step();
     ASSERT_FALSE(crashing.truth_calls.empty()) << "it is begun";
   }
   World w(Limits{}, stores);
   w.Assign(0);
-  w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.RunUntilIdle();
-  w.Pass(Limits{}.last_words);
-  w.RunUntilIdle();
+  w.Push(0, Hint::OfPost(kAnn, kPost));
+  w.RunFor(Limits{}.last_words);
   EXPECT_EQ(w.letters.size(), 1u);
 }
 
@@ -170,8 +154,7 @@ TEST(Pusher, GoesOnAsEverOnceAStartHasLasted) {
   };
   EXPECT_EQ(begun(), 1u) << "isolating";
   w.RunUntilIdle();
-  w.Pass(std::chrono::seconds(31));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(31));
   EXPECT_EQ(begun(), 2u);
 }
 
@@ -179,8 +162,7 @@ TEST(Pusher, BeingToldToGoIsNoCrash) {
   World w;
   for (int i = 0; i < 5; ++i) {  // rebalances, one after the other
     w.Assign(0);
-    w.inbox.emplace_back(PartitionRevoked{0});
-    w.RunUntilIdle();
+    w.Revoke(0);
   }
   EXPECT_EQ(w.Crashes(0), 0u);
 }
@@ -211,8 +193,7 @@ TEST(Pusher, BeingToldToGoForgivesNoCrashOfOthers) {
     crashing.Assign(0);
     World leaving(Limits{}, w.stores);
     leaving.Assign(0);
-    leaving.inbox.emplace_back(PartitionRevoked{0});
-    leaving.RunUntilIdle();
+    leaving.Revoke(0);
     World gone_early(Limits{}, w.stores);
     gone_early.inbox.emplace_back(PartitionAssigned{0, 0, 0});
     gone_early.Step();
@@ -223,8 +204,7 @@ TEST(Pusher, BeingToldToGoForgivesNoCrashOfOthers) {
   w.Crash(0, 5);
   World leaving(Limits{}, w.stores);
   leaving.Assign(0);
-  leaving.inbox.emplace_back(PartitionRevoked{0});
-  leaving.RunUntilIdle();
+  leaving.Revoke(0);
   EXPECT_EQ(w.Crashes(0), 3u);
   EXPECT_TRUE(w.Suspected(0, 5));
 }
@@ -237,8 +217,7 @@ TEST(Pusher, WhatWasBegunWhenToldToGoIsNoSuspect) {
   w.Step();
   w.Step();
   ASSERT_FALSE(w.truth_calls.empty()) << "begun, and not finished";
-  w.inbox.emplace_back(PartitionRevoked{0});
-  w.RunUntilIdle();
+  w.Revoke(0);
   EXPECT_EQ(w.Crashes(0), 2u);
   EXPECT_FALSE(w.Suspected(0, 0));
 }
@@ -249,8 +228,7 @@ TEST(Pusher, TakesNoStartBackThatItCouldNotMake) {
   w.inbox.emplace_back(PartitionAssigned{0, 0, 0});
   for (int i = 0; i < 2; ++i) w.Step();
   w.owners_away = false;
-  w.inbox.emplace_back(PartitionRevoked{0});
-  w.RunUntilIdle();
+  w.Revoke(0);
   EXPECT_EQ(w.Crashes(0), 0u);
 }
 

@@ -63,6 +63,12 @@ struct Owner : World {
 
 struct TwoOwners {
   TwoOwners() { old.MakeAnnPopular(); }
+  // Of three pages two are done, and Redis knows it.
+  void Begin(const Posts& posts) {
+    for (const PostId post : posts) old.Post(post);
+    old.Do(2);
+    old.SaveInTime();
+  }
   // The new owner has taken over, and the log gives it the hints again.
   void HandOver(const std::vector<PostId>& hints = {kPost}) {
     next.Assign(0);
@@ -75,9 +81,7 @@ struct TwoOwners {
 
 TEST(HandOver, TheNextOwnerGoesOnBehindThePagesThatAreDone) {
   TwoOwners w;
-  w.old.Post();
-  w.old.Do(2);
-  w.old.SaveInTime();
+  w.Begin({kPost});
   EXPECT_EQ(w.next.Have(kPost), 4u);
   w.HandOver();
 
@@ -106,9 +110,7 @@ TEST(HandOver, APageThatRedisHasNotAcknowledgedIsReadAgain) {
 // Its own hint stands behind, but may be one that the log has lost.
 TEST(HandOver, APostThatWasDeletedMeanwhileIsRemovedFromTheFirstPageOn) {
   TwoOwners w;
-  w.old.Post();
-  w.old.Do(2);
-  w.old.SaveInTime();
+  w.Begin({kPost});
   w.old.Delete(kAnn, kPost);
   w.HandOver();
 
@@ -118,9 +120,7 @@ TEST(HandOver, APostThatWasDeletedMeanwhileIsRemovedFromTheFirstPageOn) {
 
 TEST(HandOver, AnotherHintInTheSamePlaceBeginsAtTheFirstPage) {
   TwoOwners w;
-  w.old.Post();
-  w.old.Do(2);
-  w.old.SaveInTime();
+  w.Begin({kPost});
   w.old.Publish(kAnn, kOther, 1'000);
   w.HandOver({kOther});
 
@@ -130,9 +130,7 @@ TEST(HandOver, AnotherHintInTheSamePlaceBeginsAtTheFirstPage) {
 
 TEST(HandOver, PostsThatCameLaterGoToEverybody) {
   TwoOwners w;
-  w.old.Post();
-  w.old.Do(2);
-  w.old.SaveInTime();
+  w.Begin({kPost});
   w.old.Post(kOther);
   w.HandOver({kPost, kOther});
 
@@ -144,10 +142,7 @@ TEST(HandOver, PostsThatCameLaterGoToEverybody) {
 
 TEST(HandOver, PostsThatWereBegunTogetherGoOnTogether) {
   TwoOwners w;
-  w.old.Post();
-  w.old.Post(kOther);
-  w.old.Do(2);
-  w.old.SaveInTime();
+  w.Begin({kPost, kOther});
   w.HandOver({kPost, kOther});
 
   EXPECT_EQ(w.next.metrics.followers_read, 2u);
@@ -157,14 +152,10 @@ TEST(HandOver, PostsThatWereBegunTogetherGoOnTogether) {
 
 TEST(HandOver, ThoseOfWhichOnlyOneIsHereYetBeginAtTheFirstPage) {
   TwoOwners w;
-  w.old.Post();
-  w.old.Post(kOther);
-  w.old.Do(2);
-  w.old.SaveInTime();
+  w.Begin({kPost, kOther});
   w.HandOver({kPost});
   EXPECT_EQ(w.next.metrics.begun_anew, 1);
-  w.next.Give(0, Hint::OfPost(kAnn, kOther));
-  w.next.RunUntilIdle();
+  w.next.Push(0, Hint::OfPost(kAnn, kOther));
 
   EXPECT_EQ(w.next.Have(kPost), 6u);
   EXPECT_EQ(w.next.Have(kOther), 6u);
@@ -172,9 +163,7 @@ TEST(HandOver, ThoseOfWhichOnlyOneIsHereYetBeginAtTheFirstPage) {
 
 TEST(HandOver, WhatAnOwnerHasNotTakenUpYetStaysBegun) {
   TwoOwners w;
-  w.old.Post();
-  w.old.Do(2);
-  w.old.SaveInTime();
+  w.Begin({kPost});
   const auto begun = w.old.Begun();
   ASSERT_EQ(begun.size(), 1u);
   w.next.Assign(0);
@@ -202,8 +191,7 @@ TEST(HandOver, AfterARollbackRedisSaysWhatIsBegun) {
   w.Pass(std::chrono::seconds(6));
   w.RunUntilIdle();  // the save finds it out; the range is taken over again
   w.next_offset[0] = 0;
-  w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.RunUntilIdle();
+  w.Push(0, Hint::OfPost(kAnn, kPost));
 
   EXPECT_EQ(w.metrics.takeovers.back(), TakeoverCause::kRolledBack);
   EXPECT_EQ(w.Have(kPost), 6u);
@@ -211,10 +199,7 @@ TEST(HandOver, AfterARollbackRedisSaysWhatIsBegun) {
 
 TEST(HandOver, NothingIsBegunInALogThatLostItsTail) {
   TwoOwners w;
-  w.old.Post();
-  w.old.Post(kOther);
-  w.old.Do(2);
-  w.old.SaveInTime();
+  w.Begin({kPost, kOther});
   w.next.Assign(0, 5, 0, 1);
   EXPECT_EQ(w.next.Begun(), std::vector<BegunHints>{});
 }
@@ -258,11 +243,7 @@ TEST(HandOver, ADrainDoesNotWaitForWhatIsParked) {
   w.MakeAnnPopular();
   w.Post();
   w.Step();
-  PostPage failed;
-  failed.id = std::get<ReadPostPage>(w.truth_calls.at(0)).id;
-  failed.status = Status::Later("mysql_0", "away");
-  w.truth_calls.clear();
-  w.inbox.emplace_back(failed);
+  w.FailPage(Status::Later("mysql_0", "away"));
   w.Step();
   w.pusher.StopTaking();
   w.Pass(std::chrono::seconds(10));  // by now it would be tried again
@@ -279,10 +260,7 @@ TEST(HandOver, ADrainDoesNotWaitForARedisThatTakesNoPosition) {
   w.Do(1);
   w.pusher.StopTaking();
   w.Do(1);
-  ASSERT_EQ(w.timeline_calls.size(), 1u);
-  const auto save = std::get<SavePosition>(w.timeline_calls.at(0));
-  w.timeline_calls.clear();
-  w.inbox.emplace_back(PositionSaved{save.id, Status::Later("redis", "away"), false, false});
+  w.FailCall<SavePosition>(Status::Later("redis", "away"));
   w.Step();
   EXPECT_TRUE(w.timeline_calls.empty());
   w.Step();

@@ -22,13 +22,11 @@ TEST(Pusher, AnAuthorIsTheFirstReaderWhereHomeTimelinesHoldOnesOwnPosts) {
     for (const UserId reader : {author, cid}) w.MakeLive(reader);
     w.Follow(cid, author);
     w.Publish(author, kPost, 1'000);
-    w.Give(1, Hint::OfPost(author, kPost));
-    w.RunUntilIdle();
+    w.Push(1, Hint::OfPost(author, kPost));
     EXPECT_EQ(w.Items(author), own_posts ? Posts{kPost} : Posts{});
     EXPECT_EQ(w.Items(cid), Posts{kPost});
     w.Delete(author, kPost);
-    w.Give(1, Hint::OfPost(author, kPost));
-    w.RunUntilIdle();
+    w.Push(1, Hint::OfPost(author, kPost));
     EXPECT_EQ(w.Items(author), Posts{});
   }
 }
@@ -79,8 +77,7 @@ TEST(Pusher, AnAuthorMergedAtReadIsMarkedInTheAuthorsOwnTimeline) {
   w.MakeLive(author);
   w.mysql.SetMode(author, true);
   w.Publish(author, kPost, 1'000);
-  w.Give(0, Hint::OfPost(author, kPost));
-  w.RunUntilIdle();
+  w.Push(0, Hint::OfPost(author, kPost));
   EXPECT_EQ(w.redis.timelines().at(author).marks, std::set<UserId>{author});
 }
 

@@ -23,30 +23,6 @@ TEST(Pusher, SkipsTimelinesThatAreNotLive) {
   EXPECT_EQ(w.metrics.skipped, 1u);
 }
 
-TEST(Pusher, ReadsTheStateAfterTheHintWhateverTheHintWasAbout) {
-  BobsWorld w;
-  w.Post();
-  w.Delete(kAnn, kPost);  // before the hint is read: the publish's hint already finds it deleted
-  w.RunUntilIdle();
-
-  EXPECT_EQ(w.Items(w.bob), Posts{});
-}
-
-TEST(Pusher, TakesADeletedPostOutOfEveryLiveTimeline) {
-  World w;
-  const UserId bob = ReaderIn(0);
-  w.Follow(bob, kAnn);
-  w.AssignAll();
-  w.Publish(kAnn, kPost, 1'000);
-  w.MakeLive(bob, {{kPost, 1'000}});
-
-  w.Delete(kAnn, kPost);
-  w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.RunUntilIdle();
-
-  EXPECT_EQ(w.Items(bob), Posts{});
-}
-
 TEST(Pusher, APostThatIsMergedAtReadMarksItsAuthorInstead) {
   BobsWorld w;
   w.Publish(kAnn, PostId{77}, 1'000);
@@ -72,52 +48,9 @@ TEST(Pusher, WritesALetterAgainThatMayNotHaveBeenWritten) {
   EXPECT_EQ(w.letters.size(), 1u);
   EXPECT_EQ(w.metrics.done, 0);
   w.of_letters = Status::Done();
-  w.Pass(std::chrono::minutes(1));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::minutes(1));
   EXPECT_EQ(w.letters.size(), 2u);
   EXPECT_EQ(w.metrics.done, 1);
-}
-
-TEST(Pusher, ASyncOfAFollowerBringsTheAuthorsPosts) {
-  World w;
-  const UserId bob = ReaderIn(1);
-  w.AssignAll();
-  w.MakeLive(bob);
-  w.Publish(kAnn, kPost, 1'000);
-  w.Follow(bob, kAnn);
-
-  w.Give(1, Hint::OfSync(bob, kAnn));
-  w.RunUntilIdle();
-
-  EXPECT_EQ(w.Items(bob), Posts{kPost});
-}
-
-TEST(Pusher, ASyncOfAFormerFollowerTakesTheAuthorsPostsOnly) {
-  World w;
-  const UserId bob = ReaderIn(1);
-  w.AssignAll();
-  w.Publish(kAnn, kPost, 1'000);
-  w.Publish(kBen, PostId{78}, 2'000);
-  w.Follow(bob, kBen);
-  w.MakeLive(bob, {{kPost, 1'000}, {PostId{78}, 2'000}});
-
-  w.Give(1, Hint::OfSync(bob, kAnn));
-  w.RunUntilIdle();
-
-  EXPECT_EQ(w.Items(bob), Posts{PostId{78}});
-}
-
-TEST(Pusher, ASyncThatMeetsATimelineBeingBuiltDropsIt) {
-  World w;
-  const UserId bob = ReaderIn(1);
-  w.AssignAll();
-  w.redis.Begin(bob, "under way");
-
-  w.Give(1, Hint::OfSync(bob, kAnn));
-  w.RunUntilIdle();
-
-  EXPECT_FALSE(w.IsLive(bob));
-  EXPECT_FALSE(w.redis.Finish(bob, "under way", {}, kNoFloor));
 }
 
 TEST(Pusher, CountsTheTimelinesThatAFullRedisDropsAndGoesOn) {
@@ -127,8 +60,7 @@ TEST(Pusher, CountsTheTimelinesThatAFullRedisDropsAndGoesOn) {
     w.redis.full = false;
     w.MakeLive(w.bob);
     w.redis.full = true;
-    w.Give(0, hint);
-    w.RunUntilIdle();
+    w.Push(0, hint);
     EXPECT_FALSE(w.IsLive(w.bob));
   }
   EXPECT_EQ(w.metrics.full, 2u);
@@ -158,26 +90,9 @@ TEST(Pusher, LetsOtherAuthorsPassALaneThatWaits) {
   w.Give(0, Hint::OfPost(kAnn, kPost));
   w.Step();
   auto anns_read = std::exchange(w.truth_calls, {});  // Ann's shard does not answer
-  w.Give(0, Hint::OfPost(kBen, PostId{78}));
-  w.RunUntilIdle();
+  w.Push(0, Hint::OfPost(kBen, PostId{78}));
 
   EXPECT_EQ(w.Items(w.bob), Posts{PostId{78}});
-}
-
-TEST(Pusher, WalksABigAuthorsFollowersPageByPage) {
-  Limits limits;
-  limits.followers_per_page = 3;
-  World w(limits);
-  for (int i = 0; i < 10; ++i) w.Follow(ReaderIn(0, i), kAnn);
-  w.AssignAll();
-  for (int i = 0; i < 10; ++i) w.MakeLive(ReaderIn(0, i));
-  w.Publish(kAnn, kPost, 1'000);
-
-  w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.RunUntilIdle();
-
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(w.Items(ReaderIn(0, i)), Posts{kPost});
-  EXPECT_EQ(w.metrics.delivered, 10u);
 }
 
 TEST(Pusher, PostsOfOneAuthorThatWaitTogetherAreOneWritePerTimeline) {
@@ -219,8 +134,7 @@ TEST(Pusher, ABatchThatFailedIsWrittenAgainBeforeItsHintIsDone) {
   EXPECT_EQ(w.metrics.done, 0);
   EXPECT_EQ(w.metrics.takeovers.size(), 2u) << "taken over again for no reason";
 
-  w.Pass(std::chrono::seconds(30));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(30));
   EXPECT_EQ(w.metrics.done, 1);
   EXPECT_EQ(w.Items(w.bob), Posts{kPost});
   EXPECT_EQ(w.Items(cid), Posts{kPost});
@@ -234,8 +148,7 @@ TEST(Pusher, CommitsOnlyWhatThePositionInRedisSays) {
   EXPECT_EQ(w.metrics.done, 1);
   EXPECT_TRUE(w.committed.empty()) << "committed before pos: was written";
 
-  w.Pass(std::chrono::seconds(1));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(1));
   ASSERT_EQ(w.committed.size(), 1u);
   EXPECT_EQ(w.committed.front().offset, 1);
   EXPECT_EQ(w.redis.position(RangeLayout(kRanges).First(0)), (AppliedPosition{7, 1}));
@@ -246,10 +159,7 @@ TEST(Pusher, SaysUpToWhenAllThatTheLogHeldIsApplied) {
   BobsWorld w;
   const auto as_of = [&w] { return w.redis.position(RangeLayout(kRanges).First(0))->as_of; };
   const auto look = [&w](int64_t end) { w.inbox.emplace_back(LogEndSeen{0, end, w.now.mono}); };
-  const auto second = [&w] {
-    w.Pass(std::chrono::seconds(1));
-    w.RunUntilIdle();
-  };
+  const auto second = [&w] { w.RunFor(std::chrono::seconds(1)); };
   second();
   EXPECT_EQ(as_of(), 0) << "nobody has looked";
   const UnixMs first = w.now.unix_ms;
@@ -277,30 +187,12 @@ TEST(Pusher, SaysNothingOfARangeThatWasRolledBackBeforeItIsLookedAtAgain) {
   w.Post();
   w.RunUntilIdle();
   w.inbox.emplace_back(LogEndSeen{0, 1, w.now.mono});
-  w.Pass(std::chrono::seconds(1));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(1));
   ASSERT_NE(position()->as_of, 0);
   w.redis = before;
-  for (int i = 0; i < 10; ++i) {
-    w.Pass(std::chrono::seconds(1));
-    w.RunUntilIdle();
-  }
+  for (int i = 0; i < 10; ++i) w.RunFor(std::chrono::seconds(1));
   ASSERT_EQ(w.metrics.takeovers.back(), TakeoverCause::kRolledBack);
   EXPECT_EQ(position()->as_of, 0);
-}
-
-TEST(Pusher, NoticesARollbackInAQuietHour) {
-  World w;
-  w.AssignAll();
-  const UserId bob = ReaderIn(0);
-  w.MakeLive(bob);
-  w.redis.FlushAll();
-  w.Pass(std::chrono::seconds(6));
-  w.RunUntilIdle();
-
-  EXPECT_FALSE(w.redis.LiveMembers(0).empty()) << "the range is not complete again";
-  EXPECT_EQ(w.metrics.held.ranges_ready, 2u);
-  EXPECT_EQ(w.metrics.takeovers.size(), 4u);  // two at the start, two now
 }
 
 // ---- flow -------------------------------------------------------------------------------------
@@ -374,8 +266,7 @@ TEST(Pusher, ForgetsARevokedRangesWork) {
   w.inbox.emplace_back(PartitionRevoked{0});
   w.committed.clear();
   w.RunUntilIdle();
-  w.Pass(std::chrono::seconds(2));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(2));
 
   EXPECT_TRUE(w.committed.empty());
   EXPECT_EQ(w.metrics.held.hints, 0u);

@@ -100,12 +100,7 @@ TEST(Pusher, AWalkThatFailsAgainAndAgainIsBegunMoreAndMoreRarely) {
   w.Step();
   Duration wait{};
   for (int failures = 1; failures <= 5; ++failures) {
-    ASSERT_EQ(w.timeline_calls.size(), 1u);
-    RangeReset failed;
-    failed.id = std::get<ResetRange>(w.timeline_calls.front()).id;
-    failed.status = Status::Later("redis", "timed out");
-    w.timeline_calls.clear();
-    w.inbox.emplace_back(failed);
+    w.FailCall<ResetRange>(Status::Later("redis", "timed out"));
     for (wait = Duration{0}; wait < std::chrono::seconds(1); wait += std::chrono::milliseconds(1)) {
       w.Step();
       if (!w.timeline_calls.empty()) break;
@@ -127,12 +122,7 @@ TEST(Pusher, OneWalkOfARangeIsUnderWayAtATime) {
   w.Give(0, Hint::OfPost(kAnn, kPost));
   w.Step();
   for (int times = 0; times < 2; ++times) {  // the second time alone
-    ASSERT_EQ(w.truth_calls.size(), 1u);
-    PostPage failed;
-    failed.id = std::get<ReadPostPage>(w.truth_calls.front()).id;
-    failed.status = Status::Never("the column is gone");
-    w.truth_calls.clear();
-    w.inbox.emplace_back(failed);
+    w.FailPage(Status::Never("the column is gone"));
     w.Step();
   }
   EXPECT_EQ(w.metrics.quarantined.size(), 2u);

@@ -20,14 +20,12 @@ TEST(Pusher, ClaimsAgainAndReplaysWhenAnotherOwnerWasThere) {
   EXPECT_EQ(w.metrics.takeovers.back(), TakeoverCause::kFenced);
   EXPECT_TRUE(w.sought.empty()) << "taken back before it could be known whose it is";
   EXPECT_EQ(w.metrics.fenced, 1);
-  w.Pass(std::chrono::seconds(2));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(2));
   ASSERT_EQ(w.sought.size(), 1u);
   EXPECT_EQ(w.sought.front().offset, 0);
 
   w.next_offset[0] = 0;
-  w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.RunUntilIdle();
+  w.Push(0, Hint::OfPost(kAnn, kPost));
   EXPECT_EQ(w.Items(w.bob), Posts{kPost});
 }
 
@@ -92,8 +90,7 @@ TEST(Pusher, ALateWriteOfAZombieChangesNothingAndIsCounted) {
   w.Delete(kAnn, kPost);
   w.redis.Do(ClaimRange{1, 0, 50});
 
-  w.inbox.emplace_back(PartitionRevoked{0});
-  w.RunUntilIdle();
+  w.Revoke(0);
 
   EXPECT_EQ(w.Items(w.bob), Posts{});
   EXPECT_EQ(w.metrics.fenced, 1) << "whoever asked for it is gone, but it was refused";
@@ -116,11 +113,9 @@ TEST(Pusher, WaitsLongerForAnotherOwnerUntilThereIsPeace) {
   uint64_t epoch = 100;
   const auto disturb = [&] {
     w.redis.Do(ClaimRange{1, 0, epoch += 100});
-    w.Pass(std::chrono::seconds(5));  // a save finds it
-    w.RunUntilIdle();
+    w.RunFor(std::chrono::seconds(5));  // a save finds it
     const Duration wait = w.metrics.contests.back();
-    w.Pass(wait);
-    w.RunUntilIdle();
+    w.RunFor(wait);
     EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
     return wait;
   };
@@ -128,8 +123,7 @@ TEST(Pusher, WaitsLongerForAnotherOwnerUntilThereIsPeace) {
   EXPECT_LE(first, std::chrono::seconds(2));
   EXPECT_GE(second, std::chrono::seconds(2));
   EXPECT_GE(third, std::chrono::seconds(4));
-  w.Pass(std::chrono::seconds(61));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(61));
   EXPECT_LE(disturb(), std::chrono::seconds(2));
 }
 
@@ -140,13 +134,10 @@ TEST(Pusher, TheHighestEpochOfItsRangesTellsOfEachTakeoverWhoeverMadeIt) {
   w.Assign(1);
   EXPECT_EQ(w.metrics.held.highest_epoch, 1u);
   w.redis.Do(ClaimRange{1, 0, 50});  // another owner, which had it meanwhile
-  w.Pass(std::chrono::seconds(5));
-  w.RunUntilIdle();
-  w.Pass(w.metrics.contests.back());
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(5));
+  w.RunFor(w.metrics.contests.back());
   EXPECT_EQ(w.metrics.held.highest_epoch, 51u);
-  w.inbox.emplace_back(PartitionRevoked{0});
-  w.RunUntilIdle();
+  w.Revoke(0);
   EXPECT_EQ(w.metrics.held.highest_epoch, 1u);
 }
 
@@ -154,8 +145,7 @@ TEST(Pusher, ARedisThatForgotTheOwnerIsNoOtherOwner) {
   World w;
   w.Assign(0);
   w.redis.FlushAll();
-  w.Pass(std::chrono::seconds(5));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(5));
   EXPECT_EQ(w.metrics.takeovers.back(), TakeoverCause::kSessionLost);
   EXPECT_TRUE(w.metrics.contests.empty());
   EXPECT_EQ(w.metrics.held.ranges_ready, 1u);

@@ -28,10 +28,10 @@ TEST_P(Takeover, DecidesByThePosition) {
   const UserId bob = ReaderIn(0);
   w.MakeLive(bob);
   if (c.position) {
-    w.redis.Do(ClaimRange{1, 0, 1});
-    w.redis.Do(ResetRange{2, 0, 1, ResetRange::Timelines::kLeave, *c.position});
+    w.Owned(*c.position);
+  } else {
+    w.mysql.Do(RaiseEpoch{1, 0, 1});
   }
-  w.mysql.Do(RaiseEpoch{1, 0, 1});
   w.Assign(0, c.committed, c.low, c.end);
 
   ASSERT_EQ(w.sought.size(), 1u);
@@ -70,6 +70,20 @@ INSTANTIATE_TEST_SUITE_P(
              RedisLoss::kForeign, 45}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
+// The range is assigned, and claimed of Redis.
+ClaimRange Claiming(World& w, const PartitionAssigned& assigned = {0, 0, 0}) {
+  w.inbox.emplace_back(assigned);
+  for (int i = 0; i < 2; ++i) w.Step();
+  return w.TakeCall<ClaimRange>();
+}
+
+// And its reset is under way.
+ResetRange Resetting(World& w, const PartitionAssigned& assigned) {
+  w.inbox.emplace_back(w.redis.Do(Claiming(w, assigned)));
+  w.Step();
+  return w.TakeCall<ResetRange>();
+}
+
 TEST(Takeover, AFirstStartFindsNoPositionAndLosesNothing) {
   World w;
   w.inbox.emplace_back(PartitionAssigned{0, 0, 0, 100, false});
@@ -77,17 +91,15 @@ TEST(Takeover, AFirstStartFindsNoPositionAndLosesNothing) {
   EXPECT_TRUE(w.metrics.losses.empty());
 
   w.redis.FlushAll();  // before anything was committed
-  w.Pass(std::chrono::seconds(6));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(6));
   EXPECT_EQ(w.metrics.losses, std::vector{RedisLoss::kMissing});
 }
 
 TEST(Takeover, APositionOfAnotherNumberOfRangesIsForeign) {
   World w;
-  w.inbox.emplace_back(PartitionAssigned{0, 40, 0, 100, false});
-  for (int i = 0; i < 2; ++i) w.Step();
-  w.AnswerTimelines();
-  std::get<RangeClaimed>(w.inbox.at(0)).foreign = true;
+  RangeClaimed claimed = w.redis.Do(Claiming(w, {0, 40, 0, 100, false}));
+  claimed.foreign = true;
+  w.inbox.emplace_back(claimed);
   w.RunUntilIdle();
   EXPECT_EQ(w.metrics.losses, std::vector{RedisLoss::kForeign});
 }
@@ -95,26 +107,16 @@ TEST(Takeover, APositionOfAnotherNumberOfRangesIsForeign) {
 // What was lost shows once the range is right again, however many claims that took.
 TEST(Takeover, ALossIsToldOfOnceThoughItsResetFails) {
   World w;
-  w.inbox.emplace_back(PartitionAssigned{0, 40, 0, 100});
-  for (int i = 0; i < 2; ++i) w.Step();
-  w.AnswerTimelines();
-  w.Step();
-  ASSERT_EQ(w.timeline_calls.size(), 1u);
-  const auto reset = std::get<ResetRange>(w.timeline_calls.front());
-  w.AnswerTimelines();  // it is carried out, and its answer lost
-  w.inbox.clear();
+  const ResetRange reset = Resetting(w, {0, 40, 0, 100});
+  w.redis.Do(reset);  // it is carried out, and its answer lost
   w.inbox.emplace_back(RangeReset{.id = reset.id, .status = Status::Later("redis", "away")});
   w.Step();
   EXPECT_TRUE(w.metrics.losses.empty());
-  w.Pass(std::chrono::seconds(10));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(10));
   EXPECT_EQ(w.metrics.losses, std::vector{RedisLoss::kMissing});
 
   w.redis.Do(ClaimRange{1, 0, 90});  // fenced: taken over once more
-  for (int i = 0; i < 3; ++i) {
-    w.Pass(std::chrono::seconds(10));
-    w.RunUntilIdle();
-  }
+  for (int i = 0; i < 3; ++i) w.RunFor(std::chrono::seconds(10));
   ASSERT_EQ(w.sought.size(), 2u);
   EXPECT_EQ(w.metrics.losses.size(), 1u);
 }
@@ -139,8 +141,7 @@ TEST(Takeover, ASecondLossDuringTheFirstIsSetRightToo) {
   w.redis.FlushAll();
   w.MakeLive(bob);  // a reader was faster than the owner
   w.RunUntilIdle();
-  w.Pass(std::chrono::seconds(10));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(10));
   EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
   EXPECT_EQ(w.metrics.losses, std::vector{RedisLoss::kMissing});
   EXPECT_FALSE(w.IsLive(bob));
@@ -157,17 +158,14 @@ TEST(Takeover, APositionThatIsNotWhatWasWrittenIsARollback) {
   w.MakeLive(bob);
   const fakes::FakeRedis snapshot = w.redis;
   w.Publish(kAnn, PostId{77}, 1'000);
-  w.Give(0, Hint::OfPost(kAnn, PostId{77}));
-  w.RunUntilIdle();
-  w.Pass(std::chrono::seconds(1));
-  w.RunUntilIdle();
+  w.Push(0, Hint::OfPost(kAnn, PostId{77}));
+  w.RunFor(std::chrono::seconds(1));
   ASSERT_EQ(w.redis.position(0), (AppliedPosition{7, 1}));
 
   w.redis = snapshot;
   w.sought.clear();
   w.committed.clear();
-  w.Pass(std::chrono::seconds(6));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(6));
   EXPECT_EQ(w.metrics.takeovers.back(), TakeoverCause::kRolledBack);
   ASSERT_EQ(w.sought.size(), 1u);
   EXPECT_EQ(w.sought[0].offset, 0);
@@ -175,8 +173,7 @@ TEST(Takeover, APositionThatIsNotWhatWasWrittenIsARollback) {
   EXPECT_EQ(w.metrics.losses.back(), RedisLoss::kBehind);
 
   w.next_offset[0] = 0;
-  w.Give(0, Hint::OfPost(kAnn, PostId{77}));
-  w.RunUntilIdle();
+  w.Push(0, Hint::OfPost(kAnn, PostId{77}));
   EXPECT_EQ(w.Items(bob), std::vector<PostId>{PostId{77}});
 }
 
@@ -186,17 +183,13 @@ TEST(Takeover, APositionBeyondAnEndThatIsLongPassedIsNoLoss) {
   w.Assign(0, 0, 0, 0);
   const UserId bob = ReaderIn(0);
   w.MakeLive(bob);
-  w.Give(0, Hint::OfPost(UserId{1}, PostId{5}));
-  w.RunUntilIdle();
-  w.Pass(std::chrono::minutes(1));
-  w.RunUntilIdle();
+  w.Push(0, Hint::OfPost(UserId{1}, PostId{5}));
+  w.RunFor(std::chrono::minutes(1));
   ASSERT_EQ(w.redis.position(0), (AppliedPosition{7, 1}));
 
   w.redis.Do(ClaimRange{1, 0, 90});  // fenced: taken over again, after a wait
-  w.Pass(std::chrono::minutes(1));
-  w.RunUntilIdle();
-  w.Pass(std::chrono::seconds(2));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::minutes(1));
+  w.RunFor(std::chrono::seconds(2));
 
   EXPECT_EQ(w.sought.size(), 2u);
   EXPECT_EQ(w.sought.back().offset, 1);
@@ -215,8 +208,7 @@ TEST(Takeover, APositionWithoutACommitIsOfALogThatMayBeGone) {
     w.RunUntilIdle();
     EXPECT_EQ(w.IsLive(bob), committed);
     EXPECT_EQ(w.sought.back().offset, committed ? 3 : 9);
-    w.inbox.emplace_back(PartitionRevoked{0});
-    w.RunUntilIdle();
+    w.Revoke(0);
   }
 }
 
@@ -227,10 +219,8 @@ TEST(Takeover, APositionThatAnotherOwnerMovedBackIsNoLoss) {
   w.metrics.losses.clear();
   w.redis.Do(ClaimRange{1, 0, 90});
   w.redis.Do(ResetRange{2, 0, 90, ResetRange::Timelines::kLeave, AppliedPosition{7, 30}});
-  w.Pass(std::chrono::seconds(6));
-  w.RunUntilIdle();
-  w.Pass(std::chrono::seconds(30));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(6));
+  w.RunFor(std::chrono::seconds(30));
   ASSERT_EQ(w.metrics.held.ranges_ready, 1u);
   EXPECT_EQ(w.sought.back().offset, 30);
   EXPECT_TRUE(w.metrics.losses.empty());
@@ -252,8 +242,7 @@ TEST(Takeover, APositionThatAnotherOwnerWroteMeanwhileIsNoLoss) {
     w.Step();
   }
   ASSERT_EQ(w.metrics.contests.size(), 1u);
-  w.Pass(std::chrono::seconds(2));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(2));
 
   ASSERT_EQ(w.sought.size(), 1u);
   EXPECT_EQ(w.sought.back().offset, 40);
@@ -267,10 +256,7 @@ TEST(Takeover, AHintThatWasBegunBeyondTheLogsEndProvesALostTail) {
     World w;
     const UserId bob = ReaderIn(0);
     w.MakeLive(bob);
-    w.redis.Do(ClaimRange{1, 0, 1});
-    w.redis.Do(ResetRange{2, 0, 1, ResetRange::Timelines::kLeave,
-                          AppliedPosition{7, 40, {{47, 1, 5, bob, true}}}});
-    w.mysql.Do(RaiseEpoch{1, 0, 1});
+    w.Owned({7, 40, {{47, 1, 5, bob, true}}});
     w.Assign(0, 40, 20, end);
     const bool lost = end == 45;
     EXPECT_EQ(w.metrics.tails_lost.size(), lost ? 1u : 0u);
@@ -287,12 +273,36 @@ TEST(Takeover, ALostTailIsToldOfOnce) {
   EXPECT_EQ(w.metrics.tails_lost, once);
 
   w.redis.Do(ClaimRange{1, 0, 90});
-  w.Pass(std::chrono::minutes(1));
-  w.RunUntilIdle();
-  w.Pass(std::chrono::seconds(2));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::minutes(1));
+  w.RunFor(std::chrono::seconds(2));
   EXPECT_EQ(w.sought.size(), 2u);
   EXPECT_EQ(w.metrics.tails_lost, once);
+}
+
+// A former owner comes back before the drop has begun, and moves nothing.
+TEST(Takeover, ALostTailThatWasFoundIsNotForgottenInAContest) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.MakeLive(bob);
+  w.redis.Do(ClaimRange{1, 0, 1});
+  w.redis.Do(ResetRange{2, 0, 1, ResetRange::Timelines::kIndex, AppliedPosition{7, 50}});
+  w.mysql.Do(RaiseEpoch{1, 0, 1});
+  w.inbox.emplace_back(PartitionAssigned{0, 40, 0, 45});
+  for (int i = 0; i < 2; ++i) w.Step();
+  w.AnswerTimelines();
+  w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 1u);
+  w.redis.Do(ClaimRange{1, 0, 90});
+  w.AnswerTimelines();
+  w.Step();
+  ASSERT_EQ(w.metrics.contests.size(), 1u);
+  ASSERT_TRUE(w.IsLive(bob));
+  w.Pass(std::chrono::seconds(2));
+  w.RunUntilIdle();
+
+  ASSERT_EQ(w.sought.size(), 1u);
+  EXPECT_EQ(w.sought.back().offset, 45);
+  EXPECT_FALSE(w.IsLive(bob));
 }
 
 // The log has grown past the loss before another owner sees it. Only Redis can tell it.
@@ -300,16 +310,8 @@ TEST(Takeover, ALostTailIsRememberedThoughItsFinderDoesNotFinishTheWalk) {
   World w;
   const UserId bob = ReaderIn(0);
   w.MakeLive(bob);
-  w.redis.Do(ClaimRange{1, 0, 1});
-  w.redis.Do(ResetRange{2, 0, 1, ResetRange::Timelines::kIndex, AppliedPosition{7, 50}});
-  w.mysql.Do(RaiseEpoch{1, 0, 1});
-  w.inbox.emplace_back(PartitionAssigned{0, 50, 0, 45});
-  for (int i = 0; i < 2; ++i) w.Step();
-  w.AnswerTimelines();
-  w.Step();
-  ASSERT_EQ(w.timeline_calls.size(), 1u);
-  const auto reset = std::get<ResetRange>(w.timeline_calls.front());
-  w.timeline_calls.clear();
+  w.Owned({7, 50}, ResetRange::Timelines::kIndex);
+  const ResetRange reset = Resetting(w, {0, 50, 0, 45});
   EXPECT_EQ(w.metrics.tails_lost, (std::vector<std::pair<int64_t, int64_t>>{{50, 45}}));
   ASSERT_TRUE(w.redis.ResetBegin(reset).status.done());  // and the walk comes to nobody
 
@@ -319,24 +321,37 @@ TEST(Takeover, ALostTailIsRememberedThoughItsFinderDoesNotFinishTheWalk) {
   EXPECT_EQ(next.sought.back().offset, 60);
 }
 
-// Its owner deleted pos: itself, for the loss of a tail.
-TEST(Takeover, APositionThatADropDeletedIsNoLossOfRedis) {
+// The former owner comes back during that walk, and has not heard that the log was cut to 45.
+TEST(Takeover, ALostTailIsRememberedThoughAFormerOwnerDropsInBetween) {
   World w;
   w.redis.Do(ClaimRange{1, 0, 1});
   w.redis.Do(ResetRange{2, 0, 1, ResetRange::Timelines::kIndex, AppliedPosition{7, 50}});
   w.mysql.Do(RaiseEpoch{1, 0, 1});
-  w.inbox.emplace_back(PartitionAssigned{0, 50, 0, 45});
-  for (int i = 0; i < 2; ++i) w.Step();
-  w.AnswerTimelines();
-  w.Step();
-  ASSERT_EQ(w.timeline_calls.size(), 1u);
-  const auto reset = std::get<ResetRange>(w.timeline_calls.front());
-  w.timeline_calls.clear();
+  w.Assign(0, 50, 20, 50);
+  ASSERT_EQ(w.sought.back().offset, 50);
+  w.redis.Do(ClaimRange{1, 0, 90});
+  w.redis.ResetBegin({2, 0, 90, ResetRange::Timelines::kDrop, AppliedPosition{7, 45}});
+  w.Pass(std::chrono::seconds(6));
+  w.RunUntilIdle();
+  w.Pass(std::chrono::seconds(30));
+  w.RunUntilIdle();
+  ASSERT_EQ(w.sought.size(), 2u);
+  EXPECT_EQ(w.sought.back().offset, 20) << "nobody has read what stands before 50 now";
+
+  World next(Limits{}, w.stores);
+  next.Assign(0, 50, 20, 60);
+  EXPECT_EQ(next.sought.back().offset, 20);
+}
+
+// Its owner deleted pos: itself, for the loss of a tail.
+TEST(Takeover, APositionThatADropDeletedIsNoLossOfRedis) {
+  World w;
+  w.Owned({7, 50}, ResetRange::Timelines::kIndex);
+  const ResetRange reset = Resetting(w, {0, 50, 0, 45});
   w.redis.ResetBegin(reset);
   w.inbox.emplace_back(RangeReset{.id = reset.id, .status = Status::Later("redis", "away")});
   w.Step();
-  w.Pass(std::chrono::seconds(10));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(10));
   EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
   EXPECT_EQ(w.metrics.tails_lost.size(), 1u);
   EXPECT_TRUE(w.metrics.losses.empty());
@@ -347,22 +362,17 @@ TEST(Takeover, APositionThatADropDeletedIsNoLossOfRedis) {
 TEST(Takeover, APositionThatMayNotHaveBeenSavedIsSavedAgainAndNotCommitted) {
   World w;
   w.Assign(0);
-  w.Give(0, Hint::OfPost(kAnn, PostId{77}));
-  w.RunUntilIdle();
+  w.Push(0, Hint::OfPost(kAnn, PostId{77}));
   w.Pass(std::chrono::seconds(1));
   w.Step();
-  ASSERT_EQ(w.timeline_calls.size(), 1u);
-  const auto save = std::get<SavePosition>(w.timeline_calls.front());
-  w.timeline_calls.clear();
+  const auto save = w.TakeCall<SavePosition>();
   w.committed.clear();
   w.inbox.emplace_back(PositionSaved{.id = save.id, .status = Status::Later("redis", "away")});
-  w.Give(0, Hint::OfPost(kAnn, PostId{78}));
-  w.RunUntilIdle();
+  w.Push(0, Hint::OfPost(kAnn, PostId{78}));
   EXPECT_TRUE(w.committed.empty());
   w.Pass(std::chrono::seconds(1));
   w.Step();
-  ASSERT_EQ(w.timeline_calls.size(), 1u);
-  const auto again = std::get<SavePosition>(w.timeline_calls.front());
+  const auto again = w.TakeCall<SavePosition>();
   EXPECT_EQ(again.expected, save.expected);
   EXPECT_EQ(again.next, save.next);
 }
@@ -370,24 +380,21 @@ TEST(Takeover, APositionThatMayNotHaveBeenSavedIsSavedAgainAndNotCommitted) {
 TEST(Takeover, TellsWhatItWaitsFor) {
   World w;
   w.inbox.emplace_back(PartitionAssigned{0, 0, 0});
-  const auto fail_next = [&](auto reply, const auto& asked) {
-    reply.id = asked.id;
-    reply.status = Status::Later("redis_2", "away");
-    w.timeline_calls.clear();
-    w.inbox.emplace_back(reply);
+  for (int i = 0; i < 2; ++i) w.Step();
+  const Status away = Status::Later("redis_2", "away");
+  const auto again = [&w] {
     w.Step();
     w.Pass(std::chrono::seconds(10));
     for (int i = 0; i < 2; ++i) w.Step();
     ASSERT_EQ(w.timeline_calls.size(), 1u);
   };
-  for (int i = 0; i < 2; ++i) w.Step();
-  ASSERT_EQ(w.timeline_calls.size(), 1u);
-  fail_next(RangeClaimed{}, std::get<ClaimRange>(w.timeline_calls.front()));
+  w.FailCall<ClaimRange>(away);
+  again();
   EXPECT_EQ(w.metrics.parked["redis_2"], 1);
   w.AnswerTimelines();
   w.Step();
-  ASSERT_EQ(w.timeline_calls.size(), 1u);
-  fail_next(RangeReset{}, std::get<ResetRange>(w.timeline_calls.front()));
+  w.FailCall<ResetRange>(away);
+  again();
   EXPECT_EQ(w.metrics.parked["redis_2"], 2);
 }
 
@@ -395,39 +402,29 @@ TEST(Takeover, TellsWhatItWaitsFor) {
 // MariaDB an epoch each time.
 TEST(Takeover, AClaimThatFailsIsMadeAgainSoonAndWithTheEpochItHad) {
   World w;
-  w.inbox.emplace_back(PartitionAssigned{0, 0, 0});
-  for (int i = 0; i < 2; ++i) w.Step();
-  ASSERT_EQ(w.timeline_calls.size(), 1u);
-  const auto first = std::get<ClaimRange>(w.timeline_calls.front());
-  uint64_t failed = first.id;
+  const ClaimRange first = Claiming(w);
+  ClaimRange again = first;
   for (int attempt = 0; attempt < 20; ++attempt) {
-    w.timeline_calls.clear();
-    w.inbox.emplace_back(RangeClaimed{failed, Status::Later("redis", "away"), 0, false, {}});
+    w.inbox.emplace_back(RangeClaimed{again.id, Status::Later("redis", "away"), 0, false, {}});
     w.Step();
     ASSERT_TRUE(w.timeline_calls.empty()) << "no pause";
     w.Pass(std::chrono::milliseconds(500));
     w.Step();
-    ASSERT_EQ(w.timeline_calls.size(), 1u) << attempt;
-    const auto& again = std::get<ClaimRange>(w.timeline_calls.front());
+    again = w.TakeCall<ClaimRange>();
     EXPECT_EQ(again.epoch, first.epoch);
-    failed = again.id;
   }
+  w.inbox.emplace_back(w.redis.Do(again));
   w.RunUntilIdle();
   EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
 }
 
 TEST(Takeover, AClaimThatWasCarriedOutAlthoughItFailedIsMadeWithAHigherEpoch) {
   World w;
-  w.inbox.emplace_back(PartitionAssigned{0, 0, 0});
-  for (int i = 0; i < 2; ++i) w.Step();
-  ASSERT_EQ(w.timeline_calls.size(), 1u);
-  const auto claim = std::get<ClaimRange>(w.timeline_calls.front());
-  w.timeline_calls.clear();
+  const ClaimRange claim = Claiming(w);
   w.redis.Do(claim);
   w.inbox.emplace_back(RangeClaimed{claim.id, Status::Later("redis", "timed out"), 0, false, {}});
   w.Step();
-  w.Pass(std::chrono::milliseconds(500));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::milliseconds(500));
   EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
   EXPECT_GT(*w.redis.own(0), claim.epoch);
   EXPECT_TRUE(w.metrics.contests.empty());
@@ -440,10 +437,8 @@ TEST(Takeover, ClaimsThatWereCarriedOutAlthoughTheyFailedAreNoContest) {
   w.inbox.emplace_back(PartitionAssigned{0, 0, 0});
   for (int failed = 0; failed < 3;) {
     for (int steps = 0; steps < 4 && w.timeline_calls.empty(); ++steps) w.Step();
-    ASSERT_EQ(w.timeline_calls.size(), 1u);
-    const auto claim = std::get<ClaimRange>(w.timeline_calls.front());
+    const auto claim = w.TakeCall<ClaimRange>();
     const RangeClaimed claimed = w.redis.Do(claim);
-    w.timeline_calls.clear();
     w.inbox.emplace_back(claimed);
     if (claimed.refused_by != 0) continue;
     w.inbox.clear();
@@ -466,8 +461,7 @@ TEST(Takeover, AnEpochIsNeverBelowThatOfBefore) {
   const uint64_t before = *w.redis.own(0);
   w.mysql.LoseOwner(0);
   w.redis.FlushAll();
-  w.Pass(std::chrono::seconds(6));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(6));
   ASSERT_EQ(w.metrics.held.ranges_ready, 1u);
   EXPECT_GT(*w.redis.own(0), before);
 }

@@ -10,10 +10,7 @@ namespace {
 void Revoke(World& w) { w.inbox.insert(w.inbox.begin(), PartitionRevoked{0}); }
 
 void PassSteps(World& w, int times, Duration step) {
-  for (int i = 0; i < times; ++i) {
-    w.Pass(step);
-    w.RunUntilIdle();
-  }
+  for (int i = 0; i < times; ++i) w.RunFor(step);
 }
 
 // Runs until `w`, which meets epoch `others` in Redis, has the range again.
@@ -51,8 +48,7 @@ TEST(Settlements, WhatIsSaidInVainIsSaidAgainFurtherAndFurtherApart) {
     const Duration wait = *w.next_timer - w.now.mono;
     EXPECT_GE(wait, last);
     last = wait;
-    w.Pass(wait);
-    w.RunUntilIdle();
+    w.RunFor(wait);
   }
   EXPECT_GE(last, std::chrono::milliseconds(200));
 }
@@ -257,8 +253,7 @@ TEST(Settlements, WhatWasBegunBeforeAnEpochWasRaisedIsNoSuspect) {
   w.Step();
   ASSERT_FALSE(w.truth_calls.empty()) << "begun, and not finished";
   w.redis.FlushAll();
-  w.Pass(std::chrono::seconds(6));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::seconds(6));
   ASSERT_EQ(w.metrics.takeovers.size(), 2u);
   EXPECT_FALSE(w.Suspected(0, 0));
   w.next_offset[0] = 0;

@@ -29,6 +29,13 @@ struct SyncWorld : World {
     return reader;
   }
 
+  void GiveTwentyWhoFollow() {
+    for (int i = 0; i < 20; ++i) {
+      Follow(Reader(i), kAnn);
+      Give(0, Hint::OfSync(ReaderIn(0, i), kAnn));
+    }
+  }
+
   template <typename Request>
   auto Do(const Request& request) {
     auto reply = redis.Do(request);
@@ -155,11 +162,7 @@ TEST(SyncRun, TreatsEachTimelineByItsOwnState) {
 
 TEST(SyncRun, OnlyTheCulpritIsQuarantined) {
   SyncWorld w;
-  for (int i = 0; i < 20; ++i) {
-    const UserId reader = w.Reader(i);
-    w.Follow(reader, kAnn);
-    w.Give(0, Hint::OfSync(reader, kAnn));
-  }
+  w.GiveTwentyWhoFollow();
   w.poisoned = ReaderIn(0, 7);
   w.slow = ReaderIn(0, 9);
   w.slow_for = 1;  // a failure that passes does not hide the one that stays
@@ -179,11 +182,7 @@ TEST(SyncRun, OnlyTheCulpritIsQuarantined) {
 
 TEST(SyncRun, IsParkedAsOneUntilItsLastReaderIsDone) {
   SyncWorld w;
-  for (int i = 0; i < 20; ++i) {
-    const UserId reader = w.Reader(i);
-    w.Follow(reader, kAnn);
-    w.Give(0, Hint::OfSync(reader, kAnn));
-  }
+  w.GiveTwentyWhoFollow();
   w.slow = ReaderIn(0, 7);
   w.slow_for = 3;
   w.Run();

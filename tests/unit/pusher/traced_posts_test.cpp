@@ -20,8 +20,7 @@ TEST(Pusher, MeasuresASampledPublishOnceFromRecordToLastDelivery) {
   };
   w.Give(0, Hint::OfPost(kAnn, kPost, sample(0)));
   w.Give(0, Hint::OfPost(kAnn, kPost, sample(0)));  // delivered twice
-  w.Pass(std::chrono::milliseconds(20));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::milliseconds(20));
   ASSERT_EQ(w.metrics.first.size(), 1u);
   EXPECT_EQ(w.metrics.first[0].first, SizeClassOf(5'000));
   EXPECT_EQ(w.metrics.first[0].second, std::chrono::milliseconds(20));
@@ -30,8 +29,7 @@ TEST(Pusher, MeasuresASampledPublishOnceFromRecordToLastDelivery) {
   auto late = sample(1);
   late.published_at -= 20;
   w.Give(1, Hint::OfPost(kAnn, kPost, late));
-  w.Pass(std::chrono::milliseconds(30));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::milliseconds(30));
   EXPECT_EQ(w.metrics.first.size(), 1u);
   ASSERT_EQ(w.metrics.last.size(), 1u);
   EXPECT_EQ(w.metrics.last[0].second, std::chrono::milliseconds(50));
@@ -52,8 +50,7 @@ TEST(Pusher, TellsOfTheLastDeliveryOfAPostThatBelongsToATrace) {
   const auto last = static_cast<Range>(kRanges - 1);
   auto late = sample(kRanges - 1);
   w.Give(last, Hint::OfPost(kAnn, kPost, late), traced);
-  w.Pass(std::chrono::milliseconds(30));
-  w.RunUntilIdle();
+  w.RunFor(std::chrono::milliseconds(30));
   ASSERT_EQ(w.metrics.traced.size(), 1u);
   EXPECT_EQ(w.metrics.traced[0].trace_id, "4bf92f3577b34da6a3ce929d0e0e4736");
   EXPECT_EQ(w.metrics.traced[0].author, kAnn);

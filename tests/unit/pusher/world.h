@@ -1,6 +1,8 @@
 // A pusher with its stores in memory: two ranges. Its calls are answered when the test says so.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <limits>
 #include <map>
@@ -173,6 +175,34 @@ struct World
     now.mono += time;
     now.unix_ms += std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
   }
+  void RunFor(Duration time) {
+    Pass(time);
+    RunUntilIdle();
+  }
+  // The one call of Redis that is under way: it gets no answer but the test's.
+  template <class R>
+  R TakeCall() {
+    EXPECT_EQ(timeline_calls.size(), 1u);
+    const R call = std::get<R>(timeline_calls.at(0));
+    timeline_calls.clear();
+    return call;
+  }
+  template <class R>
+  void FailCall(const Status& status) {
+    typename R::Reply reply;
+    reply.id = TakeCall<R>().id;
+    reply.status = status;
+    inbox.emplace_back(std::move(reply));
+  }
+  // The one page that is under way cannot be read.
+  void FailPage(const Status& status) {
+    EXPECT_EQ(truth_calls.size(), 1u);
+    PostPage failed;
+    failed.id = std::get<ReadPostPage>(truth_calls.at(0)).id;
+    failed.status = status;
+    truth_calls.clear();
+    inbox.emplace_back(std::move(failed));
+  }
   void Assign(Range range, int64_t start = 0, int64_t low = 0,
               int64_t end = std::numeric_limits<int64_t>::max()) {
     inbox.emplace_back(PartitionAssigned{range, start, low, end});
@@ -182,8 +212,16 @@ struct World
     Assign(0);
     Assign(1);
   }
+  void Revoke(Range range) {
+    inbox.emplace_back(PartitionRevoked{range});
+    RunUntilIdle();
+  }
   void Give(Range range, const Hint& hint, Headers headers = {}) {
     GiveBytes(range, EncodeHint(hint), std::move(headers));
+  }
+  void Push(Range range, const Hint& hint) {
+    Give(range, hint);
+    RunUntilIdle();
   }
   void GiveBytes(Range range, std::string bytes, Headers headers = {}) {
     Record record;
@@ -208,6 +246,13 @@ struct World
   uint32_t Crashes(Range range) { return mysql.Do(SettleRange{1, range}).crashes; }
   bool Suspected(Range range, int64_t hint) {
     return mysql.Do(SaveStart{1, range, 0, hint}).suspected;
+  }
+  // Range 0 had an owner, who left this position.
+  void Owned(AppliedPosition position,
+             ResetRange::Timelines timelines = ResetRange::Timelines::kLeave) {
+    redis.Do(ClaimRange{1, 0, 1});
+    redis.Do(ResetRange{2, 0, 1, timelines, std::move(position)});
+    mysql.Do(RaiseEpoch{1, 0, 1});
   }
 
   // ---- the world's facts -----------------------------------------------------------------------

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <random>
 #include <set>
 
 #include "tests/unit/seeded.h"
@@ -48,21 +47,6 @@ TEST(WriteBatcher, AReaderWhoseWriteIsFullHoldsUpNobodyElse) {
   EXPECT_EQ(later.adds, std::vector{Post(11)});
   EXPECT_EQ(shares[0].unit, 2u);
   EXPECT_TRUE(batcher.empty());
-}
-
-TEST(WriteBatcher, AContributionThatMustBeAloneIsAlone) {
-  const Limits limits;
-  WriteBatcher batcher(limits);
-  batcher.Add({1, {UserId{5}}, {Post(10)}, {}});
-  batcher.Add({2, {UserId{6}}, {Post(11)}, {}, true});
-  batcher.Add({3, {UserId{7}}, {Post(12)}, {}});
-  std::vector<size_t> sizes;
-  while (!batcher.empty()) {
-    std::vector<Share> shares;
-    ASSERT_FALSE(batcher.Cut(&shares).writes.empty());
-    sizes.push_back(shares.size());
-  }
-  EXPECT_EQ(sizes, (std::vector<size_t>{1, 1, 1}));
 }
 
 Contribution PageOf(uint64_t unit, uint64_t first_reader, uint64_t readers, bool further) {

@@ -33,6 +33,19 @@ struct CheckerTest : ::testing::Test {
     return checker.TakeResults();
   }
 
+  // The same by another checker.
+  std::vector<CheckResult> Run(const Checker::Setup& setup, const std::vector<CheckOrder>& orders) {
+    fakes::Inbox<CheckerReply> replies;
+    Checker other(world.PortsTo(replies), setup, gate);
+    for (const CheckOrder& order : orders) other.Order(order);
+    do {
+      for (const CheckerReply& reply : std::exchange(replies, {})) other.On(reply, now);
+      (void)other.Send(now);
+      while (!world.requests.empty()) world.Answer();
+    } while (!replies.empty());
+    return other.TakeResults();
+  }
+
   void Push(const CheckerReply& reply) { checker.On(reply, now); }
   void Pass(Duration time) { now.mono += time; }
 
@@ -127,6 +140,105 @@ TEST_F(CheckerTest, AnotherFindingBeginsAnew) {
   EXPECT_FALSE(Check(300));
   EXPECT_EQ(world.reverse[kEdge], kFollows);
 }
+
+// ---- rows of log1 ---------------------------------------------------------------------------
+
+// What msg1 says.
+EdgeClaim Written(const EdgeState& state, uint64_t log_id = 7) { return {state, true, log_id}; }
+
+TEST_F(CheckerTest, WhatLog1HasPendingIsTheMirrorsAndNobodyReadsItsRows) {
+  world.forward[kEdge] = kFollows;
+  world.Log(7, EdgeOf(kEdge, kFollows));
+  EXPECT_TRUE(Check(Written(kFollows)).resolved);
+  EXPECT_EQ(world.left_to_mirror, 1);
+  EXPECT_TRUE(world.found.empty());
+  EXPECT_TRUE(world.done.empty());
+}
+
+TEST_F(CheckerTest, WithoutThatGuardItRepairsWhatIsOnlyLate) {
+  world.forward[kEdge] = kFollows;
+  world.Log(7, EdgeOf(kEdge, kFollows));
+  Run({.guards = {.pending_is_not_lost = false}}, {{1, kEdge, Written(kFollows)}});
+  EXPECT_EQ(world.repairs.size(), 1u);
+}
+
+TEST_F(CheckerTest, ARowThatIsDoneOrGoneIsNoAnswerAndTheRowsAreCompared) {
+  world.forward[kEdge] = kFollows;
+  EXPECT_TRUE(Check(Written(kFollows)).resolved);
+  EXPECT_EQ(world.asked.size(), 1u);
+  EXPECT_EQ(world.found[Finding::kMissing], 1);
+  EXPECT_EQ(world.reverse[kEdge], kFollows);
+}
+
+// The shard lost its tail, and gave the id out again.
+TEST_F(CheckerTest, AnotherRowOfTheSameIdIsNoAnswer) {
+  world.forward[kEdge] = kFollows;
+  for (const Edge& other : {EdgeOf({UserId{3}, UserId{4}}, kFollows), EdgeOf(kEdge, kEnded)}) {
+    world.Log(7, other);
+    EXPECT_TRUE(Check(Written(kFollows)).resolved);
+  }
+  EXPECT_EQ(world.left_to_mirror, 0);
+  EXPECT_EQ(world.found[Finding::kMissing], 1);
+}
+
+// Nobody but msg1 knows of it: the mirror applies what log1 holds, and log1 holds nothing.
+TEST_F(CheckerTest, AChangeThatWentWithTheTailOfItsForwardShardIsInBothRowsAgain) {
+  EXPECT_TRUE(Check(Written(kFollows)).resolved);
+  EXPECT_EQ(world.found[Finding::kLost], 1);
+  EXPECT_EQ(world.forward[kEdge], (EdgeState{101, true, 5}));
+  EXPECT_EQ(world.reverse[kEdge], world.forward[kEdge]);
+}
+
+TEST_F(CheckerTest, RowsAreAskedForManyAtATime) {
+  std::vector<CheckOrder> orders;
+  for (uint64_t src = 10; src < 13; ++src) {
+    const EdgeKey edge{UserId{src}, UserId{2}};
+    world.Log(src, EdgeOf(edge, kFollows));
+    orders.push_back({src, edge, Written(kFollows, src)});
+  }
+  EXPECT_EQ(Run({.rows_per_ask = 2}, orders).size(), 3u);
+  ASSERT_EQ(world.asked.size(), 2u);
+  EXPECT_EQ(world.asked[0].log_ids, (std::vector<uint64_t>{10, 11}));
+  EXPECT_EQ(world.asked[1].log_ids, (std::vector<uint64_t>{12}));
+}
+
+TEST_F(CheckerTest, AnApplicationsRowsAreNotInLog1) {
+  Run({.ours = false}, {{1, kEdge, Written(kFollows)}});
+  EXPECT_TRUE(world.asked.empty());
+  EXPECT_EQ(world.found[Finding::kLost], 1);
+}
+
+// Two shards of forward rows, one of reverse rows.
+struct OfTwoForwardShards : CheckerTest {
+  EdgeKey EdgeFrom(Shard shard) const {
+    uint64_t id = 100;
+    while (shards.forward.ShardOf(UserId{id}) != shard) ++id;
+    return {UserId{id}, UserId{2}};
+  }
+  const EdgeShards shards{ShardMap::Even(1), ShardMap::Even(2)};
+};
+
+TEST_F(OfTwoForwardShards, OneThatIsAwayHoldsUpChecksOfItsOwnEdgesOnly) {
+  world.away = {"log1_1"};
+  world.forward[EdgeFrom(0)] = kFollows;
+  const auto results = Run({.shards = shards}, {{1, EdgeFrom(1), Written(kFollows)},
+                                                {2, EdgeFrom(0), Written(kFollows)}});
+  ASSERT_EQ(results.size(), 2u);
+  for (const CheckResult& result : results) EXPECT_EQ(result.resolved, result.order.ticket == 2);
+  EXPECT_EQ(world.reverse[EdgeFrom(0)], kFollows);
+}
+
+TEST_F(OfTwoForwardShards, OneThatHangsHoldsUpChecksOfItsOwnEdgesOnly) {
+  world.hangs = {"log1_1"};
+  world.forward[EdgeFrom(0)] = kFollows;
+  const auto results = Run({.shards = shards}, {{1, EdgeFrom(1), Written(kFollows)},
+                                                {2, EdgeFrom(0), Written(kFollows)}});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].order.ticket, 2u);
+  EXPECT_TRUE(results[0].resolved);
+}
+
+// ---- removals -------------------------------------------------------------------------------
 
 // Reconcilers of one fleet: each with a gate of its own, all on the same tables.
 struct BreakerTest : ::testing::Test {

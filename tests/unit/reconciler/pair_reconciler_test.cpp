@@ -18,7 +18,8 @@ PairReconciler::Ports PortsOf(RepairWorld& world, fakes::Inbox<PairReconcilerInp
 }
 
 struct PairReconcilerTest : ::testing::Test {
-  PairReconcilerTest() {
+  explicit PairReconcilerTest(const PairReconciler::Setup& setup = {})
+      : pairs(PortsOf(world, inputs), setup, Limits{}, gate) {
     inputs.push_back(PartitionAssigned{0, 0, 0});
     Step();
   }
@@ -30,9 +31,14 @@ struct PairReconcilerTest : ::testing::Test {
     record.value = EncodeRelationMessage(message);
     inputs.push_back(std::move(record));
   }
-  void Written(const EdgeState& state) {
+  void Written(const EdgeState& state, uint64_t log_id = 1) {
     world.forward[kEdge] = state;
-    Append(EdgeWritten{EdgeOf(kEdge, state), 1});
+    Append(EdgeWritten{EdgeOf(kEdge, state), log_id});
+  }
+  // And the mirror has not come to it.
+  void WrittenAndPending(const EdgeState& state) {
+    world.Log(1, EdgeOf(kEdge, state));
+    Written(state);
   }
 
   // Steps until nothing is left to do now; what it appends is not read back.
@@ -53,7 +59,6 @@ struct PairReconcilerTest : ::testing::Test {
     for (seconds passed{0}; passed < time; passed += seconds(1)) {
       now.mono += seconds(1);
       now.unix_ms += 1'000;
-      if (mirror_follows) world.committed[0] = world.ends[0];
       Step();
     }
   }
@@ -61,10 +66,9 @@ struct PairReconcilerTest : ::testing::Test {
   RepairWorld world;
   RepairGate gate{GateLimits{}, 1};
   fakes::Inbox<PairReconcilerInput> inputs;
-  PairReconciler pairs{PortsOf(world, inputs), PairReconciler::Setup{}, Limits{}, gate};
+  PairReconciler pairs;
   Now now{Time{} + seconds(1'000), 1'700'000'000'000};
   int64_t committed = -1;
-  bool mirror_follows = true;
 };
 
 TEST_F(PairReconcilerTest, AHealthyPairCostsNoCheckAndNoRepair) {
@@ -86,27 +90,43 @@ TEST_F(PairReconcilerTest, AChangeWithoutItsSecondHalfIsRepairedAfterTheGrace) {
   EXPECT_EQ(committed, 1);
 }
 
-TEST_F(PairReconcilerTest, WhileTheMirrorLagsNothingIsCheckedAndThenTheRetriesTakeOver) {
-  mirror_follows = false;
-  Written(kFollows);
-  Pass(seconds(50));
+TEST_F(PairReconcilerTest, AMirrorThatIsBehindForHoursCostsOneQuestionAndHoldsNothing) {
+  WrittenAndPending(kFollows);
+  Pass(seconds(5));
+  EXPECT_EQ(world.left_to_mirror, 1);
+  EXPECT_EQ(committed, 1);
+  Pass(seconds(3'600));
+  EXPECT_EQ(world.asked.size(), 1u);
   EXPECT_TRUE(world.found.empty());
   EXPECT_TRUE(world.retries.empty());
+}
+
+TEST_F(PairReconcilerTest, AMirrorThatComesToItSoonAfterTheQuestionCostsNoCheck) {
+  WrittenAndPending(kFollows);
   Pass(seconds(20));
+  Append(EdgeMirrored{kEdge, 100});
+  Pass(seconds(60));
   EXPECT_TRUE(world.found.empty());
-  EXPECT_EQ(world.retries.size(), 1u);
+  EXPECT_EQ(committed, 2);
+}
+
+// The mirror died after msg1, and so did the forward shard, whose replica knows nothing of it.
+TEST_F(PairReconcilerTest, AChangeThatOnlyMsg1StillKnowsIsInBothRowsAgain) {
+  Append(EdgeWritten{EdgeOf(kEdge, kFollows), 1});
+  Pass(seconds(5));
+  EXPECT_EQ(world.forward[kEdge], (EdgeState{101, true, 5}));
+  EXPECT_EQ(world.reverse[kEdge], world.forward[kEdge]);
   EXPECT_EQ(committed, 1);
 }
 
-TEST_F(PairReconcilerTest, AMirrorThatComesBackAnswersWhatWasHeldBack) {
-  mirror_follows = false;
-  Written(kFollows);
+TEST_F(PairReconcilerTest, AForwardShardThatCannotBeAskedSendsItsPairsToTheRetries) {
+  world.away = {"log1_0"};
+  WrittenAndPending(kFollows);
   Pass(seconds(20));
-  mirror_follows = true;
-  Append(EdgeMirrored{kEdge, 100});
-  Pass(seconds(5));
+  ASSERT_EQ(world.retries.size(), 1u);
+  EXPECT_EQ(world.retries[0].claim, (EdgeClaim{kFollows, true, 1})) << "to be asked for there";
   EXPECT_TRUE(world.found.empty());
-  EXPECT_EQ(committed, 2);
+  EXPECT_EQ(committed, 1);
 }
 
 TEST_F(PairReconcilerTest, AShardThatIsAwayHoldsTheLogForAFewChecksOnly) {
@@ -155,6 +175,33 @@ TEST_F(PairReconcilerTest, AStopFinishesWhatWasBegunAndKeepsWhatIsPending) {
   EXPECT_TRUE(pairs.drained());
   EXPECT_EQ(pairs.pending(), 1u);
   EXPECT_LE(committed, 0);
+}
+
+// An application's own mirror reads relation-log, and its messages name no row of log1.
+struct OfAnApplication : PairReconcilerTest {
+  OfAnApplication() : PairReconcilerTest({.checker = {.ours = false}, .mirror_group = true}) {}
+};
+
+TEST_F(OfAnApplication, WhileItsMirrorLagsNothingIsCheckedHoweverLongThatTakes) {
+  Written(kFollows, 0);
+  Pass(seconds(300));
+  EXPECT_TRUE(world.found.empty());
+  EXPECT_TRUE(world.retries.empty());
+  EXPECT_LE(committed, 0);
+  world.committed[0] = world.ends[0];
+  Pass(seconds(5));
+  EXPECT_EQ(world.found[Finding::kMissing], 1);
+  EXPECT_EQ(world.reverse[kEdge], kFollows);
+}
+
+TEST_F(OfAnApplication, AMirrorThatComesBackAnswersWhatWasHeldBack) {
+  Written(kFollows, 0);
+  Pass(seconds(20));
+  Append(EdgeMirrored{kEdge, 100});
+  world.committed[0] = world.ends[0];
+  Pass(seconds(5));
+  EXPECT_TRUE(world.found.empty());
+  EXPECT_EQ(committed, 2);
 }
 
 }  // namespace

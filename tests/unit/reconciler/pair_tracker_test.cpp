@@ -323,23 +323,20 @@ TEST_F(PairTrackerTest, ACheckOfAnOlderVersionDoesNotAnswerANewerOne) {
   EXPECT_EQ(tracker->pending(), 1u);
 }
 
-TEST_F(PairTrackerTest, WhileTheMirrorLagsNothingIsCheckedButThePairDoesNotPinTheLogForEver) {
-  Give({Msg1(7), MirrorLag{limits.grace + 1us}});
-  EXPECT_THAT(CatchUp().checks, IsEmpty());
-  EXPECT_THAT(Wait(limits.longest_deferral - 1us).retries, IsEmpty());
-  const auto retries = Wait(1us).retries;
-  ASSERT_THAT(retries, SizeIs(1));
-  EXPECT_THAT(metrics.retried, ElementsAre(RetryCause::kDeferred));
-  Give(Reply(retries[0], true));
-  EXPECT_EQ(committed, 11);
+TEST_F(PairTrackerTest, ACheckNamesTheRowOfLog1OfTheLatestMsg1) {
+  PairRecord first = Msg1(7), second = Msg1(8);
+  first.log_id = 100;
+  second.log_id = 200;
+  Give({first, second});
+  EXPECT_EQ(CatchUp().checks.at(0).claim, (EdgeClaim{{8, true, kPos}, true, 200}));
 }
 
-TEST_F(PairTrackerTest, StepsAgainWhenADeferralIsOver) {
-  limits.remember = 24h;
-  Restart();
-  Give({Msg1(7), MirrorLag{1h}});
-  const Time due = now + limits.grace;
-  EXPECT_EQ(Wait(limits.grace + 1s).next_timer, due + limits.longest_deferral);
+TEST_F(PairTrackerTest, WhileTheMirrorLagsNothingIsChecked) {
+  Give({Msg1(7), MirrorLag{limits.grace + 1us}});
+  EXPECT_THAT(CatchUp().checks, IsEmpty());
+  const PairProgress later = Wait(24h);
+  EXPECT_THAT(later.checks, IsEmpty());
+  EXPECT_THAT(later.retries, IsEmpty());
 }
 
 TEST_F(PairTrackerTest, ChecksBeginWhenTheMirrorHasCaughtUp) {
@@ -357,10 +354,10 @@ struct TwoShards : PairTrackerTest {
   EdgeKey EdgeTo(Shard shard, uint64_t nth) const {
     uint64_t id = 100;
     for (;; ++id) {
-      if (shards.ShardOf(UserId{id}) == shard && nth-- == 1) return {UserId{1}, UserId{id}};
+      if (shards.reverse.ShardOf(UserId{id}) == shard && nth-- == 1) return {UserId{1}, UserId{id}};
     }
   }
-  const ShardMap shards = ShardMap::Even(2);
+  EdgeShards shards{ShardMap::Even(2), ShardMap::Even(1)};
 };
 
 // Shard 1 is away: the mirror's offsets wait, so it lags.
@@ -384,6 +381,23 @@ TEST_F(TwoShards, ChecksThatHangLeaveTheOtherItsShare) {
   for (uint64_t nth = 1; nth <= 5; ++nth) Give(Msg1(7, EdgeTo(1, nth)));
   EXPECT_THAT(CatchUp().checks, SizeIs(2));  // and are never answered
   Give(Msg1(7, EdgeTo(0, 1)));
+  EXPECT_THAT(CatchUp().checks, SizeIs(1));
+}
+
+TEST_F(TwoShards, ChecksThatWaitForAForwardShardLeaveTheOtherItsShare) {
+  limits.checks_in_flight = 4;
+  shards = {ShardMap::Even(1), ShardMap::Even(2)};
+  tracker.emplace(limits, metrics, shards);
+  offset = 10;
+  Give(PartitionAssigned{0, 10, 0});
+  const auto from = [this](Shard shard, uint64_t nth) {
+    uint64_t id = 100;
+    while (shards.forward.ShardOf(UserId{id}) != shard || nth-- > 0) ++id;
+    return EdgeKey{UserId{id}, UserId{1}};
+  };
+  for (uint64_t nth = 0; nth < 5; ++nth) Give(Msg1(7, from(1, nth)));
+  EXPECT_THAT(CatchUp().checks, SizeIs(2));  // and are never answered
+  Give(Msg1(7, from(0, 0)));
   EXPECT_THAT(CatchUp().checks, SizeIs(1));
 }
 

@@ -50,7 +50,7 @@ class PairWorld {
   struct Counts {
     uint64_t writes = 0, lost_applies = 0, lost_hints = 0, lost_msg2s = 0, restarts = 0, moves = 0;
     uint64_t checks = 0, false_alarms = 0, repairs = 0, early = 0;
-    std::array<uint64_t, 3> retries{};  // by RetryCause
+    std::array<uint64_t, 2> retries{};  // by RetryCause
   };
 
   PairWorld(const Faults& faults, const Limits& limits, const Guards& guards);
@@ -117,7 +117,7 @@ class PairWorld {
   };
 
   std::unique_ptr<PairTracker> MakeTracker() {
-    return std::make_unique<PairTracker>(limits_, metrics_, ShardMap::Even(1), guards_.logic);
+    return std::make_unique<PairTracker>(limits_, metrics_, EdgeShards{}, guards_.logic);
   }
   Now now() const { return {mono_, unix_ms_}; }
   size_t NumberOf(const EdgeKey& edge) const;

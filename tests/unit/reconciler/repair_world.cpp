@@ -13,6 +13,8 @@ EdgeState Of(const std::map<EdgeKey, EdgeState>& rows, const EdgeKey& edge) {
 void RepairWorld::Answer() {
   const auto first = std::move(requests.front());
   requests.pop_front();
+  const auto* ask = first.As<AskPending>();
+  if (ask != nullptr && hangs.contains("log1_" + std::to_string(ask->shard))) return;
   std::visit([this](const auto& each) { each.to(Reply(each.request)); }, first.asked);
 }
 
@@ -21,6 +23,17 @@ Status RepairWorld::Do(const std::string& what) {
   if (refused.contains(what)) return Status::Never("refused");
   done.push_back(what);
   return {};
+}
+
+PendingAsked RepairWorld::Reply(const AskPending& request) {
+  asked.push_back(request);
+  const std::string name = "log1_" + std::to_string(request.shard);
+  if (away.contains(name)) return {request.id, Status::Later(name, "away"), {}};
+  PendingAsked reply{request.id, {}, {}};
+  for (const uint64_t id : request.log_ids) {
+    if (const auto row = log1.find(id); row != log1.end()) reply.pending.push_back(row->second);
+  }
+  return reply;
 }
 
 EdgesRead RepairWorld::Reply(const ReadEdges& request) {

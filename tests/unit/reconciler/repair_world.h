@@ -15,7 +15,7 @@
 
 namespace fanline::reconciler {
 
-struct RepairWorld : ServesAll<RepairWorld, ReadEdges, ApplyEdges, AdoptEdge, LogRepair,
+struct RepairWorld : ServesAll<RepairWorld, AskPending, ReadEdges, ApplyEdges, AdoptEdge, LogRepair,
                                TakeRemovals, ReadReconcilerMode, AppendHints, AppendRelations,
                                AppendRetries, AppendDeadLetter, ReadLogEnd, ReadGroupOffsets>,
                      Metrics {
@@ -26,12 +26,18 @@ struct RepairWorld : ServesAll<RepairWorld, ReadEdges, ApplyEdges, AdoptEdge, Lo
 
   template <class To>
   Checker::Ports PortsTo(To& to) {
-    return {{*this, to}, {*this, to}, {*this, to}, *this};
+    return {{*this, to}, {*this, to}, {*this, to}, {*this, to}, *this};
   }
 
   // Carries out, removes and answers the first request.
   void Answer();
 
+  // A row of log1 that is pending.
+  void Log(uint64_t log_id, const Edge& edge) {
+    log1[log_id] = {log_id, ChangeKind::kEdge, edge, server_clock};
+  }
+
+  void LeftToMirror() override { ++left_to_mirror; }
   void Checked(Finding finding) override { ++found[finding]; }
   void Repaired(RepairKind kind, Duration) override { ++repaired[kind]; }
   void WouldRepair(const EdgeKey&, const Verdict&) override { ++withheld; }
@@ -40,11 +46,13 @@ struct RepairWorld : ServesAll<RepairWorld, ReadEdges, ApplyEdges, AdoptEdge, Lo
   void Throttled(Duration waited) override { throttled += waited; }
   void Pending(uint64_t, Duration, uint64_t behind) override { commit_lag = behind; }
 
-  std::deque<fakes::Request<ReadEdges, ApplyEdges, AdoptEdge, LogRepair, TakeRemovals,
+  std::deque<fakes::Request<AskPending, ReadEdges, ApplyEdges, AdoptEdge, LogRepair, TakeRemovals,
                             ReadReconcilerMode, AppendHints, AppendRelations, AppendRetries,
                             AppendDeadLetter, ReadLogEnd, ReadGroupOffsets>>
       requests;
   std::map<EdgeKey, EdgeState> forward, reverse;
+  std::map<uint64_t, LoggedChange> log1;  // what is pending, of all shards
+  std::vector<AskPending> asked;
   std::vector<std::string> done;  // the requests carried out, in order
   std::vector<LogRepair> repairs;
   std::vector<RelationRetry> retries;
@@ -55,18 +63,20 @@ struct RepairWorld : ServesAll<RepairWorld, ReadEdges, ApplyEdges, AdoptEdge, Lo
   std::map<Shard, RemovalAllowance> allowances;
   UnixMs server_clock = 1'700'000'000'000;
   std::set<std::string>
-      away;  // "store", "log", "removals", "adopt", "apply", "hints", "msg2", "retries"
+      away;  // "log1_N", "store", "log", "removals", "adopt", "apply", "hints", "msg2", "retries"
   std::set<std::string> refused;  // the same names; these answer kNever
+  std::set<std::string> hangs;    // "log1_N": does not answer
   std::map<int32_t, int64_t> ends, committed;
 
   std::map<Finding, int> found;
   std::map<RepairKind, int> repaired;
-  int withheld = 0, hopeless = 0;
+  int withheld = 0, hopeless = 0, left_to_mirror = 0;
   std::map<Shard, bool> open;
   Duration throttled{};
 
  private:
   Status Do(const std::string& what);
+  PendingAsked Reply(const AskPending& request);
   EdgesRead Reply(const ReadEdges& request);
   EdgesApplied Reply(const ApplyEdges& request);
   EdgeAdopted Reply(const AdoptEdge& request);

@@ -25,12 +25,21 @@ struct RetryReconcilerTest : ::testing::Test {
 
   Record Entry(int64_t offset, Duration due_in, uint64_t ver = 100, uint32_t attempts = 0,
                uint32_t hopeless = 0) {
+    return EntryOf(kEdge, offset, due_in, {{ver, true, 5}, true}, attempts, hopeless);
+  }
+  // Of an edge of its own.
+  Record OtherEntry(int64_t offset, Duration due_in) {
+    const EdgeKey edge{UserId{10 + static_cast<uint64_t>(offset)}, UserId{2}};
+    world.forward[edge] = world.reverse[edge] = {100, true, 5};
+    return EntryOf(edge, offset, due_in, {{100, true, 5}, true});
+  }
+  Record EntryOf(const EdgeKey& edge, int64_t offset, Duration due_in, const EdgeClaim& claim,
+                 uint32_t attempts = 0, uint32_t hopeless = 0) {
     Record record;
     record.topic = kRelationRetryTopic;
     record.offset = offset;
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(due_in).count();
-    record.value =
-        EncodeRelationRetry({kEdge, {{ver, true, 5}, true}, now.unix_ms + ms, attempts, hopeless});
+    record.value = EncodeRelationRetry({edge, claim, now.unix_ms + ms, attempts, hopeless});
     return record;
   }
 
@@ -106,9 +115,8 @@ TEST_F(RetryReconcilerTest, AnOffsetIsCommittedOnlyWhenTheNewEntryIsAcknowledged
 }
 
 TEST_F(RetryReconcilerTest, EntriesBehindOneThatWaitsAreNotCommittedBeforeIt) {
-  world.forward[kEdge] = world.reverse[kEdge] = {100, true, 5};
-  inputs.push_back(Entry(0, seconds(60)));
-  inputs.push_back(Entry(1, seconds(0)));
+  inputs.push_back(OtherEntry(0, seconds(60)));
+  inputs.push_back(OtherEntry(1, seconds(0)));
   Step();
   Pass(seconds(2));
   EXPECT_EQ(committed, 0);
@@ -118,9 +126,8 @@ TEST_F(RetryReconcilerTest, EntriesBehindOneThatWaitsAreNotCommittedBeforeIt) {
 }
 
 TEST_F(RetryReconcilerTest, TooManyHeldPauseTheLogUntilHalfOfThemAreDone) {
-  world.forward[kEdge] = world.reverse[kEdge] = {100, true, 5};
   world.away = {"retries"};
-  for (int64_t i = 0; i < 10; ++i) inputs.push_back(Entry(i, seconds(i < 5 ? 10 : 20)));
+  for (int64_t i = 0; i < 10; ++i) inputs.push_back(OtherEntry(i, seconds(i < 5 ? 10 : 20)));
   Step();
   EXPECT_TRUE(paused);
   Pass(seconds(10));
@@ -130,7 +137,7 @@ TEST_F(RetryReconcilerTest, TooManyHeldPauseTheLogUntilHalfOfThemAreDone) {
 
 // Ten entries of a shard that is away wait for minutes; what lies behind them in the log is due.
 TEST_F(RetryReconcilerTest, TooManyHeldMakeRoomForWhatIsDueSooner) {
-  for (int64_t i = 0; i < 10; ++i) inputs.push_back(Entry(i, seconds(300 + i)));
+  for (int64_t i = 0; i < 10; ++i) inputs.push_back(OtherEntry(i, seconds(300 + i)));
   const UnixMs began = now.unix_ms;
   Step();
   ASSERT_EQ(world.retries.size(), 5u) << "due last";
@@ -140,7 +147,7 @@ TEST_F(RetryReconcilerTest, TooManyHeldMakeRoomForWhatIsDueSooner) {
   }
   EXPECT_FALSE(paused);
   EXPECT_EQ(retries.held(), 5u);
-  for (int64_t i = 10; i < 15; ++i) inputs.push_back(Entry(i, seconds(200)));
+  for (int64_t i = 10; i < 15; ++i) inputs.push_back(OtherEntry(i, seconds(200)));
   Step();
   EXPECT_EQ(world.retries.size(), 5u) << "round as fast as the log is read";
   EXPECT_TRUE(paused);
@@ -149,6 +156,83 @@ TEST_F(RetryReconcilerTest, TooManyHeldMakeRoomForWhatIsDueSooner) {
   EXPECT_EQ(world.retries.size(), 10u);
   EXPECT_FALSE(paused);
 }
+
+// ---- one entry of an edge -------------------------------------------------------------------
+
+TEST_F(RetryReconcilerTest, WhatIsHeldAlreadyIsFinishedAtOnce) {
+  for (int64_t i = 0; i < 5; ++i) inputs.push_back(Entry(i, seconds(60)));
+  Step();
+  EXPECT_EQ(retries.held(), 1u);
+  Pass(seconds(2));
+  EXPECT_EQ(committed, 0) << "the first stands for all of them";
+}
+
+TEST_F(RetryReconcilerTest, AHigherVersionStandsForThoseBelow) {
+  world.forward[kEdge] = world.reverse[kEdge] = {101, true, 5};
+  inputs.push_back(Entry(0, seconds(60), 100));
+  inputs.push_back(Entry(1, seconds(5), 101));
+  inputs.push_back(Entry(2, seconds(60), 100));
+  Step();
+  EXPECT_EQ(retries.held(), 1u);
+  Pass(seconds(2));
+  EXPECT_EQ(committed, 1);
+  Pass(seconds(3));
+  Pass(seconds(2));
+  EXPECT_EQ(committed, 3);
+  EXPECT_EQ(world.found[Finding::kEqual], 1);
+}
+
+TEST_F(RetryReconcilerTest, WhatMsg1SaysStandsForAMsg2OfItsVersion) {
+  inputs.push_back(EntryOf(kEdge, 0, seconds(60), {{100}, false}));
+  inputs.push_back(Entry(1, seconds(60)));
+  Step();
+  EXPECT_EQ(retries.held(), 1u);
+  Pass(seconds(2));
+  EXPECT_EQ(committed, 1);
+}
+
+// It is the copy of the entry that is being appended: neither may stand for the other.
+TEST_F(RetryReconcilerTest, WhatIsAppendedAnewIsReadAgainAsItsOwnEntry) {
+  world.away = {"store", "retries"};
+  inputs.push_back(Entry(0, seconds(0)));
+  Step();
+  inputs.push_back(Entry(1, seconds(60), 100, 1));
+  Step();
+  EXPECT_EQ(retries.held(), 2u);
+  world.away.clear();
+  Pass(seconds(10));
+  Pass(seconds(2));
+  EXPECT_EQ(world.retries.size(), 1u);
+  EXPECT_EQ(committed, 1);
+  EXPECT_EQ(retries.held(), 1u);
+}
+
+// The next owner may be this reconciler again.
+TEST_F(RetryReconcilerTest, AnEntryOfAnAssignmentThatEndedStandsForNone) {
+  inputs.push_back(Entry(0, seconds(60)));
+  Step();
+  inputs.push_back(PartitionRevoked{0});
+  inputs.push_back(PartitionAssigned{0, 0, 0});
+  Step();
+  inputs.push_back(Entry(0, seconds(60)));
+  Step();
+  EXPECT_EQ(retries.held(), 1u);
+  Pass(seconds(2));
+  EXPECT_EQ(committed, 0) << "it is still to be checked";
+}
+
+// Its forward shard could not be asked before. The mirror has not come to the change.
+TEST_F(RetryReconcilerTest, WhatLog1HasPendingIsFinished) {
+  world.forward[kEdge] = {100, true, 5};
+  world.Log(7, EdgeOf(kEdge, {100, true, 5}));
+  inputs.push_back(EntryOf(kEdge, 0, seconds(0), {{100, true, 5}, true, 7}));
+  Step();
+  Pass(seconds(2));
+  EXPECT_EQ(committed, 1);
+  EXPECT_TRUE(world.done.empty());
+}
+
+// ---- ends -----------------------------------------------------------------------------------
 
 TEST_F(RetryReconcilerTest, WhatIsNoEntryGoesToTheDeadLetters) {
   Record record;

@@ -4,10 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <memory>
 
-#include "backends/redis/client/reply.h"
+#include "tests/unit/redis/pending_calls.h"
 
 namespace fanline::redis {
 namespace {
@@ -15,52 +14,16 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 
-class Channel : public CommandChannel {
- public:
-  void Call(Encode encode, Done done) override {
-    CommandBuffer command;
-    encode(command, {});
-    calls.emplace_back(command.bytes());
-    waiting_.push_back(std::move(done));
-  }
-  size_t under_way() const { return waiting_.size(); }
-  // The oldest call's answer, in the protocol's words.
-  void Answer(const std::string& text) {
-    ASSERT_FALSE(waiting_.empty()) << "nothing was asked";
-    const std::unique_ptr<redisReader, void (*)(redisReader*)> reader(redisReaderCreate(),
-                                                                      redisReaderFree);
-    redisReaderFeed(reader.get(), text.data(), text.size());
-    void* reply = nullptr;
-    ASSERT_EQ(redisReaderGetReply(reader.get(), &reply), REDIS_OK);
-    TakeFirst()({Status::Done(), false, static_cast<redisReply*>(reply)});
-    freeReplyObject(reply);
-  }
-  void Fail() {
-    ASSERT_FALSE(waiting_.empty()) << "nothing was asked";
-    TakeFirst()({Status::Later("redis", "gone"), true, nullptr});
-  }
-  // Whose timelines the call names.
-  std::vector<uint64_t> Readers(size_t call) const {
-    std::vector<uint64_t> readers;
-    if (call >= calls.size()) return readers;
-    for (uint64_t reader = 1; reader <= 10; ++reader) {
-      if (calls[call].find("}:" + std::to_string(reader) + "\r\n") != std::string::npos) {
-        readers.push_back(reader);
-      }
+// Whose timelines a call names.
+std::vector<uint64_t> ReadersIn(const std::string& call) {
+  std::vector<uint64_t> readers;
+  for (uint64_t reader = 1; reader <= 10; ++reader) {
+    if (call.find("}:" + std::to_string(reader) + "\r\n") != std::string::npos) {
+      readers.push_back(reader);
     }
-    return readers;
   }
-
-  std::vector<std::string> calls;
-
- private:
-  Done TakeFirst() {
-    Done done = std::move(waiting_.front());
-    waiting_.pop_front();
-    return done;
-  }
-  std::deque<Done> waiting_;
-};
+  return readers;
+}
 
 // apply.lua: this of each timeline.
 std::string Applied(const std::string& each) {
@@ -89,7 +52,7 @@ class RedisBatchJob : public ::testing::Test {
   Options options_;
   const Keys keys_{options_};
   PruneGate gate_;
-  Channel channel_;
+  PendingCalls channel_;
   int parts_done_ = 0;
   std::vector<BatchWritten> answers_;
   std::shared_ptr<BatchJob> job_;
@@ -102,10 +65,10 @@ TEST_F(RedisBatchJob, APartWritesAFewTimelinesACallAndHasOneCallUnderWay) {
     EXPECT_EQ(parts_done_, 0);
     channel_.Answer(Applied(each));
   }
-  EXPECT_THAT(channel_.Readers(0), ElementsAre(1, 2));
-  EXPECT_THAT(channel_.Readers(1), ElementsAre(3, 4));
-  EXPECT_THAT(channel_.Readers(2), ElementsAre(5));
-  EXPECT_EQ(channel_.calls.size(), 3u);
+  EXPECT_THAT(ReadersIn(channel_.asked.at(0)), ElementsAre(1, 2));
+  EXPECT_THAT(ReadersIn(channel_.asked.at(1)), ElementsAre(3, 4));
+  EXPECT_THAT(ReadersIn(channel_.asked.at(2)), ElementsAre(5));
+  EXPECT_EQ(channel_.asked.size(), 3u);
   EXPECT_EQ(parts_done_, 1);
   ASSERT_EQ(answers_.size(), 1u);
   EXPECT_THAT(answers_[0].results,
@@ -115,11 +78,10 @@ TEST_F(RedisBatchJob, APartWritesAFewTimelinesACallAndHasOneCallUnderWay) {
 TEST_F(RedisBatchJob, WhoIsLeftOutTakesNoRoomOfACall) {
   for (int i = 0; i < 20; ++i) gate_.Note(500, 400);
   Start(7);
-  channel_.Answer("*8\r\n:1\r\n:0\r\n:1\r\n:0\r\n:0\r\n:1\r\n:0\r\n:1\r\n");
-  channel_.Answer(Applied("11"));
-  channel_.Answer(Applied("1"));
-  EXPECT_THAT(channel_.Readers(1), ElementsAre(2, 5));
-  EXPECT_THAT(channel_.Readers(2), ElementsAre(7));
+  channel_.Answer("*8\r\n:1\r\n:0\r\n:1\r\n:0\r\n:0\r\n:1\r\n:0\r\n:1\r\n", Applied("11"),
+                  Applied("1"));
+  EXPECT_THAT(ReadersIn(channel_.asked.at(1)), ElementsAre(2, 5));
+  EXPECT_THAT(ReadersIn(channel_.asked.at(2)), ElementsAre(7));
   ASSERT_EQ(answers_.size(), 1u);
   EXPECT_EQ(answers_[0].pruned, 4u);
   const int none = BatchWritten::kNotLive;
@@ -129,9 +91,8 @@ TEST_F(RedisBatchJob, WhoIsLeftOutTakesNoRoomOfACall) {
 TEST_F(RedisBatchJob, WhereNobodyIsLeftOneCallFences) {
   for (int i = 0; i < 20; ++i) gate_.Note(500, 400);
   Start(3);
-  channel_.Answer("*4\r\n:1\r\n:0\r\n:0\r\n:0\r\n");
-  channel_.Answer(Applied(""));
-  EXPECT_EQ(channel_.calls.size(), 2u);
+  channel_.Answer("*4\r\n:1\r\n:0\r\n:0\r\n:0\r\n", Applied(""));
+  EXPECT_EQ(channel_.asked.size(), 2u);
   ASSERT_EQ(answers_.size(), 1u);
   EXPECT_THAT(answers_[0].results, Each(BatchWritten::kNotLive));
 }
@@ -139,14 +100,14 @@ TEST_F(RedisBatchJob, WhereNobodyIsLeftOneCallFences) {
 TEST_F(RedisBatchJob, AfterAFailureTheRestOfThePartIsNotSent) {
   Start(5);
   channel_.Answer(Applied("11"));
-  channel_.Fail();
-  EXPECT_EQ(channel_.calls.size(), 2u);
+  channel_.Fail(true);
+  EXPECT_EQ(channel_.asked.size(), 2u);
   ASSERT_EQ(answers_.size(), 1u);
   EXPECT_TRUE(answers_[0].status.later());
   EXPECT_TRUE(answers_[0].needs_claim);
   Start(5);
   channel_.Answer(Applied("1"));
-  EXPECT_EQ(channel_.calls.size(), 3u) << "an answer for one of two";
+  EXPECT_EQ(channel_.asked.size(), 3u) << "an answer for one of two";
   ASSERT_EQ(answers_.size(), 2u);
   EXPECT_TRUE(answers_[1].status.later());
 }

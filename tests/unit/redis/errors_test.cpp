@@ -44,6 +44,14 @@ TEST(RedisErrors, EachFirstWordHasItsOutcomeAndAction) {
       {"MISCONF Redis is configured to save RDB snapshots", Outcome::kLater, ErrorAction::kNone},
       {"WRONGTYPE Operation against a key holding the wrong kind of value", Outcome::kNever,
        ErrorAction::kNone},
+      // Passed on by a script: behind its place.
+      {"ERR Error running script (call to f_ab): @user_script:12: WRONGTYPE Operation against a "
+       "key",
+       Outcome::kNever, ErrorAction::kNone},
+      // Words nobody knows.
+      {"ERR something new", Outcome::kLater, ErrorAction::kNone},
+      {"", Outcome::kLater, ErrorAction::kNone},
+      {"WRONGTYPES are not WRONGTYPE", Outcome::kLater, ErrorAction::kNone},
   };
   for (const Case& c : cases) {
     const ErrorMeaning meaning = MeaningOf(c.error);
@@ -52,30 +60,14 @@ TEST(RedisErrors, EachFirstWordHasItsOutcomeAndAction) {
   }
 }
 
-TEST(RedisErrors, OnlyAHigherEpochMeansAnotherOwner) {
+TEST(RedisErrors, ALaterNamesTheResourceAndOnlyAHigherEpochMeansAnotherOwner) {
   const auto resource = [](const char* error) {
     return StatusOf(MeaningOf(error), error).resource;
   };
   EXPECT_EQ(resource("FENCED own:{5} holds 9, the call carries 8"), "fence");
   EXPECT_EQ(resource("UNOWNED own:{5} holds no epoch, the call carries 8"), "redis");
-}
-
-TEST(RedisErrors, AWordNobodyKnowsIsTriedAgain) {
-  EXPECT_EQ(MeaningOf("ERR something new").outcome, Outcome::kLater);
-  EXPECT_EQ(MeaningOf("").outcome, Outcome::kLater);
-  EXPECT_EQ(MeaningOf("WRONGTYPES are not WRONGTYPE").outcome, Outcome::kLater);
-}
-
-TEST(RedisErrors, AnErrorPassedOnByAScriptIsFoundBehindItsPlace) {
-  const auto meaning = MeaningOf(
-      "ERR Error running script (call to f_ab): @user_script:12: WRONGTYPE Operation against a "
-      "key");
-  EXPECT_EQ(meaning.outcome, Outcome::kNever);
-}
-
-TEST(RedisErrors, ALaterNamesTheResource) {
-  EXPECT_EQ(StatusOf(MeaningOf("BUSY x"), "BUSY x").resource, "redis");
-  EXPECT_EQ(StatusOf(MeaningOf("WRONGTYPE x"), "WRONGTYPE x").resource, "");
+  EXPECT_EQ(resource("BUSY x"), "redis");
+  EXPECT_EQ(resource("WRONGTYPE x"), "");
 }
 
 TEST(RedisErrors, AnErrorWithoutAWordStillHasAReason) {

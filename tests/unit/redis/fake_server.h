@@ -1,7 +1,6 @@
 // A server on a loopback port that speaks the Redis protocol. The test gives its answers.
 #pragma once
 
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "fanline/base/check.h"
 #include "fanline/base/endpoint.h"
+#include "tests/support/hanging_host.h"
 
 namespace fanline::redis {
 
@@ -24,32 +23,21 @@ class FakeServer {
   using Answer = std::function<std::string(const Words& command)>;
 
   explicit FakeServer(Answer answer)
-      : answer_(std::move(answer)), listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in place{};
-    place.sin_family = AF_INET;
-    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof place;
-    FANLINE_CHECK(bind(listener_, reinterpret_cast<sockaddr*>(&place), size) == 0, "no port");
-    FANLINE_CHECK(listen(listener_, 8) == 0, "no listener");
-    getsockname(listener_, reinterpret_cast<sockaddr*>(&place), &size);
-    port_ = ntohs(place.sin_port);
-    acceptor_ = std::thread([this] { Accept(); });
-  }
+      : answer_(std::move(answer)), acceptor_([this] { Accept(); }) {}
   // Its clients must have gone before.
   ~FakeServer() {
-    shutdown(listener_, SHUT_RDWR);
+    shutdown(host_.listener(), SHUT_RDWR);
     acceptor_.join();
     for (std::thread& session : sessions_) session.join();
-    close(listener_);
   }
   FakeServer(const FakeServer&) = delete;
   FakeServer& operator=(const FakeServer&) = delete;
 
-  Endpoint address() const { return {"127.0.0.1", port_}; }
+  Endpoint address() const { return host_.address(); }
 
  private:
   void Accept() {
-    for (int fd = 0; (fd = accept(listener_, nullptr, nullptr)) >= 0;) {
+    for (int fd = 0; (fd = accept(host_.listener(), nullptr, nullptr)) >= 0;) {
       sessions_.emplace_back([this, fd] {
         Serve(fd);
         close(fd);
@@ -95,8 +83,7 @@ class FakeServer {
   }
 
   const Answer answer_;
-  const int listener_;
-  uint16_t port_ = 0;
+  const HangingHost host_;             // until somebody accepts
   std::vector<std::thread> sessions_;  // used by the acceptor until it has ended
   std::thread acceptor_;
 };

@@ -8,8 +8,8 @@
 #include <mutex>
 
 #include "backends/redis/cluster/masters.h"
+#include "tests/support/hanging_host.h"
 #include "tests/unit/redis/fake_server.h"
-#include "tests/unit/redis/hanging_host.h"
 
 namespace fanline::redis {
 namespace {

@@ -1,42 +1,24 @@
 #include <gtest/gtest.h>
 
-#include <memory>
-
 #include "backends/redis/client/identity.h"
-#include "backends/redis/client/reply.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/requests.h"
+#include "tests/unit/redis/pending_calls.h"
 
 namespace fanline::redis {
 namespace {
 
 const RangeLayout kLayout(16);
 
-// A reply as it comes from the wire.
-class Reply {
- public:
-  explicit Reply(std::string_view wire) : reader_(redisReaderCreate(), redisReaderFree) {
-    void* raw = nullptr;
-    redisReaderFeed(reader_.get(), wire.data(), wire.size());
-    redisReaderGetReply(reader_.get(), &raw);
-    reply_ = {static_cast<redisReply*>(raw), freeReplyObject};
-  }
-  const redisReply& operator*() const { return *reply_; }
-
- private:
-  std::unique_ptr<redisReader, void (*)(redisReader*)> reader_;
-  std::unique_ptr<redisReply, void (*)(void*)> reply_{nullptr, freeReplyObject};
-};
-
 TEST(RedisReplies, AClaimTellsTheStateOfTheRange) {
-  const auto known =
-      Parse(ClaimRange{4, 0, 7}, *Reply("*3\r\n$1\r\n0\r\n$1\r\n1\r\n$8\r\n2.16:300\r\n"), kLayout);
+  const auto known = Parse(ClaimRange{4, 0, 7},
+                           *WireReply("*3\r\n$1\r\n0\r\n$1\r\n1\r\n$8\r\n2.16:300\r\n"), kLayout);
   EXPECT_TRUE(known.status.done());
   EXPECT_EQ(known.refused_by, 0u);
   EXPECT_TRUE(known.index_complete);
   EXPECT_EQ(known.position, (AppliedPosition{2, 300}));
   const auto unknown =
-      Parse(ClaimRange{}, *Reply("*3\r\n$1\r\n0\r\n$1\r\n0\r\n$0\r\n\r\n"), kLayout);
+      Parse(ClaimRange{}, *WireReply("*3\r\n$1\r\n0\r\n$1\r\n0\r\n$0\r\n\r\n"), kLayout);
   EXPECT_TRUE(unknown.status.done());
   EXPECT_FALSE(unknown.index_complete);
   EXPECT_EQ(unknown.position, std::nullopt);
@@ -45,37 +27,38 @@ TEST(RedisReplies, AClaimTellsTheStateOfTheRange) {
 
 TEST(RedisReplies, AClaimThatFindsThePositionOfOtherRangesSaysSo) {
   const auto claimed =
-      Parse(ClaimRange{}, *Reply("*3\r\n$1\r\n0\r\n$1\r\n1\r\n$7\r\n2.8:300\r\n"), kLayout);
+      Parse(ClaimRange{}, *WireReply("*3\r\n$1\r\n0\r\n$1\r\n1\r\n$7\r\n2.8:300\r\n"), kLayout);
   EXPECT_TRUE(claimed.status.done());
   EXPECT_EQ(claimed.position, std::nullopt);
   EXPECT_TRUE(claimed.foreign);
 }
 
 TEST(RedisReplies, ARefusedClaimNamesTheOwner) {
-  const auto claimed = Parse(ClaimRange{}, *Reply("*1\r\n$2\r\n12\r\n"), kLayout);
+  const auto claimed = Parse(ClaimRange{}, *WireReply("*1\r\n$2\r\n12\r\n"), kLayout);
   EXPECT_TRUE(claimed.status.done());
   EXPECT_EQ(claimed.refused_by, 12u);
 }
 
 TEST(RedisReplies, AnAnswerOfAnotherShapeIsLater) {
-  const Reply odd("+WHAT\r\n");
+  const WireReply odd("+WHAT\r\n");
   EXPECT_TRUE(Parse(ClaimRange{}, *odd, kLayout).status.later());
   EXPECT_TRUE(Parse(SavePosition{}, *odd, kLayout).status.later());
   EXPECT_TRUE(Parse(ReadTimeline{}, *odd, kLayout).status.later());
   EXPECT_TRUE(Parse(ApplySync{}, *odd, kLayout).status.later());
   EXPECT_TRUE(Parse(DropTimeline{}, *odd, kLayout).status.later());
   EXPECT_TRUE(Parse(MarkPart{}, *odd, kLayout).status.later());
-  EXPECT_TRUE(Parse(ClaimRange{}, *Reply("*2\r\n$1\r\n0\r\n$1\r\n1\r\n"), kLayout).status.later());
+  EXPECT_TRUE(
+      Parse(ClaimRange{}, *WireReply("*2\r\n$1\r\n0\r\n$1\r\n1\r\n"), kLayout).status.later());
 }
 
 TEST(RedisReplies, MembersKeepTheirOrder) {
   const auto read =
-      Parse(ReadTimeline{}, *Reply("*3\r\n$5\r\nready\r\n$1\r\n9\r\n$1\r\n3\r\n"), kLayout);
+      Parse(ReadTimeline{}, *WireReply("*3\r\n$5\r\nready\r\n$1\r\n9\r\n$1\r\n3\r\n"), kLayout);
   EXPECT_EQ(read.state, TimelineState::kReady);
   EXPECT_EQ(read.members, (std::vector{PostId{9}, PostId{3}}));
-  EXPECT_EQ(Parse(ReadTimeline{}, *Reply("*1\r\n$8\r\nbuilding\r\n"), kLayout).state,
+  EXPECT_EQ(Parse(ReadTimeline{}, *WireReply("*1\r\n$8\r\nbuilding\r\n"), kLayout).state,
             TimelineState::kBuilding);
-  EXPECT_EQ(Parse(ReadTimeline{}, *Reply("*1\r\n$4\r\nnone\r\n"), kLayout).state,
+  EXPECT_EQ(Parse(ReadTimeline{}, *WireReply("*1\r\n$4\r\nnone\r\n"), kLayout).state,
             TimelineState::kNotLive);
 }
 
@@ -84,7 +67,8 @@ TEST(RedisReplies, PositionsHaveOneSpelling) {
   EXPECT_EQ(ParsePosition("3.16:400", kLayout), (AppliedPosition{3, 400}));
   for (const char* wrong :
        {"", ":", ".", "3.16", "3.16:", ":4", ".16:4", "3.16:4x", "x.16:4", "-3.16:4", "03.16:4",
-        "3.16:04", "3.16:-0", "3.016:4", "3.x:4", "3:400", "3.:4", "3:4.16"}) {
+        "3.16:04", "3.16:-0", "3.016:4", "3.x:4", "3:400", "3.:4", "3:4.16",
+        "3.32:400"}) {  // of another number of ranges: its keys are of other readers
     EXPECT_EQ(ParsePosition(wrong, kLayout), std::nullopt) << wrong;
   }
 }
@@ -116,11 +100,6 @@ TEST(RedisReplies, APositionNamesWhatIsBegun) {
         "3.16:4;4,1,5,9,1,1", "3.16:4;4,01,5,9,1", "3.16:4;4,-1,5,9,1", "3.16:4,4,1,5,9,1"}) {
     EXPECT_EQ(ParsePosition(wrong, kLayout), std::nullopt) << wrong;
   }
-}
-
-// Keys of the same name then belong to other readers.
-TEST(RedisReplies, APositionOfAnotherNumberOfRangesIsNone) {
-  EXPECT_EQ(ParsePosition("3.32:400", kLayout), std::nullopt);
 }
 
 TEST(RedisIdentity, IsReadFromInfo) {

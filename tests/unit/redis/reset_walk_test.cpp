@@ -3,46 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <deque>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "backends/redis/client/reply.h"
+#include "tests/unit/redis/pending_calls.h"
 
 namespace fanline::redis {
 namespace {
 
-// Calls wait until the test answers them, with what comes from the wire.
-struct PendingCalls : CommandChannel {
-  void Call(Encode encode, Done done) override {
-    CommandBuffer out;
-    encode(out, ScriptDigests{});
-    asked.emplace_back(out.bytes());
-    sent.push_back(std::move(done));
-  }
-  void Answer(std::string_view wire) {
-    const Done done = Next();
-    const std::unique_ptr<redisReader, void (*)(redisReader*)> reader(redisReaderCreate(),
-                                                                      redisReaderFree);
-    void* reply = nullptr;
-    redisReaderFeed(reader.get(), wire.data(), wire.size());
-    redisReaderGetReply(reader.get(), &reply);
-    done({Status::Done(), false, static_cast<redisReply*>(reply)});
-    freeReplyObject(reply);
-  }
-  void Refuse() { Next()({Status::Later("redis", "TRYAGAIN"), false, nullptr}); }
-  Done Next() {
-    Done done = std::move(sent.front());
-    sent.pop_front();
-    return done;
-  }
-
-  std::deque<Done> sent;
-  std::vector<std::string> asked;  // as written on the wire
-};
 constexpr std::string_view kYes = ":1\r\n", kNo = ":0\r\n";
 constexpr std::string_view kNoKeys = "*2\r\n$1\r\n0\r\n*0\r\n";  // all of SCAN
 
@@ -76,8 +46,7 @@ struct World {
 TEST(ResetWalk, IsAnsweredWhenItsLastStepIs) {
   World w;
   w.Reset();
-  w.redis.Answer(kYes);
-  w.redis.Answer(kNoKeys);
+  w.redis.Answer(kYes, kNoKeys);
   EXPECT_FALSE(w.reply);
   w.redis.Answer(kYes);
   ASSERT_TRUE(w.reply);
@@ -111,8 +80,7 @@ TEST(ResetWalk, BeginsAndEndsWithAKeyThatNeverExists) {
   World w;
   w.Reset(Timelines::kDrop);
   EXPECT_TRUE(w.Asked(w.keys.Nowhere(0)));
-  w.redis.Answer(kYes);
-  w.redis.Answer(kNoKeys);
+  w.redis.Answer(kYes, kNoKeys);
   EXPECT_TRUE(w.Asked(w.keys.Nowhere(0)));
   EXPECT_EQ(w.redis.asked.size(), 3u);
 }
@@ -131,8 +99,7 @@ TEST(ResetWalk, DropsUnderItsTagWhatIsOfAnotherRange) {
     (w.keys.layout().RangeOf(UserId{raw}) == 0 ? mine : other) = UserId{raw};
   }
   w.Reset(Timelines::kIndex);
-  w.redis.Answer(kYes);
-  w.redis.Answer(Page({w.keys.Timeline(0, mine), w.keys.Timeline(0, other)}));
+  w.redis.Answer(kYes, Page({w.keys.Timeline(0, mine), w.keys.Timeline(0, other)}));
   const std::string first_dropped(std::string_view(w.keys.Timeline(0, other)));
   const std::string then_listed(std::string_view(w.keys.Timeline(0, mine)));
   const size_t dropped = w.redis.asked.back().find(first_dropped);
@@ -148,10 +115,7 @@ TEST(ResetWalk, AsksForAllTimelinesWhenManyRangesWait) {
   w.Reset(Timelines::kDrop, 1);
   w.Reset(Timelines::kDrop, 2);
   w.redis.Answer(kYes);  // the first walks alone
-  w.redis.Answer(kNoKeys);
-  w.redis.Answer(kYes);
-  w.redis.Answer(kYes);
-  w.redis.Answer(kYes);
+  w.redis.Answer(kNoKeys, kYes, kYes, kYes);
   EXPECT_TRUE(w.Asked(w.keys.Timelines()));
 }
 
@@ -164,28 +128,21 @@ TEST(ResetWalk, AResetThatWaitsIsAnsweredWhenAnotherOfItsRangeComes) {
   w.Reset(Timelines::kDrop, 1);
   ASSERT_TRUE(w.reply);
   EXPECT_TRUE(w.reply->status.later());
-  w.redis.Answer(kYes);  // the first walk
-  w.redis.Answer(kNoKeys);
-  w.redis.Answer(kYes);
-  w.redis.Answer(kYes);  // the second, of one range
+  w.redis.Answer(kYes, kNoKeys, kYes, kYes);
   EXPECT_TRUE(w.Asked(w.keys.TimelinesOf(1)));
 }
 
 TEST(ResetWalk, IsBegunAnewWhenAnIndexWasDeletedMeanwhile) {
   World w;
   w.Reset();
-  w.redis.Answer(kYes);
-  w.redis.Answer(kNoKeys);
-  w.redis.Answer(kNo);
+  w.redis.Answer(kYes, kNoKeys, kNo);
   ASSERT_TRUE(w.reply);
   EXPECT_TRUE(w.reply->status.later());
   EXPECT_FALSE(w.reply->needs_claim);
 
   w.reply.reset();
   w.Reset();
-  w.redis.Answer(kYes);
-  w.redis.Answer(kNoKeys);
-  w.redis.Answer(kYes);
+  w.redis.Answer(kYes, kNoKeys, kYes);
   EXPECT_TRUE(w.reply->status.done());
 }
 
@@ -194,7 +151,7 @@ TEST(ResetWalk, IsBegunAnewWhenAnIndexWasDeletedMeanwhile) {
 TEST(ResetWalk, ThatIsRefusedAtItsBeginningLooksThroughNoKeys) {
   World w;
   w.Reset();
-  w.redis.Refuse();
+  w.redis.Fail();
   EXPECT_EQ(w.redis.asked.size(), 1u);
   ASSERT_TRUE(w.reply);
   EXPECT_TRUE(w.reply->status.later());
@@ -205,8 +162,8 @@ TEST(ResetWalk, OfManyGoesOnWhileOneOfThemHasNotFailed) {
   w.Reset(Timelines::kDrop, 0);
   w.Reset(Timelines::kDrop, 1);
   w.Reset(Timelines::kDrop, 2);
-  w.redis.Refuse();  // the first walks alone
-  w.redis.Refuse();
+  w.redis.Fail();  // the first walks alone
+  w.redis.Fail();
   w.redis.Answer(kYes);
   EXPECT_TRUE(w.Asked(w.keys.Timelines()));
 }

@@ -5,8 +5,8 @@
 #include <atomic>
 
 #include "backends/redis/cluster/masters.h"
+#include "tests/support/hanging_host.h"
 #include "tests/unit/redis/fake_server.h"
-#include "tests/unit/redis/hanging_host.h"
 
 namespace fanline::redis {
 namespace {
@@ -170,6 +170,7 @@ TEST(Sentinels, HaveAPasswordOfTheirOwn) {
   Options options = Behind({sentinel.address()});
   const Status refused = Masters(options).Refresh(kAll);
   EXPECT_THAT(refused.message, HasSubstr("Sentinel " + ToString(sentinel.address()) + ": NOAUTH"));
+  EXPECT_STREQ(refused.advice, "set --redis-sentinel-user and --redis-sentinel-password");
   options.sentinel_password.text = "s3cret";
   EXPECT_TRUE(Masters(options).Refresh(kAll).done());
 }

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "tests/fakes/fake_post_bodies.h"
 #include "tests/unit/seeded.h"
 
@@ -113,15 +111,6 @@ TEST(Hydration, WhatIsGoneLeavesThePageWhichIsRefilled) {
   EXPECT_THAT(w.bodies.asked.back(), ElementsAre(PostId{6}, PostId{5}))
       << "no more than is missing";
   EXPECT_EQ(page.next->post, PostId{5});
-}
-
-TEST(Hydration, AWalkShowsAllThatIsThereOnceAndEnds) {
-  World w(10);
-  w.Gone(1, 2);
-  w.Gone(5, 6);
-  for (uint32_t limit = 1; limit <= 11; ++limit) EXPECT_EQ(w.Walk({.limit = limit}), w.There());
-  w.Gone(1, 10);
-  EXPECT_THAT(w.Walk({.limit = 3}), IsEmpty());
 }
 
 TEST(Hydration, RefillsAreBoundedAndThePageGoesOnBehindWhatIsGone) {

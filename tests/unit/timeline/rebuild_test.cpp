@@ -17,9 +17,7 @@ TEST(Rebuild, KeepsTheNewestItemsAndAFloorBelowWhichNothingIsPromised) {
     for (uint64_t post = 1; post <= random.Below(40); ++post) {
       w.Publish(UserId{100 + random.Below(40)}, post, 1 + static_cast<UnixMs>(random.Below(100)));
     }
-    RebuildResult result;
-    ASSERT_TRUE(w.home.Activate(kBob, &result).done());
-    ASSERT_EQ(result, RebuildResult::kRebuilt);
+    ASSERT_EQ(w.Activate(), RebuildResult::kRebuilt);
     const auto& timeline = w.redis.timelines().at(kBob);
     const auto everything = w.Everything();
     ASSERT_LE(timeline.items.size(), kWindow.window + kWindow.spare());
@@ -106,8 +104,7 @@ TEST(Rebuild, ReadsOnlyAsManyAuthorsAsItNeeds) {
     w.Follow(UserId{100 + author});
     w.Publish(UserId{100 + author}, 1 + author, 1 + static_cast<UnixMs>(author));
   }
-  RebuildResult result;
-  ASSERT_TRUE(w.home.Activate(kBob, &result).done());
+  w.Activate();
   EXPECT_LE(w.authors_read, 8 * kWindow.window);
 }
 
@@ -120,8 +117,7 @@ TEST(Rebuild, ReadsNobodyFarPastTheWindow) {
     w.Publish(UserId{100 + author}, ++post, 1'000'000 - 1'000 * static_cast<UnixMs>(author));
   }
   for (int i = 0; i < 3'000; ++i) w.Publish(UserId{120}, ++post, 1'000'000 - 300 * UnixMs{i});
-  RebuildResult result;
-  ASSERT_TRUE(w.home.Activate(kBob, &result).done());
+  w.Activate();
   EXPECT_LE(w.most_read, 4 * kWindow.window);
   EXPECT_LE(w.reads, 6u);
   Page page = w.Visit(100);
@@ -138,40 +134,32 @@ TEST(Rebuild, KeepsAllItemsOfOneMomentWhileThereIsRoom) {
   const uint32_t many = kWindow.window + kWindow.spare();
   for (uint64_t post = 1; post <= many; ++post) w.Publish(UserId{100}, post, 1'000);
   for (uint64_t post = 1; post <= 20; ++post) w.Publish(UserId{100}, 100 + post, 500);
-  RebuildResult result;
-  ASSERT_TRUE(w.home.Activate(kBob, &result).done());
+  w.Activate();
   const Page page = w.Visit(many);
   EXPECT_EQ(page.cached, many);
   EXPECT_LT(w.redis.timelines().at(kBob).floor, 1'000);
 }
 
 TEST(Rebuild, KeepsWhatIsPushedWhileItReads) {
-  World w;
-  w.Follow(UserId{100});
-  w.Publish(UserId{100}, 7, 1'000);
+  BobsWorld w;
   const RangeLayout layout(kRanges);
   w.redis.Do(ClaimRange{1, layout.RangeOf(kBob), 1});
   w.on_read = [&] {
     w.redis.Do(TimelineBatch{2, layout.RangeOf(kBob), 1, {{kBob, 1, 0}}, {{PostId{8}, 2'000}}, {}});
   };
-  RebuildResult result;
-  ASSERT_TRUE(w.home.Activate(kBob, &result).done());
+  w.Activate();
   EXPECT_TRUE(w.redis.timelines().at(kBob).items.contains(PostId{8}));
 }
 
 TEST(Rebuild, LeavesARebuildOfAnotherAlone) {
   World w;
   w.redis.Begin(kBob, "another");
-  RebuildResult result;
-  ASSERT_TRUE(w.home.Activate(kBob, &result).done());
-  EXPECT_EQ(result, RebuildResult::kBusy);
+  EXPECT_EQ(w.Activate(), RebuildResult::kBusy);
 }
 
 // The range is served, or was last, under another topic generation: its timelines are not ours.
 TEST(Rebuild, IsNotBegunUnderAnotherGenerationAndTheReaderIsServedByPulls) {
-  World w;
-  w.Follow(UserId{100});
-  w.Publish(UserId{100}, 7, 1'000);
+  BobsWorld w;
   const Range range = RangeLayout(kRanges).RangeOf(kBob);
   w.redis.Do(ClaimRange{1, range, 1});
   w.redis.Do(ResetRange{2, range, 1, ResetRange::Timelines::kDrop, AppliedPosition{2, 0}});
@@ -179,35 +167,26 @@ TEST(Rebuild, IsNotBegunUnderAnotherGenerationAndTheReaderIsServedByPulls) {
   EXPECT_EQ(page.items, (std::vector{Item{PostId{7}, 1'000}}));
   EXPECT_FALSE(page.live());
   EXPECT_TRUE(w.redis.timelines().empty());
-  RebuildResult result;
-  ASSERT_TRUE(w.home.Activate(kBob, &result).done());
-  EXPECT_EQ(result, RebuildResult::kRefused);
+  EXPECT_EQ(w.Activate(), RebuildResult::kRefused);
 }
 
 TEST(Rebuild, StartsAgainWhenItsTokenIsGoneAndGivesUpInTheEnd) {
-  World w;
-  w.Follow(UserId{100});
-  w.Publish(UserId{100}, 7, 1'000);
+  BobsWorld w;
   int lost_attempts = 2;
   w.on_read = [&] {
     if (w.tokens <= lost_attempts) w.redis.Expire(kBob);
   };
-  RebuildResult result;
-  ASSERT_TRUE(w.home.Activate(kBob, &result).done());
-  EXPECT_EQ(result, RebuildResult::kRebuilt);
+  EXPECT_EQ(w.Activate(), RebuildResult::kRebuilt);
   EXPECT_EQ(w.tokens, 3);
 
   w.redis.Expire(kBob);
   lost_attempts = 1'000;
-  ASSERT_TRUE(w.home.Activate(kBob, &result).done());
-  EXPECT_EQ(result, RebuildResult::kGaveUp);
+  EXPECT_EQ(w.Activate(), RebuildResult::kGaveUp);
 }
 
 // Else the reader would be served by pulls, and no other rebuild begun, until the key's time ends.
 TEST(Rebuild, ThatCannotGoOnLeavesNothingBehind) {
-  World w;
-  w.Follow(UserId{100});
-  w.Publish(UserId{100}, 7, 1'000);
+  BobsWorld w;
   RebuildResult result{};
   w.mysql_fails = Status::Later("mysql_0", "away");
   EXPECT_TRUE(w.home.Activate(kBob, &result).later());
@@ -216,9 +195,7 @@ TEST(Rebuild, ThatCannotGoOnLeavesNothingBehind) {
 }
 
 TEST(Rebuild, EndsWithoutATimelineWhenWhatItReadWasNotTheTruth) {
-  World w;
-  w.Follow(UserId{100});
-  w.Publish(UserId{100}, 7, 1'000);
+  BobsWorld w;
   RebuildResult result{};
   w.confirm_fails = Status::Later("mysql_0", "read-only");
   EXPECT_TRUE(w.home.Activate(kBob, &result).later());

@@ -81,4 +81,12 @@ struct World : fakes::FakeReaderStores {
   Reader home{*this, *this, kWindow, [this] { return std::to_string(++tokens); }, own_posts};
 };
 
+// Bob follows an author of one post.
+struct BobsWorld : World {
+  BobsWorld() {
+    Follow(UserId{100});
+    Publish(UserId{100}, 7, 1'000);
+  }
+};
+
 }  // namespace fanline::timeline

@@ -12,10 +12,6 @@ using namespace fanline::testing;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-TEST(EventProto, ReadsBackEachKind) {
-  for (const auto& event : kOneOfEach) EXPECT_EQ(Accepted(EncodeEventProto(event)), event);
-}
-
 v1::FeedEvent ProtoOf(const FeedEvent& event) {
   v1::FeedEvent message;
   EXPECT_TRUE(message.ParseFromString(EncodeEventProto(event)));

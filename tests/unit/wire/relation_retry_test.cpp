@@ -9,7 +9,7 @@ namespace fanline {
 namespace {
 
 const RelationRetry kRetry{
-    {UserId{7}, UserId{8}}, {{1'700'000'000'000'000, true, 5}, true}, 1'700'000'000'000, 3, 2};
+    {UserId{7}, UserId{8}}, {{1'700'000'000'000'000, true, 5}, true, 9}, 1'700'000'000'000, 3, 2};
 
 TEST(RelationRetry, ComesBackAsItWas) {
   for (const EdgeClaim& claim :

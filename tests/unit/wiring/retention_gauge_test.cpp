@@ -23,16 +23,12 @@ struct World {
   }
 };
 
-TEST(RetentionGauge, ShowsSeconds) {
+TEST(RetentionGauge, ShowsSecondsAndForEverAsInfinite) {
   World w;
   w.gauge.Show("604800000");
   EXPECT_EQ(w.Shown(), 604'800);
   w.gauge.Show("1500");
   EXPECT_EQ(w.Shown(), 1.5);
-}
-
-TEST(RetentionGauge, ShowsForEverAsInfinite) {
-  World w;
   w.gauge.Show("-1");
   EXPECT_EQ(w.Shown(), INFINITY);
 }

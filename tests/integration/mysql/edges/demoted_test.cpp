@@ -5,6 +5,7 @@
 #include "backends/mysql/edges/forward_edges.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/repairs/app_edges.h"
+#include "tests/integration/mysql/demotable_primary.h"
 #include "tests/integration/mysql/friendships.h"
 #include "tests/integration/mysql/relation_shards.h"
 
@@ -17,18 +18,9 @@ constexpr uint64_t kNow = 1'700'000'000'000'000;
 // when it is used for the second time, and then once in an hour.
 class DemotedRelations : public ::testing::Test {
  protected:
-  DemotedRelations() {
-    config_.primary_check = std::chrono::hours(1);
-    admin_.Open();
-  }
-  ~DemotedRelations() override { SetReadOnly("OFF"); }
+  DemotedRelations() { config_.primary_check = std::chrono::hours(1); }
 
-  Config AsAdmin() const {
-    Config config = shards_.config();
-    config.user = "admin";  // of the same password, see stack/services/mysql.py
-    return config;
-  }
-  void SetReadOnly(const std::string& value) { admin_.Execute("SET GLOBAL read_only = " + value); }
+  void SetReadOnly(const std::string& value) { primary_.SetReadOnly(value); }
 
   void MakeProceduresAs(const Config& config) {
     for (Shard shard = 0; shard < shards_.count(); ++shard) {
@@ -62,15 +54,14 @@ class DemotedRelations : public ::testing::Test {
 
   RelationShards shards_;
   Config config_ = shards_.config();
-  const Config admin_config_ = AsAdmin();
-  Connection admin_{admin_config_, 1};
+  DemotablePrimary primary_{shards_.config(), 1};
   ShardConnections connections_{config_};
   const UserId ann_ = shards_.UserOn(1, 1), bob_ = shards_.UserOn(1, 2);
 };
 
 // A procedure with its definer's rights would write all the same.
 TEST_F(DemotedRelations, ChangesAreRefusedAlsoWhereAnAdministratorMadeTheProcedures) {
-  MakeProceduresAs(admin_config_);
+  MakeProceduresAs(primary_.config());
   const EdgeChange follow{.src = ann_, .dst = bob_, .live = true, .unix_us = kNow};
   EXPECT_EQ(CodeOf(follow), 1290);
   EXPECT_EQ(shards_.Forward(ann_, bob_), "-");
@@ -89,7 +80,7 @@ TEST_F(DemotedRelations, ChangesAreRefusedAlsoWhereAnAdministratorMadeTheProcedu
 TEST_F(DemotedRelations, AnAccountThatMakesNothingCallsWhatAnotherMadeThatIsGone) {
   const auto account = [&](const std::string& name, const std::string& rights) {
     for (Shard shard = 0; shard < shards_.count(); ++shard) {
-      Connection admin(admin_config_, shard);
+      Connection admin(primary_.config(), shard);
       admin.Open();
       admin.Execute("CREATE OR REPLACE USER " + name + "@127.0.0.1 IDENTIFIED BY '" +
                     config_.password.text + "'");
@@ -106,7 +97,7 @@ TEST_F(DemotedRelations, AnAccountThatMakesNothingCallsWhatAnotherMadeThatIsGone
       account("maker", data + ", CREATE, ALTER, INDEX, CREATE ROUTINE, ALTER ROUTINE");
   for (const Shard shard : {0, 1}) shards_.on(shard).Execute("DELETE FROM migration");
   MakeProceduresAs(maker);
-  admin_.Execute("DROP USER maker@127.0.0.1");
+  primary_.admin().Execute("DROP USER maker@127.0.0.1");
 
   Connection connection(caller, 1);
   connection.Open();
@@ -116,12 +107,12 @@ TEST_F(DemotedRelations, AnAccountThatMakesNothingCallsWhatAnotherMadeThatIsGone
   EXPECT_TRUE(change(true));
   EXPECT_TRUE(change(false));
   EXPECT_FALSE(change(false));
-  admin_.Execute("DROP USER caller@127.0.0.1");
+  primary_.admin().Execute("DROP USER caller@127.0.0.1");
 }
 
 // Nothing is written then, but it is read under locks.
 TEST_F(DemotedRelations, NobodyIsToldThatAnEdgeIsSoAlready) {
-  MakeProceduresAs(admin_config_);
+  MakeProceduresAs(primary_.config());
   ForwardEdges forward(connections_, shards_.map());
   const EdgeChange unfollow{.src = ann_, .dst = bob_, .live = false, .unix_us = kNow};
   ForwardChanged changed;

@@ -38,7 +38,6 @@ class FriendshipsTest : public ::testing::Test {
     std::erase_if(pending, [](const auto& each) { return each.kind != ChangeKind::kFriendship; });
     return pending.at(pending.size() - 1);
   }
-  int64_t LoggedOfPair() { return shards_.Total("SELECT COUNT(*) FROM log1 WHERE kind = 2"); }
   bool Follows(UserId src, UserId dst) {
     return shards_.Number(shards_.map().ShardOf(src),
                           "SELECT COUNT(*) FROM following WHERE state = 1 AND src = " +
@@ -81,60 +80,12 @@ class FriendshipsTest : public ::testing::Test {
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
 };
 
-TEST_F(FriendshipsTest, ARequestThatIsAcceptedBecomesTwoEdges) {
-  const auto asked = Do(kRequest, ann_, bob_);
-  EXPECT_TRUE(asked.changed);
-  EXPECT_EQ(LoggedOfPair(), 0);
-  const auto accepted = Do(kAccept, bob_, ann_, kNow + 1'000);
-  EXPECT_GT(accepted.now.ver, asked.now.ver);
-  EXPECT_EQ(LoggedOfPair(), 1);
-  EXPECT_FALSE(Follows(ann_, bob_));
-  RelayAll();
-  EXPECT_EQ(shards_.Forward(ann_, bob_), "1700000000001000 1 1700000000001");
-  EXPECT_EQ(shards_.Forward(bob_, ann_), "1700000000001000 1 1700000000001");
-  EXPECT_EQ(shards_.PendingChanges(), 2);  // the edges' own, for the reverse rows
-  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM log1 WHERE kind = 1 AND ver = 1"), 2);  // announced
-  Friendship now;
-  ASSERT_TRUE(friendships_.Read(bob_, ann_, &now).done());
-  EXPECT_EQ(now.state, FriendState::kFriends);
-  EXPECT_EQ(now.asked_by, ann_);
-  EXPECT_EQ(now.ver, accepted.now.ver);
-}
-
-TEST_F(FriendshipsTest, ThereIsOneRowPerPairOnTheShardOfTheSmallerId) {
-  Do(kRequest, bob_, ann_);
-  EXPECT_EQ(Do(kRequest, ann_, bob_, kNow + 1).now.state, FriendState::kFriends);
-  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM friend_request"), 1);
-  const Shard home = shards_.map().ShardOf(std::min(ann_, bob_));
-  EXPECT_EQ(shards_.Number(home, "SELECT COUNT(*) FROM friend_request WHERE low < high"), 1);
-  EXPECT_EQ(shards_.Number(home, "SELECT COUNT(*) FROM log1 WHERE kind = 2"), 1);
-}
-
 TEST_F(FriendshipsTest, WhatMayNotBeDoneIsRefusedAndLeavesNoRow) {
   FriendshipStep changed;
   const Status status = friendships_.Change(kAccept, bob_, ann_, kNow, &changed);
   EXPECT_TRUE(status.never());
   EXPECT_EQ(status.message, "there is no request to answer");
   EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM friend_request"), 0);
-}
-
-TEST_F(FriendshipsTest, ARequestThatIsRefusedOrCancelledLeavesNoEdge) {
-  Do(kRequest, ann_, bob_);
-  Do(kRefuse, bob_, ann_);
-  Do(kRequest, ann_, bob_);
-  Do(kCancel, ann_, bob_);
-  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM log1"), 0);
-}
-
-TEST_F(FriendshipsTest, RemovingEndsBothEdges) {
-  BecomeFriends();
-  RelayAll();
-  Do(kRemove, bob_, ann_, kNow + 5'000);
-  EXPECT_EQ(LoggedOfPair(), 2);
-  RelayAll();
-  EXPECT_FALSE(Follows(ann_, bob_) || Follows(bob_, ann_));
-  EXPECT_EQ(shards_.FollowingCount(ann_), 0);
-  EXPECT_EQ(shards_.FollowingCount(bob_), 0);
 }
 
 TEST_F(FriendshipsTest, OneWhoIsKilledBetweenTheEdgesIsMadeUpForByTheNext) {
@@ -154,78 +105,6 @@ TEST_F(FriendshipsTest, OneWhoIsKilledBetweenTheEdgesIsMadeUpForByTheNext) {
   shards_.ExpectCountersMatchRows();
 }
 
-// The relay that read the acceptance hangs; another writes the removal; the first goes on.
-TEST_F(FriendshipsTest, AnAcceptanceThatIsWrittenAfterItsRemovalDoesNothing) {
-  const LoggedChange accepted = BecomeFriends();
-  Do(kRemove, ann_, bob_, kNow + 5'000);
-  const LoggedChange removed = Logged();
-  WriteEdges(removed);
-  WriteEdges(accepted);
-  EXPECT_FALSE(Follows(ann_, bob_) || Follows(bob_, ann_));
-  const LoggedChange again = BecomeFriends(kNow + 9'000);
-  WriteEdges(again);
-  WriteEdges(removed);
-  EXPECT_TRUE(Follows(ann_, bob_) && Follows(bob_, ann_));
-  shards_.ExpectCountersMatchRows();
-}
-
-TEST_F(FriendshipsTest, AnUnfollowAfterTheAcceptanceIsNotUndoneByTheSameAcceptance) {
-  const LoggedChange accepted = BecomeFriends();
-  WriteEdges(accepted);
-  ForwardChanged changed;
-  ASSERT_TRUE(forward_.Change({ann_, bob_, false, kNow + 5'000}, &changed).done());
-  WriteEdges(accepted);
-  EXPECT_FALSE(Follows(ann_, bob_));
-  EXPECT_TRUE(Follows(bob_, ann_));
-}
-
-// The relay may lag by minutes, and a clock may be ahead by five seconds: neither may matter.
-TEST_F(FriendshipsTest, AFollowThatWasSoAlreadyOutlivesARemovalThatIsRelayedLate) {
-  for (const int64_t ahead : {-5'000'000, 0, 5'000'000}) {
-    const uint64_t begin = kNow + (ahead + 10'000'000) * 10;
-    BecomeFriends(begin);
-    RelayAll();
-    Do(kRemove, ann_, bob_, begin + 1'000'000 + ahead);
-    const ForwardChanged again = Change(ann_, bob_, true, begin + 1'500'000);
-    EXPECT_FALSE(again.changed);
-    RelayAll();
-    EXPECT_TRUE(Follows(ann_, bob_)) << "an acknowledged follow is lost";
-    EXPECT_FALSE(Follows(bob_, ann_));
-    EXPECT_EQ(Change(ann_, bob_, true, begin + 1'600'000).edge, again.edge);
-    shards_.ExpectCountersMatchRows();
-  }
-}
-
-TEST_F(FriendshipsTest, AnUnfollowOutlivesAnAcceptanceThatIsRelayedLate) {
-  for (const int64_t ahead : {-5'000'000, 0, 5'000'000}) {
-    const uint64_t begin = kNow + (ahead + 10'000'000) * 10;
-    Change(ann_, bob_, true, begin);
-    BecomeFriends(begin + 1'000'000 + ahead);
-    EXPECT_TRUE(Change(ann_, bob_, false, begin + 1'500'000).changed);
-    EXPECT_FALSE(Change(bob_, ann_, false, begin + 1'500'000).changed) << "of a stranger, so far";
-    RelayAll();
-    EXPECT_FALSE(Follows(ann_, bob_)) << "an acknowledged unfollow is undone";
-    EXPECT_FALSE(Follows(bob_, ann_)) << "an acknowledged unfollow is undone";
-    shards_.ExpectCountersMatchRows();
-    Do(kRemove, ann_, bob_, begin + 20'000'000);
-    RelayAll();
-  }
-}
-
-// A friendship's change wins over what was said before it, whatever the clocks.
-TEST_F(FriendshipsTest, AFriendshipOutlivesWhatWasSaidBeforeIt) {
-  Change(ann_, bob_, true, kNow + 60'000'000);
-  BecomeFriends();
-  RelayAll();
-  Do(kRemove, bob_, ann_, kNow + 5'000);
-  RelayAll();
-  EXPECT_FALSE(Follows(ann_, bob_));
-  Change(ann_, bob_, false, kNow + 90'000'000);
-  BecomeFriends(kNow + 6'000);
-  RelayAll();
-  EXPECT_TRUE(Follows(ann_, bob_) && Follows(bob_, ann_));
-}
-
 // A writer whose clock was far ahead announced and died before the commit. A user's change settles
 // what never comes, and the pair's next change is above it.
 TEST_F(FriendshipsTest, WhatWasAnnouncedAndNeverCameHoldsUpNothing) {
@@ -243,32 +122,6 @@ TEST_F(FriendshipsTest, WhatWasAnnouncedAndNeverCameHoldsUpNothing) {
   EXPECT_TRUE(Change(ann_, bob_, false, kNow + 10'000).changed);
   WriteEdges(accepted);
   EXPECT_FALSE(Follows(ann_, bob_));
-}
-
-TEST_F(FriendshipsTest, AnApplicationsNewChangeSettlesAndARepeatedOneDoesNot) {
-  const auto app = [&](bool live, uint64_t version) {
-    ForwardChanged changed;
-    const EdgeChange change{ann_, bob_, live, kNow, Origin::kApplication, version};
-    EXPECT_TRUE(forward_.Change(change, &changed).done());
-  };
-  app(false, 5);
-  BecomeFriends();
-  app(false, 5);
-  RelayAll();
-  EXPECT_TRUE(Follows(ann_, bob_));
-  Do(kRemove, ann_, bob_, kNow + 5'000);
-  app(true, 6);
-  RelayAll();
-  EXPECT_TRUE(Follows(ann_, bob_));
-}
-
-TEST_F(FriendshipsTest, AFollowOverTheLimitSettlesNothing) {
-  ForwardEdges none(connections_, shards_.map(), 0);
-  BecomeFriends();
-  ForwardChanged changed;
-  EXPECT_TRUE(none.Change({ann_, bob_, true, kNow + 5'000}, &changed).never());
-  RelayAll();
-  EXPECT_TRUE(Follows(ann_, bob_));
 }
 
 TEST_F(FriendshipsTest, AcceptingIsRefusedWhileEitherFollowsAsManyAsMayBe) {

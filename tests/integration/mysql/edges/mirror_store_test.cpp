@@ -11,16 +11,10 @@
 namespace fanline::mysql {
 namespace {
 
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 class MirrorStoreTest : public ::testing::Test {
  protected:
-  std::vector<LoggedChange> Pending(Shard shard) {
-    const auto reply = Ask(changes_, ReadPending{0, shard, 0, 100});
-    EXPECT_TRUE(reply.status.done()) << reply.status.message;
-    return reply.changes;
-  }
   EdgeChanged Change(UserId src, UserId dst, bool live, uint64_t version) {
     return Ask(forward_, ChangeEdge{0, {src, dst, live, 1'000, Origin::kApplication, version}});
   }
@@ -32,33 +26,6 @@ class MirrorStoreTest : public ::testing::Test {
   MysqlChangeStore changes_{shards_.config(), HealthSink(), kNoLog};
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
 };
-
-TEST_F(MirrorStoreTest, AnEdgeGoesFromItsEventToItsReverseRow) {
-  const EdgeChanged changed = Change(ann_, bob_, true, 7);
-  ASSERT_TRUE(changed.status.done()) << changed.status.message;
-  EXPECT_TRUE(changed.forward.changed);
-  const auto pending = Pending(0);
-  ASSERT_THAT(pending, SizeIs(1));
-  EXPECT_EQ(pending[0].edge, changed.forward.edge);
-
-  const EdgesApplied applied = Ask(reverse_, ApplyEdges{0, 1, {pending[0].edge}});
-  ASSERT_TRUE(applied.status.done()) << applied.status.message;
-  EXPECT_EQ(applied.applied.at(0).ver, pending[0].edge.ver);
-  EXPECT_TRUE(applied.applied.at(0).written);
-  shards_.ExpectConsistent();
-
-  EXPECT_TRUE(Ask(changes_, MarkDone{0, 0, {pending[0].row()}}).status.done());
-  EXPECT_THAT(Pending(0), IsEmpty());
-}
-
-TEST_F(MirrorStoreTest, AnEventSeenTwiceChangesNothing) {
-  Change(ann_, bob_, true, 7);
-  Change(ann_, bob_, false, 9);
-  EXPECT_FALSE(Change(ann_, bob_, true, 7).forward.changed);
-  EXPECT_FALSE(Change(ann_, bob_, true, 8).forward.changed);
-  EXPECT_THAT(Pending(0), SizeIs(2));
-  EXPECT_EQ(shards_.FollowingCount(ann_), 0);
-}
 
 TEST_F(MirrorStoreTest, RequestsQueuedTogetherAreAnsweredEachForItself) {
   Replies<EdgesApplied> replies;
@@ -77,18 +44,6 @@ TEST_F(MirrorStoreTest, RequestsQueuedTogetherAreAnsweredEachForItself) {
   EXPECT_EQ(written, 1u) << "one message makes the row, all others are repetitions";
   EXPECT_EQ(shards_.Reverse(ann_, bob_), "200 1 1");
   shards_.ExpectCountersMatchRows();
-}
-
-TEST_F(MirrorStoreTest, DoneRowsArePurgedByAge) {
-  Change(ann_, bob_, true, 7);
-  const LogRow row = Pending(0).at(0).row();
-  EXPECT_TRUE(Ask(changes_, MarkDone{0, 0, {row}}).status.done());
-  const auto purge = [&](std::chrono::seconds keep) {
-    return Ask(changes_, PurgeDone{0, 0, keep, 10}).deleted;
-  };
-  EXPECT_EQ(purge(std::chrono::hours(1)), 0u);
-  shards_.on(0).Execute("UPDATE log1 SET ts = ts - INTERVAL 2 HOUR");
-  EXPECT_EQ(purge(std::chrono::hours(1)), 1u);
 }
 
 TEST_F(MirrorStoreTest, TheModeIsAsyncUntilItIsSet) {

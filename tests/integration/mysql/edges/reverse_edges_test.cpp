@@ -25,11 +25,6 @@ class ReverseEdgesTest : public ::testing::Test {
     EXPECT_TRUE(status.done()) << status.message;
     return result;
   }
-  // {ver, transition} of one edge.
-  std::pair<uint64_t, int> ApplyOne(const Edge& edge) {
-    const auto applied = Apply({edge}).applied;
-    return {applied.at(0).ver, applied.at(0).transition};
-  }
   Edge At(uint64_t ver, bool live) const { return {ann_, bob_, ver, live, UnixMs{5}}; }
 
   RelationShards shards_;
@@ -37,22 +32,6 @@ class ReverseEdgesTest : public ::testing::Test {
   ReverseEdges reverse_{connections_, shards_.map()};
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
 };
-
-TEST_F(ReverseEdgesTest, TheHigherVersionWinsWhateverTheOrder) {
-  EXPECT_EQ(ApplyOne(At(10, true)), std::pair(uint64_t{10}, 1));
-  EXPECT_EQ(ApplyOne(At(10, true)), std::pair(uint64_t{10}, 0));
-  EXPECT_EQ(ApplyOne(At(30, false)), std::pair(uint64_t{30}, -1));
-  EXPECT_EQ(ApplyOne(At(20, true)), std::pair(uint64_t{30}, 0));
-  EXPECT_EQ(ApplyOne(At(40, false)), std::pair(uint64_t{40}, 0));
-  EXPECT_EQ(shards_.Reverse(ann_, bob_), "40 0 5");
-  EXPECT_EQ(shards_.FansCount(bob_), 0);
-}
-
-TEST_F(ReverseEdgesTest, ATombstoneOfAnEdgeNeverSeenIsKept) {
-  EXPECT_EQ(ApplyOne(At(7, false)), std::pair(uint64_t{7}, 0));
-  EXPECT_EQ(ApplyOne(At(6, true)), std::pair(uint64_t{7}, 0));
-  EXPECT_EQ(shards_.Reverse(ann_, bob_), "7 0 5");
-}
 
 TEST_F(ReverseEdgesTest, ABatchAnswersInOrderAndCountsEachAuthorOnce) {
   const UserId eve = shards_.UserOn(1, 2);
@@ -81,7 +60,7 @@ TEST_F(ReverseEdgesTest, MoreEdgesThanOneStatementMayNameAreStillOneBatch) {
 }
 
 TEST_F(ReverseEdgesTest, ACounterThatGoesBelowZeroIsMarkedAndNotClamped) {
-  ApplyOne(At(10, true));
+  Apply({At(10, true)});
   shards_.of(bob_).Execute("UPDATE user_fan SET fans_cnt = 0");
   EXPECT_THAT(Apply({At(20, false)}).below_zero, ElementsAre(bob_));
   EXPECT_THAT(MarkedForRecount(shards_.of(bob_), 10),
@@ -153,18 +132,6 @@ TEST_F(ReverseEdgesTest, DuplicateStaleAndPermutedChangesEndInTheNewest) {
   for (const auto& each : Apply(changes).applied) EXPECT_EQ(each.transition, 0);
   EXPECT_EQ(shards_.Rows("follower"), before);
   shards_.ExpectCountersMatchRows();
-}
-
-TEST_F(ReverseEdgesTest, AShardThatIsAwayIsNamed) {
-  Config broken = shards_.config();
-  broken.shards[1].port = 1;
-  ShardConnections connections(broken);
-  ReverseEdges reverse(connections, shards_.map());
-  ReverseResult result;
-  const std::vector<Edge> edges = {At(1, true)};
-  const Status status = reverse.Apply(1, edges, &result);
-  EXPECT_TRUE(status.later());
-  EXPECT_EQ(status.resource, "mysql_1");
 }
 
 }  // namespace

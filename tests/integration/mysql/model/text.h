@@ -27,119 +27,103 @@ inline int64_t Hours(Duration age) {
   return std::min<int64_t>(hours.count(), kLongAgo);
 }
 
-inline uint64_t Text(uint64_t value) { return value; }
-inline int64_t Text(int64_t value) { return value; }
-inline uint32_t Text(uint32_t value) { return value; }
-inline bool Text(bool value) { return value; }
-inline const char* Text(const char* value) { return value; }
-inline const std::string& Text(const std::string& value) { return value; }
-inline uint64_t Text(UserId user) { return Raw(user); }
-inline uint64_t Text(PostId post) { return Raw(post); }
+struct Texts {  // each function finds all others
+  static uint64_t Text(uint64_t value) { return value; }
+  static int64_t Text(int64_t value) { return value; }
+  static uint32_t Text(uint32_t value) { return value; }
+  static bool Text(bool value) { return value; }
+  static const char* Text(const char* value) { return value; }
+  static const std::string& Text(const std::string& value) { return value; }
+  static uint64_t Text(UserId user) { return Raw(user); }
+  static uint64_t Text(PostId post) { return Raw(post); }
 
-// Words can only use what is declared before it.
-std::string Text(const Status& status);
-std::string Text(const EdgeState& row);
-std::string Text(const Edge& edge);
-std::string Text(const PostState& post);
-std::string Text(const Item& item);
-std::string Text(const FollowerCursor& at);
-std::string Text(const PostsOf& posts);
-std::string Text(const Friendship& pair);
-std::string Text(const AuthorMode& mode);
-std::string Text(const EventsApplied::Applied& applied);
-std::string Text(const EventsApplied& reply);
-std::string Text(const PulledCounted& reply);
-std::string Text(const PostPage& page);
-std::string Text(const SyncTruth& truth);
-std::string Text(const ItemsRead& read);
-std::string Text(const EdgesApplied::Applied& applied);
-std::string Text(const EdgesApplied& reply);
-std::string Text(const EdgeChanged& reply);
-std::string Text(const EdgeAdopted& reply);
-std::string Text(const RowsOfEdge& rows);
-std::string Text(const RangeOwned& owned);
-template <class T>
-std::string Text(const std::optional<T>& value);
-template <class T>
-std::string Text(const std::vector<T>& values);
+  template <class... T>
+  static std::string Words(const T&... values) {
+    std::ostringstream out;
+    ((out << Text(values) << ' '), ...);
+    return out.str();
+  }
 
+  static std::string Text(const Status& status) {
+    return status.done() ? "done" : status.never() ? "never" : "later: " + status.message;
+  }
+  static std::string Text(const EdgeState& row) { return Words("ver", row.ver, row.live, row.pos); }
+  static std::string Text(const Edge& edge) { return Words(edge.src, edge.dst, edge.state()); }
+  static std::string Text(const PostState& post) {
+    const auto& [created_at, deleted, hidden, pushed, visibility, edit] = post;
+    return Words("at", created_at, deleted, hidden, pushed, visibility, edit);
+  }
+  static std::string Text(const Item& item) { return Words(item.post, "at", item.created_at); }
+  static std::string Text(const FollowerCursor& at) { return Words(at.bucket, at.reader); }
+  static std::string Text(const PostsOf& posts) { return Words(posts.author, posts.pushed); }
+  static std::string Text(const Friendship& pair) {
+    return Words(NameOf(pair.state), pair.asked_by, pair.ver);
+  }
+  static std::string Text(const AuthorMode& mode) {
+    const auto announced = mode.announced ? std::optional(Hours(*mode.announced)) : std::nullopt;
+    return Words(mode.pull ? "pull" : "push", mode.marked, "announced", announced, "by hand",
+                 mode.by_hand, "version", mode.version, "since", Hours(mode.since), "live",
+                 mode.weight.live, "lag", mode.weight.lag.count(), "age", Hours(mode.weight.age));
+  }
+  static std::string Text(const EventsApplied::Applied& applied) {
+    return Words(applied.pushed, Text(applied.mode), applied.followers, "in", applied.buckets);
+  }
+  static std::string Text(const EventsApplied& reply) {
+    return Words(reply.status, reply.applied, reply.followers);
+  }
+  static std::string Text(const PulledCounted& reply) {
+    return Words(reply.status, reply.shard, reply.by_hand, reply.by_itself);
+  }
+  static std::string Text(const PostPage& page) {
+    return Words(page.status, page.posts, page.followers, "next", page.next);
+  }
+  static std::string Text(const SyncTruth& truth) {
+    return Words(truth.status, truth.following, truth.marked, truth.remove, truth.visible, "unread",
+                 truth.newest_unread);
+  }
+  static std::string Text(const ItemsRead& read) {
+    return Words(read.items, "partial", read.partial, "unread", read.unread);
+  }
+  static std::string Text(const EdgesApplied::Applied& applied) {
+    return Words(applied.ver, applied.written);
+  }
+  static std::string Text(const EdgesApplied& reply) {
+    return Words(reply.status, reply.applied, reply.below_zero);
+  }
+  static std::string Text(const EdgeChanged& reply) {
+    const ForwardChanged& forward = reply.forward;
+    return Words(reply.status, forward.edge, forward.changed, forward.over_limit,
+                 forward.again_in.has_value(), forward.below_zero);
+  }
+  static std::string Text(const EdgeAdopted& reply) {
+    return Words(reply.status, reply.adopted, reply.edge);
+  }
+  static std::string Text(const RowsOfEdge& rows) {
+    return Words(rows.status, rows.reverse, rows.forward);
+  }
+  static std::string Text(const RangeOwned& owned) {
+    return Words(owned.status, "epoch", owned.epoch, owned.crashes, owned.suspected, owned.refused);
+  }
+
+  template <class T>
+  static std::string Text(const std::optional<T>& value) {
+    return value ? Words(*value) : "none";
+  }
+  template <class T>
+  static std::string Text(const std::vector<T>& values) {
+    std::string text = "[";
+    for (const T& value : values) text += Words(value) + ", ";
+    return text + "]";
+  }
+};
+
+template <class T>
+auto Text(const T& value) {
+  return Texts::Text(value);
+}
 template <class... T>
 std::string Words(const T&... values) {
-  std::ostringstream out;
-  ((out << Text(values) << ' '), ...);
-  return out.str();
-}
-
-inline std::string Text(const Status& status) {
-  return status.done() ? "done" : status.never() ? "never" : "later: " + status.message;
-}
-inline std::string Text(const EdgeState& row) { return Words("ver", row.ver, row.live, row.pos); }
-inline std::string Text(const Edge& edge) { return Words(edge.src, edge.dst, edge.state()); }
-inline std::string Text(const PostState& post) {
-  const auto& [created_at, deleted, hidden, pushed, visibility, edit] = post;
-  return Words("at", created_at, deleted, hidden, pushed, visibility, edit);
-}
-inline std::string Text(const Item& item) { return Words(item.post, "at", item.created_at); }
-inline std::string Text(const FollowerCursor& at) { return Words(at.bucket, at.reader); }
-inline std::string Text(const PostsOf& posts) { return Words(posts.author, posts.pushed); }
-inline std::string Text(const Friendship& pair) {
-  return Words(NameOf(pair.state), pair.asked_by, pair.ver);
-}
-inline std::string Text(const AuthorMode& mode) {
-  const auto announced = mode.announced ? std::optional(Hours(*mode.announced)) : std::nullopt;
-  return Words(mode.pull ? "pull" : "push", mode.marked, "announced", announced, "by hand",
-               mode.by_hand, "version", mode.version, "since", Hours(mode.since), "live",
-               mode.weight.live, "lag", mode.weight.lag.count(), "age", Hours(mode.weight.age));
-}
-inline std::string Text(const EventsApplied::Applied& applied) {
-  return Words(applied.pushed, Text(applied.mode), applied.followers, "in", applied.buckets);
-}
-inline std::string Text(const EventsApplied& reply) {
-  return Words(reply.status, reply.applied, reply.followers);
-}
-inline std::string Text(const PulledCounted& reply) {
-  return Words(reply.status, reply.shard, reply.by_hand, reply.by_itself);
-}
-inline std::string Text(const PostPage& page) {
-  return Words(page.status, page.posts, page.followers, "next", page.next);
-}
-inline std::string Text(const SyncTruth& truth) {
-  return Words(truth.status, truth.following, truth.marked, truth.remove, truth.visible, "unread",
-               truth.newest_unread);
-}
-inline std::string Text(const ItemsRead& read) {
-  return Words(read.items, "partial", read.partial, "unread", read.unread);
-}
-inline std::string Text(const EdgesApplied::Applied& applied) {
-  return Words(applied.ver, applied.written);
-}
-inline std::string Text(const EdgesApplied& reply) {
-  return Words(reply.status, reply.applied, reply.below_zero);
-}
-inline std::string Text(const EdgeChanged& reply) {
-  const ForwardChanged& forward = reply.forward;
-  return Words(reply.status, forward.edge, forward.changed, forward.over_limit,
-               forward.again_in.has_value(), forward.below_zero);
-}
-inline std::string Text(const EdgeAdopted& reply) {
-  return Words(reply.status, reply.adopted, reply.edge);
-}
-inline std::string Text(const RowsOfEdge& rows) {
-  return Words(rows.status, rows.reverse, rows.forward);
-}
-inline std::string Text(const RangeOwned& owned) {
-  return Words(owned.status, "epoch", owned.epoch, owned.crashes, owned.suspected, owned.refused);
-}
-
-template <class T>
-std::string Text(const std::optional<T>& value) {
-  return value ? Words(*value) : "none";
-}
-template <class T>
-std::string Text(const std::vector<T>& values) {
-  std::string text = "[";
-  for (const T& value : values) text += Words(value) + ", ";
-  return text + "]";
+  return Texts::Words(values...);
 }
 
 }  // namespace fanline::mysql::model

@@ -86,25 +86,6 @@ class FollowerPages : public ::testing::Test {
   Model model_;
 };
 
-TEST_F(FollowerPages, WalkingTheCursorMeetsEveryLiveFollowerOnceInOrder) {
-  const RangeLayout layout(16);
-  for (const uint32_t limit : {1u, 7u, 100u, 10'000u}) {
-    const UserId author = authors_[limit == 1 ? 5 : 9];
-    std::vector<UserId> met;
-    for (Range range = 0; range < 16; ++range) {
-      PageQuery query{author, range, std::nullopt, limit};
-      do {
-        const auto page = ReadFollowerPages(shards_.on(0), layout, {query}).front();
-        EXPECT_LE(page.followers.size(), limit);
-        met.insert(met.end(), page.followers.begin(), page.followers.end());
-        ASSERT_LE(met.size(), model_[author].size());
-        query.after = page.next;
-      } while (query.after);
-    }
-    EXPECT_EQ(met, model_[author]) << "pages of " << limit;
-  }
-}
-
 TEST_F(FollowerPages, MergedReadsEqualSingleReadsAlsoWhenStatementsAreCut) {
   for (const size_t rows : {1, 20, 300, 32'768}) {
     for (const uint32_t partitions : {1u, 4u, 16u, 128u}) {

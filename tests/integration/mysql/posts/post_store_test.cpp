@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 
-#include "backends/mysql/posts/author_modes.h"
 #include "fanline/model/post_state.h"
 #include "tests/integration/mysql/shards.h"
 #include "tests/integration/replies.h"
@@ -54,139 +53,6 @@ void ExpectSame(const PostState& stored, const PostState& model, PostId post) {
   EXPECT_EQ(stored.edit_version, model.edit_version) << "post " << Raw(post);
 }
 
-TEST_F(PostStoreTest, RowsFollowTheRuleOfApplyEventInAnyOrderWithDuplicatesAndAnyBatching) {
-  constexpr uint64_t kPosts = 60;
-  const UserId authors[] = {shards_.UserOn(0, 1), shards_.UserOn(0, 2), shards_.UserOn(0, 3)};
-  const auto author_of = [&](uint64_t post) { return authors[post % 3]; };
-  std::map<uint64_t, PostState> model;
-  std::map<UserId, UnixMs> newest;
-  std::vector<FeedEvent> sent;
-  for (int batch = 0; batch < 120; ++batch) {
-    std::vector<FeedEvent> events;
-    for (uint64_t i = 0; i < 1 + seeded_.Below(40); ++i) {
-      const uint64_t post = 1 + seeded_.Below(kPosts);
-      const bool again = !sent.empty() && seeded_.OneIn(4);
-      events.push_back(again ? sent[seeded_.Below(sent.size())]
-                             : RandomEvent(seeded_, author_of(post), PostId{post}));
-    }
-    for (const FeedEvent& event : events) {
-      ApplyEvent(event, model[Raw(event.post)]);
-      UnixMs& at = newest[event.author];
-      if (event.kind == EventKind::kPublished) at = std::max(at, event.created_at);
-    }
-    sent.insert(sent.end(), events.begin(), events.end());
-    const auto reply = Apply(0, events);
-    ASSERT_TRUE(reply.status.done()) << reply.status.message;
-    ASSERT_EQ(reply.applied.size(), events.size());
-  }
-  for (const auto& [post, state] : model) {
-    ExpectSame(shards_.ReadPost(author_of(post), PostId{post}), state, PostId{post});
-  }
-  for (const auto& [author, at] : newest) EXPECT_EQ(LastAt(author), at);
-}
-
-TEST_F(PostStoreTest, DeletedIsFinalAlsoWhenThePublishComesLast) {
-  const UserId author = shards_.UserOn(1, 1);
-  const FeedEvent published{
-      .kind = EventKind::kPublished, .post = PostId{5}, .author = author, .created_at = 50};
-  const FeedEvent deleted{.kind = EventKind::kDeleted, .post = PostId{5}, .author = author};
-  ASSERT_TRUE(Apply(1, {deleted}).status.done());
-  ASSERT_TRUE(Apply(1, {published}).status.done());
-  const auto row = shards_.ReadPost(author, PostId{5});
-  EXPECT_TRUE(row.deleted);
-  EXPECT_EQ(row.created_at, 50);
-  EXPECT_FALSE(row.visible());
-}
-
-TEST_F(PostStoreTest, TheAuthorsModeDecidesWhenARowIsMadeAndNeverAgain) {
-  const UserId author = shards_.UserOn(1, 1), another = shards_.UserOn(1, 2);
-  const auto published = [](UserId by, uint64_t post) {
-    return FeedEvent{
-        .kind = EventKind::kPublished, .post = PostId{post}, .author = by, .created_at = 1'000};
-  };
-  EXPECT_TRUE(Apply(1, {published(author, 1)}).applied[0].pushed);
-  SetAuthorMode(shards_.of(author), author, true);
-  const auto pulled = Apply(1, {published(author, 1), published(author, 2), published(another, 3)});
-  EXPECT_TRUE(pulled.applied[0].pushed);
-  EXPECT_FALSE(pulled.applied[1].pushed);
-  EXPECT_FALSE(pulled.applied[1].mode.announced);
-  EXPECT_TRUE(pulled.applied[2].pushed);
-  SetAuthorMode(shards_.of(author), author, false);
-  AnnounceAuthor announce{.id = 1, .shard = 1, .author = author};
-  PostService().Do(shards_.of(author), announce);
-  const auto mode = ReadAuthorMode(shards_.of(author), author);
-  EXPECT_FALSE(mode.pull);
-  EXPECT_TRUE(mode.marked) << "its posts of then are merged at read for good";
-  const auto again = Apply(1, {published(author, 2), published(author, 4)});
-  EXPECT_FALSE(again.applied[0].pushed);
-  ASSERT_TRUE(again.applied[0].mode.announced);
-  EXPECT_GE(*again.applied[0].mode.announced, Duration::zero());
-  EXPECT_LT(*again.applied[0].mode.announced, std::chrono::minutes(1));
-  EXPECT_TRUE(again.applied[1].pushed);
-}
-
-TEST_F(PostStoreTest, AnAuthorIsSwitchedByItselfOnlyAsTheModeWasReadAndNeverAgainstAHand) {
-  const UserId author = shards_.UserOn(1, 1);
-  const auto mode = [&] { return ReadAuthorMode(shards_.of(author), author); };
-  const auto turn = [&](bool pull, uint64_t version) {
-    return PostService().Do(shards_.of(author), SwitchAuthor{1, 1, author, pull, version}).switched;
-  };
-  EXPECT_FALSE(turn(true, 0)) << "who was never weighed has no row";
-  EXPECT_GT(mode().weight.age, std::chrono::hours(24 * 365));
-  WeighAuthor weigh{
-      .id = 1, .shard = 1, .author = author, .live = 7, .lag = std::chrono::seconds(2)};
-  WeightService().Do(shards_.of(author), weigh);
-  EXPECT_FALSE(mode().pull);
-  EXPECT_EQ(mode().weight.live, 7u);
-  EXPECT_EQ(mode().weight.lag, std::chrono::seconds(2));
-  EXPECT_LT(mode().weight.age, std::chrono::minutes(1));
-  EXPECT_GT(mode().since, std::chrono::hours(24));
-  EXPECT_TRUE(turn(true, 0));
-  EXPECT_TRUE(mode().pull);
-  EXPECT_TRUE(mode().marked);
-  EXPECT_FALSE(mode().by_hand);
-  EXPECT_LT(mode().since, std::chrono::minutes(1));
-  EXPECT_FALSE(turn(false, 0)) << "late";
-  EXPECT_TRUE(turn(false, 1));
-  EXPECT_FALSE(mode().pull);
-  EXPECT_TRUE(mode().marked);
-  SetAuthorMode(shards_.of(author), author, true);
-  EXPECT_EQ(mode().version, 3u);
-  EXPECT_FALSE(turn(false, 2)) << "set by hand since";
-  WeightService().Do(shards_.of(author), weigh);
-  EXPECT_TRUE(mode().pull && mode().by_hand) << "a weight changes no mode";
-  const CountPulled count{.id = 1, .shard = 1};
-  EXPECT_EQ(PostService().Do(shards_.of(author), count).by_hand, 1u);
-  EXPECT_EQ(PostService().Do(shards_.of(author), count).by_itself, 0u);
-  LeaveAuthorMode(shards_.of(author), author);
-  EXPECT_TRUE(mode().pull) << "as it is, for now";
-  EXPECT_EQ(PostService().Do(shards_.of(author), count).by_itself, 1u);
-  EXPECT_FALSE(turn(false, 3)) << "decided before it was left to dispatchers";
-  EXPECT_TRUE(turn(false, 4));
-  EXPECT_EQ(PostService().Do(shards_.of(author), count).by_itself, 0u);
-}
-
-TEST_F(PostStoreTest, AnswersWhetherThePostIsPushedAndHowManyFollowTheAuthor) {
-  const UserId known = shards_.UserOn(0, 1), unknown = shards_.UserOn(0, 2),
-               drifted = shards_.UserOn(0, 3);
-  shards_.PutPost(known, PostId{1}, {.created_at = 5, .pushed = false});
-  shards_.on(0).Execute("INSERT INTO user_fan (user_id, fans_cnt) VALUES (" + ToString(known) +
-                        ", 123), (" + ToString(drifted) + ", -4)");
-  const auto edited = [](UserId author, uint64_t post) {
-    return FeedEvent{
-        .kind = EventKind::kEdited, .post = PostId{post}, .author = author, .version = 1};
-  };
-  const auto reply =
-      Apply(0, {edited(unknown, 9), edited(known, 2), edited(known, 1), edited(drifted, 3)});
-  ASSERT_EQ(reply.applied.size(), 4u);
-  EXPECT_TRUE(reply.applied[0].pushed);
-  EXPECT_EQ(reply.applied[0].followers, 0u);
-  EXPECT_TRUE(reply.applied[1].pushed);
-  EXPECT_EQ(reply.applied[1].followers, 123u);
-  EXPECT_FALSE(reply.applied[2].pushed);
-  EXPECT_EQ(reply.applied[3].followers, 0u);
-}
-
 // Where followers are: of authors on shard 0, of whom nobody is pushed to more than four ranges.
 class FollowersOfPosts : public PostStoreTest {
  protected:
@@ -212,12 +78,6 @@ class FollowersOfPosts : public PostStoreTest {
     shards_.of(author).Execute("REPLACE INTO user_fan (user_id, fans_cnt) VALUES (" +
                                ToString(author) + ", " + std::to_string(followers) + ")");
   }
-  // The n-th user of shard 0 from `first` on.
-  UserId UserFrom(uint64_t first, int n) const {
-    for (uint64_t id = first;; ++id) {
-      if (shards_.map().ShardOf(UserId{id}) == 0 && n-- == 0) return UserId{id};
-    }
-  }
   static std::vector<Bucket> Buckets(const std::vector<UserId>& users) {
     std::set<Bucket> buckets;
     for (const UserId user : users) buckets.insert(BucketOf(user));
@@ -228,47 +88,14 @@ class FollowersOfPosts : public PostStoreTest {
   const UserId author_ = shards_.UserOn(0, 1);
 };
 
-TEST_F(FollowersOfPosts, AreReadOnlyWhenAskedFor) {
-  const auto reply =
-      Apply(0, {{.kind = EventKind::kDeleted, .post = PostId{1}, .author = author_}});
-  EXPECT_EQ(reply.applied.at(0).buckets, std::nullopt);
-}
-
-TEST_F(FollowersOfPosts, AreLiveOnesOfEachAuthorWhateverTheLengthOfIds) {
-  const std::vector<UserId> authors = {author_, UserFrom(10'000'000'000, 0),
-                                       UserFrom((uint64_t{1} << 63) - 9, 0),
-                                       UserFrom(uint64_t{1} << 63, 3), UserFrom(~0ull - 500, 0)};
-  std::vector<std::vector<UserId>> live(authors.size());
-  for (size_t i = 1; i < authors.size(); ++i) {
-    for (uint64_t n = 0; n < i; ++n) {
-      live[i].push_back(UserId{n % 2 == 0 ? 100 * i + n : ~0ull - 100 * i - n});
-      shards_.PutFollower(authors[i], live[i].back());
-    }
-    shards_.PutFollower(authors[i], UserId{900 + i}, false);
-    Count(authors[i], static_cast<int64_t>(i));
-  }
-  const auto reply = ApplyPosts(authors);
-  ASSERT_EQ(reply.applied.size(), authors.size());
-  for (size_t i = 0; i < authors.size(); ++i) {
-    EXPECT_EQ(reply.applied[i].buckets, Buckets(live[i])) << ToString(authors[i]);
-    EXPECT_EQ(reply.applied[i].followers, i);
-  }
-}
-
 TEST_F(FollowersOfPosts, AreReadOfAnAuthorWhoseCounterSaysThatThereAreNone) {
   shards_.PutFollower(author_, UserId{7});
   for (const int64_t counted : {0, -3}) {
     Count(author_, counted);
-    EXPECT_EQ(BucketsOf(author_), Buckets({UserId{7}}));
+    const EventsApplied reply = ApplyPosts({author_});
+    EXPECT_EQ(reply.applied.at(0).buckets, Buckets({UserId{7}}));
+    EXPECT_EQ(reply.applied.at(0).followers, 0u);
   }
-}
-
-TEST_F(FollowersOfPosts, AreNotReadOfAnAuthorWithMoreThanAsked) {
-  shards_.PutFollower(author_, UserId{7});
-  Count(author_, kMost + 1);
-  EXPECT_EQ(BucketsOf(author_), std::nullopt);
-  Count(author_, kMost);
-  EXPECT_EQ(BucketsOf(author_), Buckets({UserId{7}}));
 }
 
 TEST_F(FollowersOfPosts, AreNotBelievedToBeAllWhenTheLimitIsMet) {

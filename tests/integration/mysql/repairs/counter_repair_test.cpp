@@ -54,31 +54,6 @@ class CounterRepairTest : public ::testing::Test {
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
 };
 
-TEST_F(CounterRepairTest, DriftIsAddedOnceAndWrittenDown) {
-  Follow(ann_, bob_);
-  EXPECT_FALSE(Following(ann_).repaired);
-  shards_.of(ann_).Execute("UPDATE user_rel SET following_cnt = -4");
-  shards_.of(bob_).Execute("UPDATE user_fan SET fans_cnt = 9");
-  const auto following = Following(ann_);
-  EXPECT_TRUE(following.repaired);
-  EXPECT_EQ(following.drift(), 5);
-  EXPECT_EQ(Followers(bob_).drift(), -8);
-  EXPECT_FALSE(Following(ann_).repaired);
-  EXPECT_FALSE(Followers(bob_).repaired);
-  shards_.ExpectConsistent();
-  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM repair_log WHERE net = 'counter' AND dst = 0"), 2);
-  EXPECT_EQ(shards_.Total("SELECT SUM(epoch) FROM user_rel"), 1);
-}
-
-TEST_F(CounterRepairTest, ACounterWithoutARowIsMade) {
-  Follow(ann_, bob_);
-  shards_.of(bob_).Execute("DELETE FROM user_fan");
-  EXPECT_EQ(Followers(bob_).drift(), 1);
-  shards_.ExpectConsistent();
-  EXPECT_FALSE(Followers(ann_).repaired);
-  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM user_fan"), 1);
-}
-
 TEST_F(CounterRepairTest, ALookTellsWhatDiffersAndWritesNothing) {
   const UserId cid = shards_.UserOn(0, 2), nobody = shards_.UserOn(0, 3);
   Follow(ann_, bob_);

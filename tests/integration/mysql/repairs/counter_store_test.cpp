@@ -147,15 +147,5 @@ TEST_F(CounterStoreTest, ACountThatIsTooMuchForOneStatementGoesOnInPieces) {
   }
 }
 
-TEST_F(CounterStoreTest, AShardThatIsAwayAnswersLater) {
-  Config broken = shards_.config();
-  broken.shards[1].port = 1;
-  MysqlCounterStore store(broken, HealthSink(), kNoLog, {shards_.map()});
-  EXPECT_TRUE(Ask(store, ReadMarked{0, 0, 10}).status.done());
-  const Status status = Ask(store, ReadMarked{0, 1, 10}).status;
-  EXPECT_TRUE(status.later());
-  EXPECT_EQ(status.resource, "mysql_1");
-}
-
 }  // namespace
 }  // namespace fanline::mysql

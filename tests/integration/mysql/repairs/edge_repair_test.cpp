@@ -75,31 +75,17 @@ class EdgeRepairTest : public ::testing::Test {
                cid_ = shards_.UserOn(0, 2);
 };
 
-TEST_F(EdgeRepairTest, BothRowsOfEveryEdgeAreReadInTheOrderAsked) {
-  Follow(ann_, bob_);
-  Follow(bob_, cid_, kNow + 1);
-  shards_.of(cid_).Execute("DELETE FROM follower WHERE dst = " + ToString(cid_));
-  const auto rows = Read({{bob_, cid_}, {ann_, bob_}, {cid_, ann_}, {ann_, bob_}});
-  ASSERT_EQ(rows.size(), 4u);
-  EXPECT_EQ(rows[0].forward, (Edge{bob_, cid_, kNow + 1, true, kNow / 1000}));
-  EXPECT_EQ(rows[0].reverse, (Edge{.src = bob_, .dst = cid_}));
-  EXPECT_EQ(rows[1].forward, (Edge{ann_, bob_, kNow, true, kNow / 1000}));
-  EXPECT_EQ(rows[1].reverse, rows[1].forward);
-  EXPECT_EQ(rows[2].forward, (Edge{.src = cid_, .dst = ann_}));
-  EXPECT_EQ(rows[3].reverse, rows[1].reverse);
-}
-
 TEST_F(EdgeRepairTest, TheLastRepairsOfAnEdgeAreReadNewestFirst) {
   Connection& shard = shards_.of(ann_);
   for (uint64_t ver = 1; ver <= 4; ++ver) {
     const UserId dst = ver == 3 ? cid_ : bob_;
-    shard.Execute(RepairSql({"pair", "stale", ann_, dst, "none", "follows", ver}));
+    shard.Execute(RepairSql({"pair", "it's", ann_, dst, "none", "follows", ver}));
   }
   const auto repairs = LastRepairs(shard, {ann_, bob_}, 100, 2);
   ASSERT_EQ(repairs.size(), 2u);
   EXPECT_EQ(repairs[0].repair.ver, 4u);
   EXPECT_EQ(repairs[1].repair.ver, 2u);
-  EXPECT_EQ(repairs[1].repair.net + " " + repairs[1].repair.cause, "pair stale");
+  EXPECT_EQ(repairs[1].repair.net + " " + repairs[1].repair.cause, "pair it's");
   EXPECT_EQ(repairs[1].repair.before + " " + repairs[1].repair.after, "none follows");
   EXPECT_GT(repairs[1].at, static_cast<UnixMs>(kNow / 1000));
   EXPECT_EQ(LastRepairs(shard, {ann_, bob_}, 3, 5).size(), 2u);  // the oldest is not looked at
@@ -198,30 +184,6 @@ TEST_F(EdgeRepairTest, EqualVersionsWithDifferentStatesAreWrittenAnewFromTheForw
   RelayAll();
   EXPECT_EQ(shards_.FansCount(bob_), 1);
   shards_.ExpectConsistent();
-}
-
-TEST_F(EdgeRepairTest, ANewerForwardRowIsLeftAsItIs) {
-  Follow(ann_, bob_);
-  const Edge read = Read({{ann_, bob_}})[0].reverse;
-  Relations::Result result;
-  ASSERT_TRUE(relations_.Unfollow(ann_, bob_, kNow + 9, &result).done());
-  const ForwardChanged adopted = Adopt(read);
-  EXPECT_FALSE(adopted.changed);
-  EXPECT_EQ(adopted.edge.ver, kNow + 9);
-  shards_.ExpectConsistent();
-}
-
-TEST_F(EdgeRepairTest, ARepairIsWrittenDownAsItWas) {
-  shards_.of(ann_).Execute(RepairSql({"pair", "it's", ann_, bob_, "- 0", "7 1", 7}));
-  std::string row;
-  shards_.of(ann_).Query(
-      "SELECT CONCAT_WS('|', net, cause, src, dst, before_value, after_value, ver),"
-      " at > 1700000000000 FROM repair_log",
-      [&](const Row& columns) {
-        row = columns.Text(1);
-        EXPECT_TRUE(columns.Bool(2));
-      });
-  EXPECT_EQ(row, "pair|it's|" + ToString(ann_) + "|" + ToString(bob_) + "|- 0|7 1|7");
 }
 
 }  // namespace

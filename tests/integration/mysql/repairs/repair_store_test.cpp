@@ -23,26 +23,20 @@ class RepairStoreTest : public ::testing::Test {
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
 };
 
-TEST_F(RepairStoreTest, AReverseRowThatIsAheadIsTakenOverByBothRows) {
-  const Edge ahead{ann_, bob_, 300, true, 9};
-  ASSERT_TRUE(Ask(ApplyEdges{0, 1, {ahead}}).status.done());
-  auto read = Ask(ReadEdges{0, {ahead.key()}});
-  ASSERT_TRUE(read.rows.at(0).status.done()) << read.rows.at(0).status.message;
-  EXPECT_EQ(read.rows[0].reverse, ahead.state());
-  EXPECT_EQ(read.rows[0].forward, EdgeState{});
-
-  const Edge taken{ann_, bob_, 301, true, 9};
-  const auto adopted = Ask(AdoptEdge{0, taken});
-  ASSERT_TRUE(adopted.status.done()) << adopted.status.message;
-  EXPECT_TRUE(adopted.adopted);
-  EXPECT_EQ(adopted.edge, taken);
-  const auto applied = Ask(ApplyEdges{0, 1, {taken}});
-  EXPECT_EQ(applied.applied.at(0).ver, 301u);
-  EXPECT_TRUE(applied.applied[0].written);
-  shards_.ExpectConsistent();
-  EXPECT_EQ(shards_.PendingChanges(), 1);
-
-  EXPECT_FALSE(Ask(AdoptEdge{0, taken}).adopted) << "a repetition";
+// Somebody has locked the row that the only thread of its shard waits for. A wait ends after two
+// seconds.
+TEST_F(RepairStoreTest, AShardThatHangsTakesNoThreadOfAnother) {
+  MysqlRepairStore store(shards_.config(), shards_.map(), 1);
+  const UserId cid = shards_.UserOn(0, 2);
+  ASSERT_TRUE(Ask(ApplyEdges{0, 1, {{ann_, bob_, 300, true, 9}}}).status.done());
+  shards_.on(1).Execute("START TRANSACTION");
+  shards_.on(1).Execute("UPDATE follower SET pos = pos + 1 WHERE dst = " + ToString(bob_));
+  Replies<EdgesApplied> slow;
+  store.Submit(ApplyEdges{1, 1, {{ann_, bob_, 301, true, 9}}}, slow);
+  EXPECT_TRUE(fanline::Ask(store, ApplyEdges{0, 0, {{bob_, cid, 300, true, 9}}}).status.done());
+  EXPECT_TRUE(fanline::Ask(store, ReadReconcilerMode{}).status.done());
+  shards_.on(1).Execute("ROLLBACK");
+  EXPECT_TRUE(slow.Await(1).status.done()) << "the others were answered after its wait was over";
 }
 
 TEST_F(RepairStoreTest, ARepairIsRecordedOnTheForwardShardWithWhatItWasAndIs) {

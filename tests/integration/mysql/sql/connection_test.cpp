@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/integration/mysql/demotable_primary.h"
 #include "tests/integration/mysql/shards.h"
 
 namespace fanline::mysql {
@@ -44,8 +45,7 @@ TEST_F(ConnectionTest, TheSessionIsStrictUtcReadCommittedAndAutocommit) {
 
 // Both shards' account has one password: it is changed for an account of this test's own.
 TEST_F(ConnectionTest, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
-  Config as_admin = shards_.config();
-  as_admin.user = "admin";  // of the same password, see stack/services/mysql.py
+  const Config as_admin = AsAdmin(shards_.config());
   Connection admin(as_admin, 0);
   admin.Open();
   const std::string database = as_admin.shards[0].database;

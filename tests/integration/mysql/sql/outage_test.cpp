@@ -1,10 +1,6 @@
 // A shard that is away, refuses, hangs or drops connections: its own requests are told so by name,
 // in bounded time, and the other shard's never notice.
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -14,36 +10,15 @@
 #include "backends/mysql/posts/truth.h"
 #include "backends/mysql/sql/shard_connections.h"
 #include "backends/mysql/sql/shard_probe.h"
+#include "tests/integration/mysql/demotable_primary.h"
 #include "tests/integration/mysql/shards.h"
 #include "tests/integration/replies.h"
+#include "tests/support/hanging_host.h"
 
 namespace fanline::mysql {
 namespace {
 
-// A port that takes connections and says nothing (hangs), or, closed again, that refuses.
-class SilentServer {
- public:
-  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    EXPECT_EQ(::listen(socket_, 16), 0);
-    socklen_t size = sizeof address;
-    ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
-    port_ = ntohs(address.sin_port);
-  }
-  ~SilentServer() { Close(); }
-  void Close() {
-    if (socket_ >= 0) ::close(socket_);
-    socket_ = -1;
-  }
-  uint16_t port() const { return port_; }
-
- private:
-  int socket_;
-  uint16_t port_ = 0;
-};
+constexpr uint16_t kNobodysPort = 1;
 
 class Outage : public ::testing::Test {
  protected:
@@ -85,14 +60,12 @@ void ExpectDone(const SyncTruth& reply) {
 }
 
 TEST_F(Outage, AShardThatRefusesIsNamedAndTheOtherAnswers) {
-  SilentServer server;
-  server.Close();
   std::atomic<int> down = 0, up = 0;
   const HealthSink health = [&](Shard shard, const Status& status) {
     EXPECT_EQ(shard, status.done() ? 0u : 1u);
     ++(status.done() ? up : down);
   };
-  MysqlTruth truth(With(server.port()), health, kNoLog, service());
+  MysqlTruth truth(With(kNobodysPort), health, kNoLog, service());
   for (uint64_t id = 1; id <= 100; id += 2) {
     truth.Submit(Request(0, id), replies_);
     truth.Submit(Request(1, id + 1), replies_);
@@ -104,8 +77,8 @@ TEST_F(Outage, AShardThatRefusesIsNamedAndTheOtherAnswers) {
 }
 
 TEST_F(Outage, AShardThatHangsCostsItsRequestsAConnectTimeoutAndTheOthersNothing) {
-  SilentServer server;
-  MysqlTruth truth(With(server.port()), {}, kNoLog, service());
+  const HangingHost host;
+  MysqlTruth truth(With(host.address().port), {}, kNoLog, service());
   const auto begin = std::chrono::steady_clock::now();
   truth.Submit(Request(1, 1), replies_);
   truth.Submit(Request(0, 2), replies_);
@@ -162,18 +135,9 @@ struct ShardTold {
 // A planned switchover leaves the old primary up, as a replica that lags behind.
 class Demoted : public Outage {
  protected:
-  Demoted() { admin_.Open(); }
-  ~Demoted() override { SetReadOnly("OFF"); }
+  void SetReadOnly(const std::string& value) { primary_.SetReadOnly(value); }
 
-  Config AsAdmin() const {
-    Config config = shards_.config();
-    config.user = "admin";  // of the same password, see stack/services/mysql.py
-    return config;
-  }
-  void SetReadOnly(const std::string& value) { admin_.Execute("SET GLOBAL read_only = " + value); }
-
-  const Config admin_config_ = AsAdmin();
-  Connection admin_{admin_config_, 1};
+  DemotablePrimary primary_{shards_.config(), 1};
 };
 
 TEST_F(Demoted, TruthIsNotReadFromWhatWasThePrimary) {
@@ -387,8 +351,8 @@ TEST_F(Outage, AnIdleConnectionThatDiedCostsABlockingCallerNothing) {
 }
 
 TEST_F(Outage, ABlockingCallerIsRefusedAtOnceUntilTheBackOffIsOver) {
-  SilentServer server;
-  Config config = With(server.port());
+  const HangingHost host;
+  Config config = With(host.address().port);
   config.reopen = {.first = std::chrono::seconds(30), .most = std::chrono::seconds(30)};
   ShardConnections connections(config);
   const auto ask = [&] { return connections.Run(1, [](Connection&) {}); };

@@ -61,12 +61,5 @@ TEST_F(ScanTest, AnEmptyShardIsDoneAtOnce) {
   EXPECT_TRUE(ScanVisiblePosts(connections_, 1, [](UserId, Item, bool) { FAIL(); }).done());
 }
 
-TEST_F(ScanTest, AShardThatIsAwayIsNamed) {
-  Config config = shards_.config();
-  config.shards[1].port = 1;
-  ShardConnections connections(config);
-  EXPECT_EQ(ScanFollowing(connections, 1, [](UserId, UserId) {}).resource, "mysql_1");
-}
-
 }  // namespace
 }  // namespace fanline::mysql

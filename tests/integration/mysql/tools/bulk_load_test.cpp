@@ -7,8 +7,8 @@
 #include <set>
 
 #include "backends/mysql/tools/shard_load.h"
+#include "tests/integration/mysql/relation_shards.h"
 #include "tests/integration/mysql/relations.h"
-#include "tests/integration/mysql/shards.h"
 #include "tests/unit/seeded.h"
 
 namespace fanline::mysql {
@@ -32,7 +32,7 @@ class BulkLoadTest : public ::testing::Test {
     EXPECT_TRUE(status.done()) << status.message;
     return result;
   }
-  Pairs Rows(const std::string& table) {
+  Pairs LiveRows(const std::string& table) {
     Pairs rows;
     for (Shard shard = 0; shard < shards_.count(); ++shard) {
       shards_.on(shard).Query("SELECT src, dst FROM " + table + " WHERE state = 1",
@@ -42,23 +42,9 @@ class BulkLoadTest : public ::testing::Test {
     }
     return rows;
   }
-  void ExpectCountersMatchRows() {
-    for (Shard shard = 0; shard < shards_.count(); ++shard) {
-      EXPECT_EQ(0, shards_.Number(
-                       shard,
-                       "SELECT COUNT(*) FROM (SELECT src, COUNT(*) n FROM following WHERE state = 1"
-                       " GROUP BY src) f LEFT JOIN user_rel r ON r.user_id = f.src"
-                       " WHERE r.following_cnt IS NULL OR r.following_cnt <> f.n"));
-      EXPECT_EQ(0, shards_.Number(
-                       shard,
-                       "SELECT COUNT(*) FROM (SELECT dst, COUNT(*) n FROM follower WHERE state = 1"
-                       " GROUP BY dst) f LEFT JOIN user_fan r ON r.user_id = f.dst"
-                       " WHERE r.fans_cnt IS NULL OR r.fans_cnt <> f.n"));
-    }
-  }
 
   testing::Seeded seeded_;
-  Shards shards_;
+  RelationShards shards_;
 };
 
 TEST_F(BulkLoadTest, EveryEdgeArrivesInBothDirectionsOnItsShardAndIsCounted) {
@@ -66,9 +52,9 @@ TEST_F(BulkLoadTest, EveryEdgeArrivesInBothDirectionsOnItsShardAndIsCounted) {
   const auto result = Load(edges);
   EXPECT_EQ(result.edges, edges.size());
   EXPECT_EQ(result.already_there, 0u);
-  EXPECT_EQ(Rows("following"), edges);
-  EXPECT_EQ(Rows("follower"), edges);
-  ExpectCountersMatchRows();
+  EXPECT_EQ(LiveRows("following"), edges);
+  EXPECT_EQ(LiveRows("follower"), edges);
+  shards_.ExpectCountersMatchRows();
   for (Shard shard = 0; shard < shards_.count(); ++shard) {
     shards_.on(shard).Query("SELECT dst, bucket, src, ver, pos FROM follower", [&](const Row& row) {
       ASSERT_EQ(shards_.map().ShardOf(UserId{row.UInt64(1)}), shard);
@@ -109,8 +95,8 @@ TEST_F(BulkLoadTest, WhatGoesBeyondTheLimitOfFollowedUsersIsLoadedAndCounted) {
   ASSERT_TRUE(loader.Load(kNow, {}, &result).done());
   EXPECT_EQ(result.users_over_limit, 2u);
   EXPECT_EQ(result.edges_over_limit, 4u);
-  EXPECT_EQ(Rows("following").size(), 9u);
-  ExpectCountersMatchRows();
+  EXPECT_EQ(LiveRows("following").size(), 9u);
+  shards_.ExpectCountersMatchRows();
 }
 
 TEST_F(BulkLoadTest, LoadingAgainAfterAnInterruptionCompletesAndChangesNothingElse) {
@@ -121,9 +107,9 @@ TEST_F(BulkLoadTest, LoadingAgainAfterAnInterruptionCompletesAndChangesNothingEl
   Load(edges);
   const auto again = Load(edges);
   EXPECT_EQ(again.already_there, edges.size());
-  EXPECT_EQ(Rows("following"), edges);
-  EXPECT_EQ(Rows("follower"), edges);
-  ExpectCountersMatchRows();
+  EXPECT_EQ(LiveRows("following"), edges);
+  EXPECT_EQ(LiveRows("follower"), edges);
+  shards_.ExpectCountersMatchRows();
 }
 
 TEST_F(BulkLoadTest, AnEdgeThatWasUnfollowedStaysUnfollowed) {
@@ -134,8 +120,8 @@ TEST_F(BulkLoadTest, AnEdgeThatWasUnfollowedStaysUnfollowed) {
   ASSERT_TRUE(relations.Unfollow(ann, bob, kNow + 2, &change).done());
   const auto result = Load({{Raw(ann), Raw(bob)}, {Raw(bob), Raw(ann)}});
   EXPECT_EQ(result.already_there, 1u);
-  EXPECT_EQ(Rows("following"), (Pairs{{Raw(bob), Raw(ann)}}));
-  EXPECT_EQ(Rows("follower"), (Pairs{{Raw(bob), Raw(ann)}}));
+  EXPECT_EQ(LiveRows("following"), (Pairs{{Raw(bob), Raw(ann)}}));
+  EXPECT_EQ(LiveRows("follower"), (Pairs{{Raw(bob), Raw(ann)}}));
 }
 
 TEST_F(BulkLoadTest, DirectionsThatDisagreeAreReported) {

@@ -1,0 +1,108 @@
+// Which rows of one forward shard's log1 a mirror reads next. One read is under way at a time.
+//
+//   new      above the highest id seen, often; at once again after a full page
+//   late     the ids of the last 30 s again: transactions do not commit in the order of their ids
+//   backlog  for each reverse shard a cursor: all of its rows up to there were taken or are done.
+//            Where a row found no room, its shard's cursor stays below it. Once there is room the
+//            backlog is read on from there.
+//   sweep    all rows from 0, now and then and at a bounded pace, for what all others missed
+//
+// A shard that was away, or that answers from another server, may have lost its tail: it gives ids
+// out again that are not above the highest seen. So after each failure (Doubt) all cursors begin at
+// 0 anew, and the highest id is asked for.
+//
+// New rows come in batches under load, and at once after quiet (GatherPace).
+//
+// Passive, not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "fanline/base/gather.h"
+#include "fanline/base/mutation_switches.h"
+#include "fanline/base/time.h"
+#include "fanline/model/bucket.h"
+#include "fanline/ports/change_log.h"
+#include "mirror/limits.h"
+
+namespace fanline::mirror {
+
+class Reads {
+ public:
+  enum class Kind { kNew, kLate, kBacklog, kSweep };
+  // What became of a row that was read.
+  enum class Fate { kTaken, kNoRoom };
+
+  // `shards`: reverse shards. `limits` outlives this.
+  Reads(const Limits& limits, Shard shards, Duration gather, const MutationSwitches& switches);
+
+  // The id above which to read now; none: a read is under way, or it is not time yet.
+  // `room(reverse)`: whether that shard has room for a page of its backlog.
+  [[nodiscard]] std::optional<uint64_t> Next(Time now, const std::function<bool(Shard)>& room);
+  // What the read that is under way is for, and when it was sent.
+  [[nodiscard]] bool under_way() const { return reading_.has_value(); }
+  [[nodiscard]] Kind kind() const { return reading_->kind; }
+  [[nodiscard]] Time sent_at() const { return reading_->sent_at; }
+
+  // Its answer. `take(change)` -> {reverse shard, Fate}, for each row in turn.
+  template <typename Take>
+  void Done(const PendingRead& read, Time now, Take take) {
+    std::vector<uint64_t> missed(cursors_.size(), 0);
+    for (const LoggedChange& change : read.changes) {
+      const auto [reverse, fate] = take(change);
+      if (fate == Fate::kNoRoom && missed[reverse] == 0) missed[reverse] = change.id;
+    }
+    Note(read, missed, now);
+  }
+  // It failed. `random`: any 64 bits.
+  void Failed(Time now, uint64_t random);
+  // The server behind the shard may be another by now.
+  void Doubt() { ++doubts_; }
+
+  // When Next may have a read without a further call; none: not before one.
+  [[nodiscard]] std::optional<Time> timer() const;
+
+ private:
+  struct Reading {
+    Kind kind = Kind::kNew;
+    uint64_t after = 0;
+    Time sent_at{};
+    uint64_t doubts = 0;  // by then
+  };
+  struct Pass {
+    bool running = false;
+    uint64_t after = 0;
+    Time at{}, began{};
+  };
+
+  std::optional<uint64_t> Begin(Kind kind, uint64_t after, Time now);
+  std::optional<uint64_t> NextOfPass(Kind kind, Pass& pass, uint64_t from, Time now);
+  std::optional<uint64_t> NextOfBacklog(Time now, const std::function<bool(Shard)>& room);
+  void Note(const PendingRead& read, const std::vector<uint64_t>& missed, Time now);
+  void BeginAnew(const Reading& reading, uint64_t newest, Time now);
+  void Remember(Time now);
+
+  const Limits& limits_;
+  const MutationSwitches switches_;
+  bool known() const { return settled_ == doubts_; }
+
+  uint64_t doubts_ = 1, settled_ = 0;
+  uint64_t newest_ = 0;                         // the highest id seen
+  std::deque<std::pair<Time, uint64_t>> seen_;  // newest_ as it was, for 30 s
+  std::vector<uint64_t> cursors_;               // by reverse shard
+  Shard turn_ = 0;                              // the reverse shard whose backlog is next
+  Pass late_, sweep_;
+  GatherPace pace_;
+  Time poll_at_{};
+  bool full_ = false;  // the last read of new rows was a full page, and others have not read since
+  std::optional<Reading> reading_;
+  uint32_t attempts_ = 0;
+  std::optional<Time> retry_at_;
+};
+
+}  // namespace fanline::mirror

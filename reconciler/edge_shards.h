@@ -1,0 +1,28 @@
+// The two shards of an edge: the one of its forward row, by src, and the one of its reverse row, by
+// dst. Work is kept apart by the pair of both, so that a shard that is away or hangs holds up its
+// own edges only.
+#pragma once
+
+#include <cstddef>
+
+#include "fanline/model/bucket.h"
+#include "fanline/model/edge.h"
+
+namespace fanline::reconciler {
+
+struct EdgeShards {
+  ShardMap reverse = ShardMap::Even(1);
+  ShardMap forward = ShardMap::Even(1);
+
+  size_t pairs() const { return size_t{reverse.shards()} * forward.shards(); }
+  // Numbers the pairs of shards from 0: all pairs of a reverse shard lie side by side.
+  size_t NumberOf(Bucket src, Bucket dst) const {
+    return size_t{reverse.ShardOf(dst)} * forward.shards() + forward.ShardOf(src);
+  }
+  size_t NumberOf(const EdgeKey& edge) const {
+    return NumberOf(BucketOf(edge.src), BucketOf(edge.dst));
+  }
+  Shard ReverseOf(size_t number) const { return static_cast<Shard>(number / forward.shards()); }
+};
+
+}  // namespace fanline::reconciler

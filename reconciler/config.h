@@ -26,8 +26,8 @@ struct Config {
   std::string forward_shards, reverse_shards;
   std::string forward_table, reverse_table;
   std::vector<std::string> edge_columns = {"src", "dst", "ver", "state", "pos"};
-  std::string mirror_group;  // of the application's; empty: no mirror that could lag
-  uint32_t store_threads = 2;               // of each shard
+  std::string mirror_group;    // of the application's; empty: no mirror that could lag
+  uint32_t store_threads = 2;  // of each shard
   Limits limits;
   RetryLimits retries;
   GateLimits gate;

@@ -127,10 +127,8 @@ int Main(int argc, char** argv) {
   const AppWatch app_watch(app, process);
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, log);
   const bool lags = !config.mirror_group.empty();
-  kafka::KafkaLogPositions positions({.client = client,
-                                      .topic = kRelationLogTopic,
-                                      .group = lags ? config.mirror_group : config.group},
-                                     log);
+  const std::string& group = lags ? config.mirror_group : config.group;
+  kafka::KafkaLogPositions positions({client, kRelationLogTopic, group}, log);
   const auto consumer = [&](const std::string& group, const char* topic) {
     return kafka::ConsumerOptions{
         .client = client, .group = group, .topic = topic, .wake_fd = process.wakeup.fd()};

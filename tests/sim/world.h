@@ -21,7 +21,6 @@
 #include "fanline/wire/relation_log.h"
 #include "tests/fakes/fake_mysql.h"
 #include "tests/fakes/fake_redis.h"
-#include "tests/sim/announced.h"
 #include "tests/sim/chance.h"
 #include "tests/sim/network.h"
 #include "tests/sim/odd_hints.h"

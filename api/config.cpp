@@ -95,12 +95,13 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   AddDoorOptions(table, config);
   table
       .Add("threads", &limits.threads,
-           "requests about relations that use the shards at once; each holds up to one connection "
-           "to every shard")
+           "requests about relations that a shard serves at once; each holds a connection to it. A "
+           "quarter of them is kept for changes, and a quarter for what only reads")
       .Range(1, 1'000);
   table
       .Add("queue", &limits.queue,
-           "requests that wait for one of the threads; one more is answered with 503")
+           "changes of relations that wait for a shard's threads, and as many requests that only "
+           "read; one more is answered with 503")
       .Range(1, 100'000);
   table
       .Add("longest-wait", &limits.longest_wait,

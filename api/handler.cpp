@@ -1,7 +1,5 @@
 #include "api/handler.h"
 
-#include <exception>
-#include <memory>
 #include <string_view>
 #include <variant>
 
@@ -11,27 +9,6 @@
 
 namespace fanline::api {
 namespace {
-
-struct Performed {
-  Response response;
-  Status failed;  // not done: the store's own words, which clients never see
-};
-
-Performed Perform(const Call& call, RelationStore& store, const Context& context) {
-  try {
-    Response response;
-    response.body =
-        call.perform(store, context).dump(-1, ' ', false, Json::error_handler_t::replace);
-    return {std::move(response), Status::Done()};
-  } catch (const Refused& refused) {
-    return {ToResponse(refused.problem), Status::Done()};
-  } catch (const StoreFailed& failed) {
-    const Problem problem = failed.status.later() ? StoreAway() : ProblemOfStatus(500);
-    return {ToResponse(problem), failed.status};
-  } catch (const std::exception& error) {
-    return {ToResponse(ProblemOfStatus(500)), Status::Never(error.what())};
-  }
-}
 
 Problem NothingIsPublished() {
   return {Code::kNotImplemented,
@@ -48,8 +25,8 @@ http::Limits HttpLimits(const Limits& limits) {
   http.head = kMostHeadBytes;
   http.connections = limits.connections;
   http.idle_time = std::chrono::duration_cast<std::chrono::milliseconds>(limits.idle_time);
-  // Each store, and each connection to Redis, keeps at most one thread busy.
-  http.threads = limits.threads + limits.page_threads + 1;
+  // Each connection to Redis keeps at most one thread busy.
+  http.threads = limits.page_threads + 2;
   return http;
 }
 
@@ -76,35 +53,29 @@ void Handler::Serve(Request request, Answer reply) {
   if (const auto refused = RefusedAtTheDoor(request, allowed_origins_)) {
     return answer(route, ToResponse(*refused));
   }
-  std::shared_ptr<const Call> call;
+  Call call;
   try {
-    call = std::make_shared<const Call>(row->read(Asked(segments, request)));
+    call = row->read(Asked(segments, request));
   } catch (const Refused& refused) {
     return answer(route, ToResponse(refused.problem));
   }
-  if (call->page != nullptr) {
-    return pages_.Serve(call->page, route,
+  if (call.page != nullptr) {
+    return pages_.Serve(call.page, route,
                         [answer, route](Response response) { answer(route, std::move(response)); });
   }
-  if (call->event) {
+  if (call.event) {
     if (publisher_ == nullptr) return answer(route, ToResponse(NothingIsPublished()));
-    return publisher_->Publish(*call->event, route, [answer, route](Response response) {
+    return publisher_->Publish(*call.event, route, [answer, route](Response response) {
       answer(route, std::move(response));
     });
   }
-  stores_.Submit(
-      Touched::Of(call->owners, map_),
-      [this, answer, route, call](RelationStore* store, StorePool::Refusal refusal) {
-        if (store == nullptr) return answer(route, ToResponse(ProblemOf(refusal)));
-        Performed performed = Perform(*call, *store,
-                                      {.unix_us = static_cast<uint64_t>(clock_().unix_ms) * 1000,
-                                       .following_limit = limits_.following_limit});
-        if (!performed.failed.done()) {
-          metrics_.StoreFailed(route, performed.failed.resource, performed.failed.message);
-        }
-        answer(route, std::move(performed.response));
-      },
-      true);
+  relations_.Begin(call, request.alive,
+                   [this, answer, route](Response response, const Status& failed) {
+                     if (!failed.done() && failed.cause != Cause::kOverloaded) {
+                       metrics_.StoreFailed(route, failed.resource, failed.message);
+                     }
+                     answer(route, std::move(response));
+                   });
 }
 
 }  // namespace fanline::api

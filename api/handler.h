@@ -1,5 +1,5 @@
-// Serves a request: matches its route, parses it, asks the store and answers. Also turns the HTTP
-// server's refusals into problems of the API.
+// Serves a request: matches its route, parses it, and has it answered by the shards, as a page or
+// by Kafka. Also turns the HTTP server's refusals into problems of the API.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,9 @@
 
 #include "api/limits.h"
 #include "api/metrics.h"
+#include "api/operations/exchange.h"
 #include "api/pages.h"
 #include "api/publisher.h"
-#include "api/store_pool.h"
-#include "fanline/model/bucket.h"
 #include "http/limits.h"
 #include "http/service.h"
 
@@ -23,23 +22,20 @@ http::Limits HttpLimits(const Limits& limits);
 
 class Handler final : public http::Service {
  public:
-  // All outlive the handler; `stores` also outlives the requests it was given. `publisher` may be
-  // null: requests to publish are then refused. `clock`: any thread. `allowed_origins`: whose pages
-  // may change something (door.h).
-  Handler(StorePool& stores, Pages& pages, Publisher* publisher, const ShardMap& map,
-          const Limits& limits, Metrics& metrics, std::function<Now()> clock,
-          std::vector<std::string> allowed_origins = {})
-      : stores_(stores),
+  // All outlive the handler and the requests it was given. `publisher` may be null: requests to
+  // publish are then refused. `clock`: any thread. `allowed_origins`: whose pages may change
+  // something (door.h).
+  Handler(Exchanges& relations, Pages& pages, Publisher* publisher, Metrics& metrics,
+          std::function<Now()> clock, std::vector<std::string> allowed_origins = {})
+      : relations_(relations),
         pages_(pages),
         publisher_(publisher),
-        map_(map),
-        limits_(limits),
         metrics_(metrics),
         clock_(std::move(clock)),
         allowed_origins_(std::move(allowed_origins)) {}
 
-  // Blocks the calling thread only while it uses a store. A request that waits for a store is
-  // answered later, from a thread of the pool: no more threads are blocked than there are stores.
+  // Blocks the calling thread only while a page is read from Redis. All else is answered later, by
+  // the thread that brings a store's reply.
   void Serve(http::Request request, Answer answer) override;
 
   // Turns the refusal into a problem of the API, and counts it.
@@ -55,11 +51,9 @@ class Handler final : public http::Service {
   }
 
  private:
-  StorePool& stores_;
+  Exchanges& relations_;
   Pages& pages_;
   Publisher* const publisher_;
-  const ShardMap& map_;
-  const Limits limits_;
   Metrics& metrics_;
   const std::function<Now()> clock_;
   const std::vector<std::string> allowed_origins_;

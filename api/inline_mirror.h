@@ -1,21 +1,26 @@
-// In mode `sync`, also writes the reverse row inline and waits for it, at most `budget`. A failure
-// or a late write is harmless: the row of log1 stays pending for the mirror. In mode `async`,
-// applies an edge without waiting if the change was already in place, which may be the repetition
-// of an interrupted change.
+// Changes forward edges, and writes reverse rows inline as the mirror's mode says. In mode `sync` a
+// change is answered when its reverse row is written, or after `budget`. A failure or a late write
+// is harmless: the row of log1 stays pending for the mirror. In mode `async` a reverse row is
+// written only if the change was already in place, which may be the repetition of an interrupted
+// change; the answer does not wait for it.
 //
 // The mode is the installation's (fanline/ports/mirror_mode.h) and is read once a second; a shard
 // that does not answer leaves it as it was.
 //
-// After and the replies: any thread. Step: one thread.
+// Submit and the replies: any thread. Step: one thread.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
 
 #include "api/metrics.h"
 #include "fanline/base/time.h"
 #include "fanline/model/bucket.h"
-#include "fanline/ports/ask.h"
 #include "fanline/ports/forward_edges.h"
 #include "fanline/ports/mirror_mode.h"
 #include "fanline/ports/port.h"
@@ -23,39 +28,73 @@
 
 namespace fanline::api {
 
-class InlineMirror {
+class InlineMirror final : public Serves<ChangeEdge> {
  public:
   static constexpr Duration kModeEvery = std::chrono::seconds(1);
   static constexpr Duration kBudget = std::chrono::milliseconds(50);
 
-  // All outlive it. `budget`: how long After may wait.
-  InlineMirror(Serves<ApplyEdges>& reverse, Serves<ReadMirrorMode>& modes, const ShardMap& map,
-               Metrics& metrics, Duration budget = kBudget)
-      : reverse_(reverse), modes_(modes, *this), map_(map), metrics_(metrics), budget_(budget) {}
+  struct Servers {
+    Serves<ChangeEdge>& forward;
+    Serves<ApplyEdges>& reverse;
+    Serves<ReadMirrorMode>& modes;
+  };
 
-  // Call after a change of a forward edge was committed or found to be in place already.
-  void After(const ForwardChanged& changed);
+  // The servers reply to it, so it outlives them, and `map` and `metrics` outlive it.
+  InlineMirror(Servers servers, const ShardMap& map, Metrics& metrics, std::function<Time()> clock,
+               Duration budget = kBudget)
+      : forward_(servers.forward, *this),
+        reverse_(servers.reverse, *this),
+        modes_(servers.modes, *this),
+        map_(map),
+        metrics_(metrics),
+        clock_(std::move(clock)),
+        budget_(budget) {}
 
-  // Asks for the mode when it is due; returns when to call it again.
+  void Submit(ChangeEdge request, ReplyTo<EdgeChanged> to) override {
+    SubmitInTurn(request, to, {});
+  }
+  void SubmitInTurn(ChangeEdge request, ReplyTo<EdgeChanged> to, Turn turn) override;
+
+  // Answers changes whose budget is used up, and asks for the mode when it is due. Returns when to
+  // call it again.
   Time Step(Time now);
 
-  // The replies. Those of edges come here only if After does not wait for them.
+  // The replies.
+  void Push(EdgeChanged reply);
   void Push(const EdgesApplied& reply);
   void Push(const MirrorModeRead& reply);
 
  private:
-  Serves<ApplyEdges>& reverse_;
+  static constexpr Duration kTick = std::chrono::milliseconds(10);
+
+  struct Change {
+    uint64_t id = 0;  // the asker's
+    ReplyTo<EdgeChanged> to = {};
+    EdgeChanged reply = {};
+    Time until = Time::max();  // it waits for its reverse row
+  };
+
+  // Nothing: it was answered.
+  std::optional<Change> Take(uint64_t id);
+  static void Answer(Change change);
+  void AnswerTheLate(Time now);
+  void ReverseRow(uint64_t id, const Edge& edge);
+
+  const Port<ChangeEdge> forward_;
+  const Port<ApplyEdges> reverse_;
   const Port<ReadMirrorMode> modes_;
   const ShardMap& map_;
   Metrics& metrics_;
+  const std::function<Time()> clock_;
   const Duration budget_;
 
   std::atomic<MirrorMode> mode_ = MirrorMode::kAsync;
-  std::atomic<uint64_t> last_id_ = 0;
   std::atomic<bool> mode_asked_ = false;
   Time ask_mode_at_{};
 
-  Answers<EdgesApplied> answers_{*this};
+  std::mutex mutex_;
+  std::map<uint64_t, Change> open_;  // under mutex_
+  uint64_t last_id_ = 0;             // under mutex_
 };
 
 }  // namespace fanline::api

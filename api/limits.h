@@ -4,16 +4,14 @@
 #include <cstdint>
 
 #include "fanline/base/time.h"
-#include "fanline/ports/forward_edges.h"
 
 namespace fanline::api {
 
 struct Limits {
-  uint32_t following_limit = kMostFollowed;       // the installation's
   uint32_t connections = 16'384;                  // clients connected at once
   Duration idle_time = std::chrono::seconds(75);  // of a connection between two requests
-  uint32_t threads = 16;  // requests about relations that use the shards at once
-  // Requests that may wait for a store, and for how long before they are refused.
+  uint32_t threads = 16;  // requests about relations that a shard serves at once
+  // Of each class: requests that may wait for a shard, and for how long before they are refused.
   uint32_t queue = 1'024;
   Duration longest_wait = std::chrono::milliseconds(500);
 

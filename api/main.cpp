@@ -1,6 +1,7 @@
-// HTTP/JSON -> Handler -> the relation store (MariaDB), or Pages -> live timelines (Redis), the
-// truth (MariaDB) and rebuilds, or Publisher -> feed-events (Kafka). Wiring only.
+// HTTP/JSON -> Handler -> Exchanges with the shards (MariaDB), or Pages -> live timelines (Redis),
+// the truth (MariaDB) and rebuilds, or Publisher -> feed-events (Kafka). Wiring only.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <optional>
 
@@ -13,7 +14,6 @@
 #include "api/rebuilds.h"
 #include "api/store_pool.h"
 #include "backends/kafka/producer.h"
-#include "backends/mysql/edges/mirror_store.h"
 #include "backends/mysql/edges/relation_store.h"
 #include "backends/mysql/posts/post_bodies.h"
 #include "backends/mysql/posts/reader_truth.h"
@@ -129,19 +129,33 @@ struct PageServing {
   api::Pages pages;
 };
 
-// Writes reverse rows inline, as the mode says.
-struct Mirroring {
-  Mirroring(const mysql::Config& config, const ShardMap& map, api::Metrics& metrics,
-            const daemon::Log& log)
-      : reverse(config, {}, log.Sink(), {}, {.threads_per_shard = 2, .batch = 8, .queue = 1'024}),
-        modes(config, {}, log.Sink(), {}, {.queue = 1'024}) {
-    inline_mirror.emplace(reverse, modes, map, metrics);
+// Serves relations. Each shard has workers of its own.
+struct RelationServing {
+  RelationServing(const mysql::Config& mysql, const mysql::Installation& installation,
+                  const api::Limits& limits, mysql::HealthSink health, api::Metrics& metrics,
+                  const daemon::Log& log)
+      : classes{{{.reserved = limits.threads / 4, .queue = limits.queue},    // changes
+                 {.reserved = limits.threads / 4, .queue = limits.queue}}},  // lookups
+        reverse(mysql, {}, log.Sink(), {}, {.threads_per_shard = 2, .batch = 8, .queue = 1'024}),
+        shards(mysql, std::move(health), log.Sink(),
+               {installation.shard_map, installation.following_limit},
+               {.threads_per_shard = limits.threads,
+                .classes = classes,
+                .newest_first_after = limits.longest_wait / 2,
+                .probes = true}) {
+    const ShardMap& map = installation.shard_map;
+    mirror.emplace(api::InlineMirror::Servers{shards, reverse, shards}, map, metrics,
+                   [] { return daemon::SystemNow().mono; });
+    exchanges.emplace(*mirror, shards, map,
+                      api::Exchanges::Rules{installation.following_limit, limits.longest_wait},
+                      daemon::SystemNow);
   }
 
-  std::optional<api::InlineMirror>
-      inline_mirror;  // the stores' replies come here: it outlives them
+  const std::array<mysql::ClassLimits, 2> classes;  // by api::Work
+  std::optional<api::InlineMirror> mirror;          // with the exchanges: the stores reply to them
+  std::optional<api::Exchanges> exchanges;
   mysql::MysqlReverseStore reverse;
-  mysql::MysqlChangeStore modes;
+  mysql::MysqlRelations shards;
 };
 
 // Publishes posts. Kafka may be away, now or always.
@@ -170,17 +184,22 @@ struct Publishing {
   kafka::Producer producer;
 };
 
-// The main loop keeps the mirror's mode, and has timelines served from Redis once Redis was found
-// fit. Threads of the server and of the stores serve requests.
+// The main loop keeps time, and has timelines served from Redis once Redis was found fit. Threads
+// of the server and of the stores serve requests.
 struct MainLoop {
   daemon::StepResult Step(const Now& now) {
     live.SetReachable(kRedis, redis.fit());
     TellWhatWaits();
-    return {.next_timer = mirror.Step(now.mono)};
+    return {.next_timer = KeepTime(now.mono)};
+  }
+
+  Time KeepTime(Time now) {
+    relations.shards.DropLate();
+    return std::min(relations.mirror->Step(now), now + std::chrono::milliseconds(50));
   }
 
   void TellWhatWaits() const {
-    metrics.Waiting(api::Pool::kRelations, relations.waiting());
+    metrics.Waiting(api::Pool::kRelations, relations.shards.waiting());
     metrics.Waiting(api::Pool::kTimelines, live.waiting());
     metrics.Waiting(api::Pool::kTruth, truth.waiting());
     if (bodies) metrics.Waiting(api::Pool::kBodies, bodies->pool.waiting());
@@ -188,13 +207,13 @@ struct MainLoop {
 
   daemon::DrainResult Drain(const Now& now) {
     server.Stop();
+    KeepTime(now.mono);
     return {.done = server.stopped(), .next_timer = now.mono + std::chrono::milliseconds(20)};
   }
 
-  api::InlineMirror& mirror;
   std::optional<BodyServing>& bodies;
   http::Server& server;
-  api::StorePool& relations;
+  RelationServing& relations;
   api::TimelinePool& live;
   api::TruthPool& truth;
   const wiring::AwaitedRedis& redis;
@@ -208,7 +227,7 @@ constexpr size_t kMostRedisMasters = 16;  // as many as the limit of descriptors
 
 size_t DescriptorsFor(const api::Config& config, uint32_t shards) {
   const api::Limits& limits = config.limits;
-  const size_t stores = limits.threads + limits.pull_threads + limits.rebuild_threads + 8;
+  const size_t stores = limits.threads + limits.pull_threads + limits.rebuild_threads + 4;
   const size_t to_redis = (limits.page_threads + limits.rebuild_threads) * kMostRedisMasters;
   return limits.connections + stores * shards + limits.bodies_threads + to_redis +
          kOtherDescriptors;
@@ -235,29 +254,17 @@ int Main(int argc, char** argv) {
   const auto bodies_config = options::ToConfig(config.bodies);
   if (bodies_config) BodyServing::RequireTable(*bodies_config);
   const auto& map = installation.shard_map;
-  config.limits.following_limit = installation.following_limit;
   http::RaiseDescriptorLimit(DescriptorsFor(config, map.shards()));
 
   const auto metrics = api::PrometheusMetrics(process.registry, process.log);
-  Mirroring mirroring(mysql_config, map, *metrics, process.log);
-  api::InlineMirror& mirror = *mirroring.inline_mirror;
   std::optional<Publishing> publishing;
   if (!config.kafka.brokers.empty()) {
     publishing.emplace(config.kafka, installation, config.limits, *metrics, process.log);
   }
 
-  // The shards known to be away. All stores share this, and none waits for such a shard.
+  // The shards known to be away: no page waits for one.
   std::vector<std::atomic<bool>> away(map.shards());
   const auto is_away = [&away](Shard shard) { return away[shard].load(); };
-  api::StorePool pool(
-      Many<RelationStore>(config.limits.threads,
-                          [&] {
-                            return std::make_unique<mysql::MysqlRelationStore>(
-                                mysql_config, map, config.limits.following_limit,
-                                [&](const ForwardChanged& changed) { mirror.After(changed); },
-                                is_away);
-                          }),
-      map.shards(), {.queued = config.limits.queue, .longest_wait = config.limits.longest_wait});
   std::optional<BodyServing> bodies;
   if (bodies_config) bodies.emplace(*bodies_config, config.limits, process);
   PageServing serving(mysql_config, redis_options, installation, is_away,
@@ -267,19 +274,18 @@ int Main(int argc, char** argv) {
   const auto health = wiring::ShardHealth(process.health, wiring::Checks::kAnyStore);
   const auto told = [&](Shard shard, const Status& status) {
     away[shard] = !status.done();
-    pool.SetReachable(shard, status.done());
     serving.pulls.SetReachable(shard, status.done());
     health(shard, status);
   };
-  const mysql::ShardProbe probe(mysql_config, told, process.log.Sink());
+  RelationServing relations(mysql_config, installation, config.limits, told, *metrics, process.log);
 
-  api::Handler handler(pool, serving.pages, publishing ? &*publishing->publisher : nullptr, map,
-                       config.limits, *metrics, daemon::SystemNow, config.allowed_origins);
+  api::Handler handler(*relations.exchanges, serving.pages,
+                       publishing ? &*publishing->publisher : nullptr, *metrics, daemon::SystemNow,
+                       config.allowed_origins);
   http::Server server(config.listen.host, config.listen.port, api::HttpLimits(config.limits),
                       handler);
   process.log.Info("serves requests", {{"host", config.listen.host}, {"port", server.port()}});
-  MainLoop loop{mirror,       bodies,        server,         pool,
-                serving.live, serving.pulls, *redis_checked, *metrics};
+  MainLoop loop{bodies, server, relations, serving.live, serving.pulls, *redis_checked, *metrics};
   return process.Run(loop);
 }
 

@@ -13,7 +13,7 @@ namespace fanline::api {
 // The outcome of a reverse row written inline: in time, too late to be waited for, or refused.
 enum class InlineResult { kDone, kLate, kFailed };
 
-// The pools of stores that requests wait for (store_pool.h).
+// The stores that requests wait for.
 enum class Pool { kRelations, kTimelines, kTruth, kBodies };
 
 class Metrics {
@@ -43,7 +43,7 @@ class Metrics {
   virtual void TurnedAway() {}
   virtual void Serving(size_t /*requests*/, size_t /*left*/) {}
   virtual void Kept(int64_t /*bytes*/) {}
-  // Requests that wait for a store of this pool. On the main loop's thread, about once a second.
+  // Requests that wait for this store. On the main loop's thread, many times a second.
   virtual void Waiting(Pool, size_t /*requests*/) {}
 };
 

@@ -280,9 +280,7 @@ void Pages::Refuse(const Shared& page, Slots::Refusal refusal) {
 
 void Pages::Fail(const Shared& page, const Status& status) {
   metrics_.StoreFailed(page->route, status.resource, status.message);
-  if (!page->refill) {
-    return page->answer(ToResponse(status.later() ? StoreAway() : ProblemOfStatus(500)));
-  }
+  if (!page->refill) return page->answer(ToResponse(ProblemOf(status)));
   page->hydration.OnNoPage();
   GoOn(page);
 }

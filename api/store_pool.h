@@ -1,9 +1,8 @@
 // Stores that requests share, each used by one at a time. Their number bounds how much is asked of
 // a service at once; slots.h says who waits, and who is refused. Thread-safe.
 //
-// Relations, pulled pages, live timelines and bodies have a pool each. So readers who all come back
-// at once do not stop follows. A Redis that hangs does not stop requests to the shards. An
-// application's database that hangs does not stop pages without bodies.
+// Pulled pages, live timelines and bodies have a pool each. So a Redis that hangs does not stop
+// requests to the shards. An application's database that hangs does not stop pages without bodies.
 #pragma once
 
 #include <memory>
@@ -14,7 +13,6 @@
 #include "api/slots.h"
 #include "fanline/ports/post_bodies.h"
 #include "fanline/ports/reader_ports.h"
-#include "fanline/ports/relation_store.h"
 
 namespace fanline::api {
 
@@ -54,11 +52,9 @@ class PoolOf {
 
 // The problem that a refused client gets.
 inline Problem ProblemOf(Slots::Refusal refusal) {
-  if (refusal == Slots::Refusal::kShardAway) return StoreAway();
-  return {Code::kOverloaded, "more requests came than can be served; send it again later"};
+  return refusal == Slots::Refusal::kShardAway ? StoreAway() : Overloaded();
 }
 
-using StorePool = PoolOf<RelationStore>;
 using TruthPool = PoolOf<ReaderTruth>;
 using TimelinePool = PoolOf<ReaderTimelines>;
 using BodiesPool = PoolOf<PostBodies>;

@@ -27,7 +27,7 @@ using mysql::AppendNumber;
 
 namespace {
 
-constexpr uint64_t kItems = mysql::RelationChecks::kMostItems;
+constexpr uint64_t kItems = 500;  // of one check, at most
 constexpr uint64_t kEveryFollowed = 2, kEveryFollower = 3;
 constexpr uint64_t kFirstViewer = 3'000'000'000, kFirstOther = 4'000'000'000;
 
@@ -83,48 +83,50 @@ void Fill(const Config& config, mysql::ShardConnections& connections, const Shar
   }
 }
 
-void Check(mysql::RelationChecks& checks, UserId viewer, const std::vector<CheckItem>& items) {
-  std::vector<CheckAnswer> answers;
-  bench::Must(checks.Check(viewer, viewer, items, Sides::kBoth, &answers));
+void Check(mysql::ShardConnections& connections, Shard shard, UserId viewer,
+           const std::vector<UserId>& others) {
+  std::vector<Standing> standings;
+  bench::Must(connections.Run(shard, [&](mysql::Connection& connection) {
+    standings = mysql::StandingsOf(connection, {.user = viewer, .others = others});
+  }));
   uint64_t followed = 0, followers = 0;
-  for (const CheckAnswer& answer : answers) {
-    followed += (static_cast<int>(answer.relation) & static_cast<int>(Relation::kFollowing)) != 0;
-    followers += (static_cast<int>(answer.relation) & static_cast<int>(Relation::kFollower)) != 0;
+  for (const Standing& standing : standings) {
+    followed += standing.followed;
+    followers += standing.follower.live;
   }
   bench::Must(followed == CountEvery(kEveryFollowed) && followers == CountEvery(kEveryFollower),
               "a wrong answer");
 }
 
-std::string FollowedSql(UserId viewer, const std::vector<CheckItem>& items) {
+std::string FollowedSql(UserId viewer, const std::vector<UserId>& others) {
   std::string sql = "SELECT dst FROM following WHERE state = 1 AND src = ";
   AppendId(sql, viewer);
   sql += " AND dst IN (";
-  mysql::AppendJoined(
-      sql, items, [](std::string& out, const CheckItem& item) { AppendNumber(out, item.user); });
+  mysql::AppendJoined(sql, others, [](std::string& out, UserId other) { AppendId(out, other); });
   return sql + ")";
 }
 
-std::string FollowersSql(UserId viewer, const std::vector<CheckItem>& items) {
+std::string FollowersSql(UserId viewer, const std::vector<UserId>& others) {
   std::string sql = "SELECT src FROM follower WHERE state = 1 AND (dst, bucket, src) IN (";
-  mysql::AppendJoined(sql, items, [viewer](std::string& out, const CheckItem& item) {
+  mysql::AppendJoined(sql, others, [viewer](std::string& out, UserId other) {
     out += '(';
     AppendId(out, viewer);
     out += ',';
-    AppendNumber(out, BucketOf(UserId{item.user}));
+    AppendNumber(out, BucketOf(other));
     out += ',';
-    AppendNumber(out, item.user);
+    AppendId(out, other);
     out += ')';
   });
   return sql + ")";
 }
 
 void Select(mysql::ShardConnections& connections, Shard shard, UserId viewer,
-            const std::vector<CheckItem>& items) {
+            const std::vector<UserId>& others) {
   std::unordered_set<uint64_t> followed, followers;
   bench::Must(connections.Run(shard, [&](mysql::Connection& connection) {
-    connection.Query(FollowedSql(viewer, items),
+    connection.Query(FollowedSql(viewer, others),
                      [&](const mysql::Row& row) { followed.insert(row.UInt64(1)); });
-    connection.Query(FollowersSql(viewer, items),
+    connection.Query(FollowersSql(viewer, others),
                      [&](const mysql::Row& row) { followers.insert(row.UInt64(1)); });
   }));
   bench::Must(followed.size() == CountEvery(kEveryFollowed) &&
@@ -143,17 +145,15 @@ int Main(int argc, char** argv) {
   bench::Must(mysql::ReadInstallation(shards, &installation));
   const ShardMap& map = installation.shard_map;
   mysql::ShardConnections connections(shards);
-  mysql::RelationChecks checks(connections, map);
-  std::vector<CheckItem> items;
-  for (uint64_t item = 0; item < kItems; ++item)
-    items.push_back({.user = Raw(Other(config, item))});
+  std::vector<UserId> others;
+  for (uint64_t item = 0; item < kItems; ++item) others.push_back(Other(config, item));
 
   const bench::Stopwatch watch;
   if (command == "fill") Fill(config, connections, map);
   for (uint64_t call = 0; call < config.calls; ++call) {
     const UserId viewer = Viewer(config, call);
-    if (command == "check") Check(checks, viewer, items);
-    if (command == "select") Select(connections, map.ShardOf(viewer), viewer, items);
+    if (command == "check") Check(connections, map.ShardOf(viewer), viewer, others);
+    if (command == "select") Select(connections, map.ShardOf(viewer), viewer, others);
   }
   std::printf("{\"ids\": %llu, \"seconds\": %.6f}\n",
               static_cast<unsigned long long>(config.calls * kItems), watch.Seconds());

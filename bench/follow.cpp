@@ -1,9 +1,12 @@
-// fanline-bench-follow: follows of distinct edges by several threads, each with a connection of its
-// own to every shard, as long as a caller waits for them.
+// fanline-bench-follow: follows of distinct edges by several threads, as long as a caller waits for
+// them. There is a connection to every shard for each thread.
 //
-//   async    the store's change: forward row, version, counter and log1 row in one transaction
+//   async    the store's change, through its port: forward row, version, counter and log1 row in
+//   one
+//            transaction
 //   sync     the same, then the reverse row as fanline-api writes it at once
-//   upsert   the other side: one autocommit guarded upsert per edge, into a table like `following`
+//   upsert   the other side: one autocommit guarded upsert per edge, into a table like `following`,
+//            each thread on connections of its own
 //
 // The same numbers are the same edges on both sides; `following` must not hold them yet. Prints
 // {"changes": n, "seconds": s, "threads": t, "late": reverse rows that were not waited for,
@@ -12,19 +15,20 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <vector>
+#include <thread>
 
 #include "api/inline_mirror.h"
 #include "backends/mysql/edges/mirror_store.h"
-#include "backends/mysql/edges/relation_store.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/options/mysql_settings.h"
 #include "bench/bare_rows.h"
 #include "bench/made_edges.h"
 #include "bench/round.h"
 #include "bench/threads.h"
+#include "daemon/clock.h"
 #include "daemon/options/options.h"
 #include "daemon/run/main_guard.h"
+#include "fanline/ports/ask.h"
 
 using namespace fanline;
 
@@ -64,56 +68,72 @@ class InlineCounts : public api::Metrics {
   std::atomic<uint64_t> late = 0, failed = 0;
 };
 
-// The reverse rows, wired as in fanline-api.
+void Quiet(LogLevel, const std::string&) {}
+Time Mono() { return daemon::SystemNow().mono; }
+
+struct AlwaysSync : Serves<ReadMirrorMode> {
+  void Submit(ReadMirrorMode request, ReplyTo<MirrorModeRead> to) override {
+    to({request.id, Status::Done(), MirrorMode::kSync});
+  }
+};
+
+// Changes that also write their reverse rows at once, wired as in fanline-api.
 class AtOnce {
  public:
-  AtOnce(const mysql::Config& config, const ShardMap& map)
-      : reverse_(config, {}, Quiet, {}, {.threads_per_shard = 2, .batch = 8, .queue = 1'024}),
-        modes_(config, {}, Quiet) {
-    mirror_.emplace(reverse_, modes_, map, counts_);
-    mirror_->Push(MirrorModeRead{.id = 0, .status = Status::Done(), .mode = MirrorMode::kSync});
+  AtOnce(const mysql::Config& config, const ShardMap& map, mysql::MysqlForwardStore& forward)
+      : reverse_(config, {}, Quiet, {}, {.threads_per_shard = 2, .batch = 8, .queue = 1'024}) {
+    mirror_.emplace(api::InlineMirror::Servers{forward, reverse_, modes_}, map, counts_, Mono);
+    mirror_->Step(Mono());
+    ticks_ = std::jthread([this](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        mirror_->Step(Mono());
+      }
+    });
   }
 
-  void After(const ForwardChanged& changed) { mirror_->After(changed); }
+  Serves<ChangeEdge>& server() { return *mirror_; }
   uint64_t late() const {
     bench::Must(counts_.failed == 0, "a reverse row could not be written");
     return counts_.late;
   }
 
  private:
-  static void Quiet(LogLevel, const std::string&) {}
-
   InlineCounts counts_;
-  std::optional<api::InlineMirror> mirror_;  // outlives the stores, which reply to it
+  AlwaysSync modes_;
+  std::optional<api::InlineMirror> mirror_;  // outlives the store, which replies to it
   mysql::MysqlReverseStore reverse_;
-  mysql::MysqlChangeStore modes_;
+  std::jthread ticks_;
 };
 
-// Opens all connections by asking about one user of every shard.
-void OpenAll(RelationStore& store, const ShardMap& map) {
-  std::vector<bool> open(map.shards(), false);
-  for (uint64_t id = 1; id <= kBuckets; ++id) {
-    const Shard shard = map.ShardOf(UserId{id});
-    if (open[shard]) continue;
-    open[shard] = true;
-    RelationCounts counts;
-    bench::Must(store.Counts(UserId{id}, &counts));
-  }
-}
-
-double Follow(const Config& config, const mysql::Config& shards, const ShardMap& map,
-              const mysql::ForwardSink& changed) {
+double Follow(const Config& config, Serves<ChangeEdge>& server) {
   return bench::SecondsOf(config.threads, [&](uint32_t thread) {
-    auto store = std::make_shared<mysql::MysqlRelationStore>(shards, map, kMostFollowed, changed);
-    OpenAll(*store, map);
-    return [&config, store, thread] {
+    const auto answers = std::make_shared<Answers<EdgeChanged>>();
+    return [&config, &server, answers, thread] {
       ForShare(config, thread, [&](const Edge& row) {
-        FollowingChanged now;
-        bench::Must(store->ChangeFollowing(row.key(), true, row.ver, &now));
-        bench::Must(now.changed, "an edge was there before");
+        const EdgeChanged now =
+            answers->Ask(server, ChangeEdge{0, {row.src, row.dst, true, row.ver}});
+        bench::Must(now.status);
+        bench::Must(now.forward.changed, "an edge was there before");
       });
     };
   });
+}
+
+// Waits until all workers are connected: the health sink of a shard tells of its first one alone.
+void AwaitConnections(const mysql::Config& config, uint32_t threads) {
+  mysql::ShardConnections connections(config);
+  const auto open = [&](Shard shard) {
+    uint64_t count = 0;
+    bench::Must(connections.Run(shard, [&](mysql::Connection& connection) {
+      connection.Query("SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE()",
+                       [&](const mysql::Row& row) { count = row.UInt64(1); });
+    }));
+    return count > threads;  // with the one that asks
+  };
+  for (Shard shard = 0; shard < config.shards.size(); ++shard) {
+    while (!open(shard)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 double Upsert(const Config& config, const mysql::Config& shards, const ShardMap& map) {
@@ -150,13 +170,14 @@ int Main(int argc, char** argv) {
   uint64_t late = 0;
   if (command == "upsert") {
     seconds = Upsert(config, shards, map);
-  } else if (command == "async") {
-    seconds = Follow(config, shards, map, {});
   } else {
-    AtOnce reverse(shards, map);
-    seconds = Follow(config, shards, map,
-                     [&reverse](const ForwardChanged& changed) { reverse.After(changed); });
-    late = reverse.late();
+    mysql::MysqlForwardStore forward(shards, {}, Quiet, {map, kMostFollowed},
+                                     {.threads_per_shard = config.threads});
+    AwaitConnections(shards, config.threads);
+    std::optional<AtOnce> at_once;
+    if (command == "sync") at_once.emplace(shards, map, forward);
+    seconds = Follow(config, at_once ? at_once->server() : forward);
+    if (at_once) late = at_once->late();
   }
   std::printf(
       "{\"changes\": %llu, \"seconds\": %.6f, \"threads\": %u, \"late\": %llu, \"statement\": "

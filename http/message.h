@@ -1,6 +1,8 @@
 // A request and its answer as a Service sees them, without framing.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,8 @@ struct Request {
   std::string content_type;                                 // empty: none was sent
   std::string body;
   std::string origin;  // the page for which a browser sends it; empty: none
+  // False once the client has closed its side; most want no answer then. Null: nobody watches it.
+  std::shared_ptr<const std::atomic<bool>> alive = {};
 };
 
 struct Response {

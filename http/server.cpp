@@ -60,13 +60,14 @@ struct Connection : std::enable_shared_from_this<Connection> {
   bool awaits_read = false, awaits_write = false;  // a handler is pending
   bool turned_away = false;
   bool serves = false;     // a request, not a refusal
-  bool left = false;       // the client closed its side while its request was served
   bool head_only = false;  // the answer's body is left out
   bool says_keep_alive = false;
   bool close_after = false;
   bool broken = false;  // it cannot be written to
   Time deadline = Time::max();
   std::optional<std::list<Connection*>::iterator> idles;  // its place among the idle ones
+  // Of the request that is served: false once the client has closed its side.
+  std::shared_ptr<std::atomic<bool>> alive;
   std::string in;   // bytes received and not yet taken; empty while idle
   std::string out;  // an answer from out_at on
   size_t out_at = 0;
@@ -247,7 +248,7 @@ class Server::Impl {
     if (!connection.serves) return;
     const ssize_t size = Peek(connection);
     if (size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR))) return;
-    connection.left = true;
+    *connection.alive = false;
     service_.Serving(serving_, ++left_);
   }
 
@@ -314,11 +315,13 @@ class Server::Impl {
   void Serve(const ConnectionPtr& connection) {
     Enter(*connection, State::kServing);
     connection->serves = true;
+    connection->alive = std::make_shared<std::atomic<bool>>(true);
     service_.Serving(++serving_, left_);
     connection->close_after = !connection->reader.keep_alive() || !limits_.keep_alive;
     connection->says_keep_alive = connection->reader.says_keep_alive();
     connection->head_only = connection->reader.head_only();
     ready_.push_back({connection.get(), connection->reader.Take()});
+    ready_.back().request.alive = connection->alive;
   }
 
   // Nobody else closes the connection while its request is served, so it stays.
@@ -378,7 +381,7 @@ class Server::Impl {
 
   void Sent(const ConnectionPtr& connection) {
     if (std::exchange(connection->serves, false)) {
-      if (std::exchange(connection->left, false)) --left_;
+      if (!*connection->alive) --left_;
       service_.Serving(--serving_, left_);
     }
     Enter(*connection, State::kWriting);
@@ -470,7 +473,7 @@ class Server::Impl {
     for (const ConnectionPtr& connection : connections_) {
       if (connection->deadline <= now) late.push_back(connection);
       // Whether its client leaves. An answer that takes less than a tick shall not pay for it.
-      if (connection->serves && !connection->left) AwaitReadable(connection);
+      if (connection->serves && *connection->alive) AwaitReadable(connection);
     }
     for (const ConnectionPtr& connection : late) {
       const bool asks = connection->state == State::kHead || connection->state == State::kBody;

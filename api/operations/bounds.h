@@ -15,6 +15,8 @@ inline constexpr uint32_t kDefaultPerPage = 50;
 // The limit of answers that clients have not read yet. Above it pages come without bodies, the only
 // large part: up to 4 MiB a page.
 inline constexpr int64_t kMostKeptBytes = 128 << 20;
-inline constexpr int kRetryAfterSeconds = 1;  // said with every 503
+// Said with every 503. An overloaded shard says how long what waits for it takes, within these.
+inline constexpr int kRetryAfterSeconds = 1;
+inline constexpr int kMostRetryAfterSeconds = 30;
 
 }  // namespace fanline::api

@@ -1,37 +1,25 @@
-// An operation of the API is one function in a file in this folder. It reads its request, names the
-// users whose shards it needs, asks the store and answers. A new operation is a file and a row in
-// routes.cpp.
-// Answers: ids and versions are decimal strings, since JSON readers may round large numbers. Times
-// are integers, Unix milliseconds; their names end in _ms.
+// An operation of the API is one function in a file in this folder. It reads its request, and says
+// how it is served: by asking the shards (exchange.h), as a page, or as an event. A new operation
+// is a file and a row in routes.cpp. Answers: ids and versions are decimal strings, since JSON
+// readers may round large numbers. Times are integers, Unix milliseconds; their names end in _ms.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "api/operations/asked.h"
-#include "api/operations/problem.h"
-#include "fanline/base/outcome.h"
 #include "fanline/model/event.h"
 #include "fanline/ports/cursor.h"
-#include "fanline/ports/relation_store.h"
 #include "timeline/hydration.h"
 #include "timeline/reader.h"
 
 namespace fanline::api {
 
 using Json = nlohmann::ordered_json;
-
-// What a call needs to know besides its request.
-struct Context {
-  uint64_t unix_us = 0;  // wall time
-  uint32_t following_limit = 0;
-};
 
 // What a page of posts shows besides its items.
 struct PageFacts {
@@ -65,33 +53,20 @@ struct PageCall {
   bool whole() const { return !query.older_than && !query.newer_than; }
 };
 
+class Exchange;
+
+// The classes of work that a shard's workers do for relations.
+enum class Work : size_t { kChanges, kLookups };
+
 // A request that was read: one on relations, one for a page, or an event to be published.
 struct Call {
-  // The users whose shards are asked; the first user's rows are read first.
-  std::vector<UserId> owners;
-  // Asks the store, blocking, and returns the body. Throws Refused or StoreFailed.
-  std::function<Json(RelationStore&, const Context&)> perform = {};
-  std::shared_ptr<const PageCall> page = {};  // instead of both; pages.h serves it
+  Work work = Work::kLookups;
+  std::function<void(Exchange& shards)> begin = {};
+  std::shared_ptr<const PageCall> page = {};  // instead; pages.h serves it
   std::optional<FeedEvent> event = {};        // likewise; publisher.h serves it
 };
 
 // Reads a request. Throws Refused.
 using Operation = Call (*)(const Asked&);
-
-// The store failed. Later: a shard is away. Never: our fault, because operations turn users'
-// mistakes into Refused.
-struct StoreFailed {
-  Status status;
-};
-
-inline void OrFail(Status status) {
-  if (!status.done()) throw StoreFailed{std::move(status)};
-}
-
-// Ends an operation whose change the installation's limits forbid (fanline/ports/forward_edges.h).
-// `over`: the user who is at the limit of followed users. `again_in`: when `user`, who has changed
-// as much as an hour allows, may change something again.
-void RefuseByLimits(const std::optional<UserId>& over, UserId user,
-                    const std::optional<std::chrono::seconds>& again_in, const Context& context);
 
 }  // namespace fanline::api

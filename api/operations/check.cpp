@@ -1,11 +1,16 @@
 // A batched check, {"ids": [...], "sides": "both"}. An error of one id is reported beside that id;
 // an error of the body refuses the request.
+//
+// Who follows the user is read from reverse rows, which lag a moment behind. Where one is older
+// than an item's `min_version`, the forward row is read: from all shards at once that hold such
+// rows.
+#include <map>
+#include <memory>
 #include <optional>
 
 #include "api/operations/bounds.h"
-#include "api/operations/call.h"
+#include "api/operations/exchange.h"
 #include "api/operations/json_body.h"
-#include "fanline/base/check.h"
 
 namespace fanline::api {
 namespace {
@@ -27,14 +32,15 @@ Sides SidesOf(const json& value) {
 }
 
 struct Item {
-  CheckItem item;
-  std::optional<Problem> bad;
+  UserId user{};
+  uint64_t min_version = 0;  // the answer must know this version of the edge from `user`; 0: any
+  std::optional<Problem> bad = {};
+  Standing standing = {};  // as far as it was read
 };
 
 Item BadId(const json& value) {
-  return {
-      {},
-      Problem{Code::kBadId, Shown(value) + " is no user id; ids are decimal strings from \"1\" to "
+  return {.bad = Problem{Code::kBadId, Shown(value) +
+                                           " is no user id; ids are decimal strings from \"1\" to "
                                            "\"18446744073709551614\", or integers up to 2^53-1"}};
 }
 
@@ -42,29 +48,27 @@ Item BadId(const json& value) {
 Item ReadObject(const json& value) {
   for (const auto& [name, member] : value.items()) {
     if (name == "id" || name == "min_version") continue;
-    return {{},
-            Problem{Code::kBadBody, Quoted(name) + " is no member of an item; there are id "
-                                                   "and min_version"}};
+    return {.bad = Problem{Code::kBadBody, Quoted(name) + " is no member of an item; there are id "
+                                                          "and min_version"}};
   }
   const auto found = value.find("id");
   const auto id = found != value.end() ? NumberOf(*found) : std::nullopt;
   if (!id) return found != value.end() ? BadId(*found) : BadId(json());
-  Item read{{.user = *id}, {}};
+  Item read{.user = UserId{*id}};
   if (!value.contains("min_version")) return read;
   const auto version = NumberOf(value["min_version"]);
   if (!version) {
-    return {{},
-            Problem{Code::kBadBody, "min_version is " + Shown(value["min_version"]) +
-                                        "; send the version an answer carried, as it came"}};
+    return {.bad = Problem{Code::kBadBody, "min_version is " + Shown(value["min_version"]) +
+                                               "; send the version an answer carried, as it came"}};
   }
-  read.item.min_version = *version;
+  read.min_version = *version;
   return read;
 }
 
 Item ReadItem(const json& value) {
   if (value.is_object()) return ReadObject(value);
   const auto id = NumberOf(value);
-  return id ? Item{{.user = *id}, {}} : BadId(value);
+  return id ? Item{.user = UserId{*id}} : BadId(value);
 }
 
 std::vector<Item> ReadItems(const json& ids) {
@@ -81,48 +85,89 @@ Json ErrorOf(const Problem& problem) {
   return {{"error", {{"code", NameOf(problem.code)}, {"detail", problem.detail}}}};
 }
 
-Json AnswerOf(const Item& item, const CheckAnswer& answer) {
+Json AnswerOf(const Item& item, Sides sides) {
   if (item.bad) return ErrorOf(*item.bad);
-  if (answer.error.empty()) return {{"relation", NameOf(answer.relation)}};
-  return ErrorOf({Code::kVersionNotReached,
-                  answer.error + "; send a version that an answer carried for this very relation"});
+  if (sides != Sides::kFollowing && item.standing.follower.ver < item.min_version) {
+    return ErrorOf({Code::kVersionNotReached,
+                    "there is no such version; send a version that an answer carried for this very "
+                    "relation"});
+  }
+  return {{"relation", NameOf(item.standing.relation())}};
+}
+
+struct Check {
+  UserId user{};
+  Sides sides = Sides::kBoth;
+  std::vector<Item> items = {};
+  size_t under_way = 0;  // requests for forward rows
+};
+using Shared = std::shared_ptr<Check>;
+
+void AnswerWith(const Check& check, Exchange& shards) {
+  Json all = Json::array();
+  for (const Item& item : check.items) all.push_back(AnswerOf(item, check.sides));
+  shards.Answer({{"items", std::move(all)}});
+}
+
+void ReadForwardRows(const Shared& check, const std::vector<Item*>& behind, Exchange& shards) {
+  ReadForward request{.shard = shards.map().ShardOf(behind.front()->user)};
+  for (const Item* item : behind) request.edges.push_back({item->user, check->user});
+  ++check->under_way;
+  shards.Ask(std::move(request), [check, behind, &shards](const ForwardRead& read) {
+    OrFail(read.status);
+    for (size_t i = 0; i < behind.size(); ++i) {
+      if (read.states.at(i).ver > 0) behind[i]->standing.follower = read.states[i];
+    }
+    if (--check->under_way == 0) AnswerWith(*check, shards);
+  });
+}
+
+void CatchUp(const Shared& check, Exchange& shards) {
+  std::map<Shard, std::vector<Item*>> behind;
+  for (Item& item : check->items) {
+    if (item.bad || item.standing.follower.ver >= item.min_version) continue;
+    behind[shards.map().ShardOf(item.user)].push_back(&item);
+  }
+  if (behind.empty()) return AnswerWith(*check, shards);
+  for (const auto& [shard, items] : behind) ReadForwardRows(check, items, shards);
+}
+
+void Begin(const Shared& check, Exchange& shards) {
+  CheckUsers request{.user = check->user, .sides = check->sides};
+  for (const Item& item : check->items) {
+    if (!item.bad) request.others.push_back(item.user);
+  }
+  shards.Ask(std::move(request), [check, &shards](const UsersChecked& checked) {
+    OrFail(checked.status);
+    auto standing = checked.standings.begin();
+    for (Item& item : check->items) {
+      if (!item.bad) item.standing = *standing++;
+    }
+    if (check->sides == Sides::kFollowing) return AnswerWith(*check, shards);
+    CatchUp(check, shards);
+  });
 }
 
 }  // namespace
 
 Call CheckRelations(const Asked& asked) {
   asked.Takes({});
-  const UserId user = asked.User();
+  Check check{.user = asked.User()};
   const json body = ParseObject(asked.body(), kForm);
   for (const auto& [name, value] : body.items()) {
     if (name != "ids" && name != "sides") RefuseBody(Quoted(name) + " is not expected");
   }
   const auto ids = body.find("ids");
   if (ids == body.end() || !ids->is_array()) RefuseBody("ids is no array");
-  const Sides sides = body.contains("sides") ? SidesOf(body["sides"]) : Sides::kBoth;
-  std::vector<Item> items = ReadItems(*ids);
-  std::vector<UserId> owners = {user};
-  for (Item& item : items) {
-    const uint64_t id = item.item.user;
-    if (id == Raw(user)) {
-      item.bad = Problem{Code::kSameUser, "a user has no relation to themselves"};
-    }
-    // The forward rows are read when the mirror is behind the version.
-    const bool looks = sides != Sides::kFollowing && item.item.min_version > 0;
-    if (looks && IsValidId(id)) owners.push_back(UserId{id});
+  if (body.contains("sides")) check.sides = SidesOf(body["sides"]);
+  check.items = ReadItems(*ids);
+  for (Item& item : check.items) {
+    if (item.user != check.user) continue;
+    item.bad = Problem{Code::kSameUser, "a user has no relation to themselves"};
   }
-  const auto perform = [user, sides, items = std::move(items)](RelationStore& store,
-                                                               const Context&) -> Json {
-    std::vector<CheckItem> asked_for;
-    for (const Item& item : items) asked_for.push_back(item.item);
-    std::vector<CheckAnswer> answers;
-    OrFail(store.Check(user, asked_for, sides, &answers));
-    FANLINE_CHECK(answers.size() == items.size(), "an answer for every item");
-    Json all = Json::array();
-    for (size_t i = 0; i < items.size(); ++i) all.push_back(AnswerOf(items[i], answers[i]));
-    return {{"items", std::move(all)}};
-  };
-  return {std::move(owners), perform};
+  return {.begin = [check = std::move(check)](Exchange& shards) {
+    Begin(std::make_shared<Check>(check), shards);
+  }};
 }
 
 }  // namespace fanline::api

@@ -1,17 +1,15 @@
-#include "api/operations/call.h"
+#include "api/operations/exchange.h"
 
 namespace fanline::api {
 
 Call GetCounts(const Asked& asked) {
   asked.Takes({});
   const UserId user = asked.User();
-  return {{user}, [user](RelationStore& store, const Context&) -> Json {
-            RelationCounts counts;
-            OrFail(store.Counts(user, &counts));
-            return {{"user", ToString(user)},
-                    {"following", counts.following},
-                    {"followers", counts.followers}};
-          }};
+  return AskOnce(CountRelations{.user = user}, [user](const RelationsCounted& reply) -> Json {
+    return {{"user", ToString(user)},
+            {"following", reply.counts.following},
+            {"followers", reply.counts.followers}};
+  });
 }
 
 }  // namespace fanline::api

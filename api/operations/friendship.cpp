@@ -1,8 +1,9 @@
-#include <algorithm>
+#include <memory>
 
-#include "api/operations/call.h"
+#include "api/operations/exchange.h"
 #include "api/operations/json_body.h"
 #include "fanline/model/friendship.h"
+#include "fanline/ports/friendship_run.h"
 
 namespace fanline::api {
 namespace {
@@ -29,18 +30,45 @@ void ReadNoBody(const std::string& body) {
   throw Refused{{Code::kBadBody, "the body has members" + std::string(kSend)}};
 }
 
+using Change = std::shared_ptr<FriendshipRun>;
+
+void AnswerWith(const FriendshipRun::Result& result, const EdgeKey& pair, FriendAction action,
+                Exchange& shards) {
+  RefuseByLimits(result.over_limit, pair.src, result.again_in, shards);
+  // The rule, applied to the state that was found, tells why. A refusal that it does not know is
+  // our fault.
+  const char* refusal =
+      result.status.never() ? Decide(result.now, action, pair.src).refusal : nullptr;
+  if (refusal != nullptr) {
+    throw Refused{
+        {Code::kFriendshipConflict,
+         std::string(refusal) + "; read the friendship to see how things stand between them"}};
+  }
+  OrFail(result.status);
+  Json body = Body(pair, result.now);
+  body["changed"] = result.changed;
+  shards.Answer(body);
+}
+
+void AskAll(const Change& change, FriendAction action, const EdgeKey& pair,
+            const FriendshipRun::Requests& requests, Exchange& shards) {
+  const auto then = [change, action, pair, &shards](const auto& reply) {
+    const auto next = change->On(reply);
+    if (change->done()) return AnswerWith(change->result(), pair, action, shards);
+    AskAll(change, action, pair, next, shards);
+  };
+  for (const FriendshipRun::Request& request : requests) {
+    std::visit([&](const auto& each) { shards.Ask(each, then); }, request);
+  }
+}
+
 }  // namespace
 
-// The shard of the smaller id has the pair's row; each user's shard says whether they follow the
-// other.
 Call GetFriendship(const Asked& asked) {
   asked.Takes({});
   const EdgeKey pair = asked.Pair();
-  return {{std::min(pair.src, pair.dst)}, [=](RelationStore& store, const Context&) {
-            Friendship now;
-            OrFail(store.ReadFriendship(pair.src, pair.dst, &now));
-            return Body(pair, now);
-          }};
+  return AskOnce(ReadFriendship{0, pair.src, pair.dst},
+                 [pair](const FriendshipRead& reply) { return Body(pair, reply.now); });
 }
 
 Call ChangeFriendship(const Asked& asked) {
@@ -48,25 +76,11 @@ Call ChangeFriendship(const Asked& asked) {
   const FriendAction action = ReadAction(asked.Segment(2));
   const EdgeKey pair = asked.Pair();
   ReadNoBody(asked.body());
-  const auto [first, second] = std::minmax(pair.src, pair.dst);
-  return {
-      {first, second}, [=](RelationStore& store, const Context& context) {
-        FriendshipStep step;
-        Status status = store.ChangeFriendship(action, pair.src, pair.dst, context.unix_us, &step);
-        RefuseByLimits(step.over_limit, pair.src, step.again_in, context);
-        // The rule, applied to the state that the store found, tells why. A refusal that it does
-        // not know is our fault.
-        const char* refusal = status.never() ? Decide(step.now, action, pair.src).refusal : nullptr;
-        if (refusal != nullptr) {
-          throw Refused{{Code::kFriendshipConflict,
-                         std::string(refusal) +
-                             "; read the friendship to see how things stand between them"}};
-        }
-        OrFail(std::move(status));
-        Json body = Body(pair, step.now);
-        body["changed"] = step.changed;
-        return body;
-      }};
+  return {.work = Work::kChanges, .begin = [action, pair](Exchange& shards) {
+            const auto change =
+                std::make_shared<FriendshipRun>(action, pair.src, pair.dst, shards.unix_us());
+            AskAll(change, action, pair, change->Begin(), shards);
+          }};
 }
 
 }  // namespace fanline::api

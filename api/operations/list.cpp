@@ -1,5 +1,4 @@
-#include "api/operations/call.h"
-#include "fanline/base/check.h"
+#include "api/operations/exchange.h"
 
 namespace fanline::api {
 namespace {
@@ -12,43 +11,45 @@ std::optional<ListCursor> ReadCursor(const Asked& asked) {
                                                    "before as it came, or none"}};
 }
 
-// The relations of `viewer` with every entry; none with the viewer.
-std::vector<CheckAnswer> RelationsOf(UserId viewer, const ListPage& page, RelationStore& store) {
-  std::vector<CheckItem> items;
-  for (const ListEntry& entry : page.entries) items.push_back({.user = Raw(entry.user)});
-  std::vector<CheckAnswer> answers;
-  OrFail(store.Check(viewer, items, Sides::kBoth, &answers));
-  FANLINE_CHECK(answers.size() == items.size(), "a relation for every entry");
-  return answers;
+// `standings`: of who asked for relations to every entry.
+Json BodyOf(const ListPage& page, const std::vector<Standing>* standings) {
+  Json items = Json::array();
+  for (size_t i = 0; i < page.entries.size(); ++i) {
+    const ListEntry& entry = page.entries[i];
+    Json item = {{"id", ToString(entry.user)}, {"since_ms", entry.pos}};
+    if (standings != nullptr) item["relation"] = NameOf(standings->at(i).relation());
+    items.push_back(std::move(item));
+  }
+  Json body = {{"items", std::move(items)}};
+  if (page.next) body["next_cursor"] = CursorText(*page.next);
+  return body;
+}
+
+// How `viewer` stands to every entry; not at all to themselves.
+void AnswerWithRelations(UserId viewer, const ListPage& page, Exchange& shards) {
+  CheckUsers check{.user = viewer};
+  for (const ListEntry& entry : page.entries) check.others.push_back(entry.user);
+  shards.Ask(std::move(check), [page, &shards](const UsersChecked& checked) {
+    OrFail(checked.status);
+    shards.Answer(BodyOf(page, &checked.standings));
+  });
 }
 
 Call Read(const Asked& asked, UserList list) {
   asked.Takes({"limit", "cursor", "relation_to"});
-  const UserId user = asked.User();
-  const uint32_t limit = asked.Limit();
-  const auto after = ReadCursor(asked);
+  const ReadList request{0, list, asked.User(), ReadCursor(asked), asked.Limit()};
   std::optional<UserId> viewer;
-  std::vector<UserId> owners = {user};
   if (const std::string* text = asked.Find("relation_to")) {
     viewer = Asked::Id(*text, "relation_to");
-    owners.push_back(*viewer);
   }
-  return {std::move(owners), [=](RelationStore& store, const Context&) {
-            ListPage page;
-            OrFail(store.ReadList(list, user, after, limit, &page));
-            std::vector<CheckAnswer> relations;
-            if (viewer) relations = RelationsOf(*viewer, page, store);
-            Json items = Json::array();
-            for (size_t i = 0; i < page.entries.size(); ++i) {
-              const ListEntry& entry = page.entries[i];
-              Json item = {{"id", ToString(entry.user)}, {"since_ms", entry.pos}};
-              if (viewer) item["relation"] = NameOf(relations[i].relation);
-              items.push_back(std::move(item));
-            }
-            Json body = {{"items", std::move(items)}};
-            if (page.next) body["next_cursor"] = CursorText(*page.next);
-            return body;
-          }};
+  return {.begin = [request, viewer](Exchange& shards) {
+    shards.Ask(request, [viewer, &shards](const ListRead& read) {
+      OrFail(read.status);
+      if (viewer && !read.page.entries.empty())
+        return AnswerWithRelations(*viewer, read.page, shards);
+      shards.Answer(BodyOf(read.page, nullptr));
+    });
+  }};
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ Call ReadPage(const Asked& asked, PageCall::Of of) {
   ReadNewerThan(asked, call);
   call.bodies = ReadExpand(asked);
   call.answer = PageBody;
-  return {.owners = {}, .page = std::make_shared<const PageCall>(std::move(call))};
+  return {.page = std::make_shared<const PageCall>(std::move(call))};
 }
 
 Call CountNewer(const Asked& asked, PageCall::Of of) {
@@ -143,7 +143,7 @@ Call CountNewer(const Asked& asked, PageCall::Of of) {
   ReadNewerThan(asked, call);
   call.query.limit = kMostPerPage + (call.newer_than ? call.newer_than->before : 0);
   call.answer = CountBody;
-  return {.owners = {}, .page = std::make_shared<const PageCall>(std::move(call))};
+  return {.page = std::make_shared<const PageCall>(std::move(call))};
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "api/operations/problem.h"
 
+#include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "api/operations/bounds.h"
@@ -113,6 +115,19 @@ Problem StoreAway() {
   return {Code::kStoreUnavailable,
           "the part of the store that holds this cannot be reached; send it again later. A change "
           "may have been made all the same, and asking for it again is safe"};
+}
+
+Problem Overloaded(Duration wait) {
+  const int64_t seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
+  return {.code = Code::kOverloaded,
+          .detail = "more requests came than can be served; send it again later",
+          .retry_after_seconds = static_cast<int>(
+              std::clamp<int64_t>(seconds, kRetryAfterSeconds, kMostRetryAfterSeconds))};
+}
+
+Problem ProblemOf(const Status& failed) {
+  if (!failed.later()) return ProblemOfStatus(500);
+  return failed.cause == Cause::kOverloaded ? Overloaded(failed.wait) : StoreAway();
 }
 
 }  // namespace fanline::api

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "api/operations/bounds.h"
+#include "fanline/base/outcome.h"
+#include "fanline/base/time.h"
 #include "http/message.h"
 
 namespace fanline::api {
@@ -71,5 +73,9 @@ Response ToResponse(const Problem& problem);
 Problem ProblemOfStatus(int status);
 
 Problem StoreAway();
+// `wait`: how long what waits is expected to take; 0: nobody knows.
+Problem Overloaded(Duration wait = {});
+// The problem for what a store did not do. Never is our fault.
+Problem ProblemOf(const Status& failed);
 
 }  // namespace fanline::api

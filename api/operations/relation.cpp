@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "api/operations/call.h"
+#include "api/operations/exchange.h"
 
 namespace fanline::api {
 
@@ -9,25 +9,24 @@ Call GetRelation(const Asked& asked) {
   const EdgeKey pair = asked.Pair();
   const uint64_t min_version =
       asked.Number("min_version", 0, std::numeric_limits<uint64_t>::max() - 1);
-  return {{pair.src}, [=](RelationStore& store, const Context&) {
-            PairState state;
-            OrFail(store.ReadPair(pair.src, pair.dst, &state));
-            const std::string version = std::to_string(state.following.ver);
-            if (state.following.ver < min_version) {
-              throw Refused{{Code::kVersionNotReached,
-                             "the relation is at version " + version + ", not " +
-                                 std::to_string(min_version) +
-                                 "; send a version that a change of this very relation was "
-                                 "answered with, or none"}};
-            }
-            Json body = {{"user", ToString(pair.src)},
-                         {"other", ToString(pair.dst)},
-                         {"relation", NameOf(state.relation())},
-                         {"version", version}};
-            if (state.following.live) body["following_since_ms"] = state.following.pos;
-            if (state.followed_by.live) body["follower_since_ms"] = state.followed_by.pos;
-            return body;
-          }};
+  return AskOnce(ReadPair{0, pair.src, pair.dst}, [=](const PairRead& reply) {
+    const PairState& state = reply.pair;
+    const std::string version = std::to_string(state.following.ver);
+    if (state.following.ver < min_version) {
+      throw Refused{
+          {Code::kVersionNotReached, "the relation is at version " + version + ", not " +
+                                         std::to_string(min_version) +
+                                         "; send a version that a change of this very relation was "
+                                         "answered with, or none"}};
+    }
+    Json body = {{"user", ToString(pair.src)},
+                 {"other", ToString(pair.dst)},
+                 {"relation", NameOf(state.relation())},
+                 {"version", version}};
+    if (state.following.live) body["following_since_ms"] = state.following.pos;
+    if (state.followed_by.live) body["follower_since_ms"] = state.followed_by.pos;
+    return body;
+  });
 }
 
 }  // namespace fanline::api

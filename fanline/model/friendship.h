@@ -26,6 +26,11 @@ inline constexpr FriendAction kFriendActions[] = {FriendAction::kRequest, Friend
                                                   FriendAction::kRefuse, FriendAction::kCancel,
                                                   FriendAction::kRemove};
 
+// Whether a change between the two also changes the edges.
+constexpr bool BeginsOrEnds(FriendState before, FriendState after) {
+  return (before == FriendState::kFriends) != (after == FriendState::kFriends);
+}
+
 const char* NameOf(FriendState state);  // "none", "requested", "friends", ...
 const char* NameOf(FriendAction action);
 std::optional<FriendAction> ParseFriendAction(std::string_view text);

@@ -13,6 +13,9 @@
 // address. Two askers behind one Step each have a variant of replies of their own, nested in the
 // variant of the inputs.
 //
+// A request may have a turn (turn.h): a server with queues of its own keeps to it, and all others
+// ignore it.
+//
 // Every request is answered exactly once at its address, unless its server is destroyed first. A
 // reply reports what was done at some moment after Submit. After kLater some of it may have been
 // done: requests are repeatable. Submit never blocks on the outside. A reply may come from any
@@ -21,6 +24,8 @@
 
 #include <concepts>
 #include <utility>
+
+#include "fanline/ports/turn.h"
 
 namespace fanline {
 
@@ -70,20 +75,33 @@ class Serves {
  public:
   virtual ~Serves() = default;
   virtual void Submit(R request, ReplyTo<typename R::Reply> to) = 0;
+  virtual void SubmitInTurn(R request, ReplyTo<typename R::Reply> to, Turn /*turn*/) {
+    Submit(std::move(request), to);
+  }
 };
 
-// For a server of several kinds: Self has Serve(request, to) for each of them.
+// For a server of several kinds: Self has Serve(request, to), or Serve(request, to, turn), for each
+// of them.
 template <class Self, class R>
 class ServesOne : public Serves<R> {
  public:
   void Submit(R request, ReplyTo<typename R::Reply> to) final {
-    static_cast<Self*>(this)->Serve(std::move(request), to);
+    SubmitInTurn(std::move(request), to, {});
+  }
+  void SubmitInTurn(R request, ReplyTo<typename R::Reply> to, Turn turn) final {
+    Self& self = *static_cast<Self*>(this);
+    if constexpr (requires { self.Serve(std::move(request), to, std::move(turn)); }) {
+      self.Serve(std::move(request), to, std::move(turn));
+    } else {
+      self.Serve(std::move(request), to);
+    }
   }
 };
 template <class Self, class... R>
 class ServesAll : public ServesOne<Self, R>... {
  public:
   using ServesOne<Self, R>::Submit...;
+  using ServesOne<Self, R>::SubmitInTurn...;
 };
 
 // One kind of a Port.
@@ -92,6 +110,9 @@ class PortOf {
  public:
   PortOf(Serves<R>& server, ReplyTo<typename R::Reply> to) : server_(&server), to_(to) {}
   void Submit(R request) const { server_->Submit(std::move(request), to_); }
+  void Submit(R request, Turn turn) const {
+    server_->SubmitInTurn(std::move(request), to_, std::move(turn));
+  }
 
  private:
   Serves<R>* server_;

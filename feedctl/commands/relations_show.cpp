@@ -45,7 +45,12 @@ class Reader {
     for (int look = 0; look == 0 || (look < kMostLooks && !report.seen.settled); ++look) {
       Look(report);
     }
-    Require(friendships_.Read(edge.src, edge.dst, &report.friendship), settings_);
+    Require(connections_.Run(mysql::PairShard(map_, edge.src, edge.dst),
+                             [&](mysql::Connection& connection) {
+                               report.friendship =
+                                   mysql::ReadPairRow(connection, edge.src, edge.dst);
+                             }),
+            settings_);
     Require(connections_.Run(report.forward_shard,
                              [&](mysql::Connection& connection) {
                                report.repairs = mysql::LastRepairs(connection, edge, kMostLookedAt,
@@ -82,7 +87,7 @@ class Reader {
     Require(log_.ReadPendingOf(report.forward_shard, ChangeKind::kEdge, edge, kMostLookedAt,
                                &report.waiting, &all_of_edge),
             settings_);
-    Require(log_.ReadPendingOf(friendships_.PairShard(pair.src, pair.dst), ChangeKind::kFriendship,
+    Require(log_.ReadPendingOf(mysql::PairShard(map_, pair.src, pair.dst), ChangeKind::kFriendship,
                                pair, kMostLookedAt, &of_pair, &all_of_pair),
             settings_);
     report.seen.changes_waiting = report.waiting.size();
@@ -96,7 +101,6 @@ class Reader {
   mysql::ShardConnections connections_;
   mysql::EdgeRepair repair_{connections_, map_};
   mysql::ChangeLog log_{connections_};
-  mysql::Friendships friendships_{connections_, map_};
 };
 
 std::string StateText(const EdgeState& state) {

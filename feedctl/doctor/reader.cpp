@@ -16,17 +16,13 @@ namespace {
 
 constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
 
-Status AskTruth(const mysql::Config& config, const mysql::Installation& installation,
-                mysql::MysqlReaderTruth& truth, ReaderFacts& facts,
+Status AskTruth(const mysql::Config& config, mysql::MysqlReaderTruth& truth, ReaderFacts& facts,
                 std::vector<UserId>* followees) {
   Status status = truth.LookUp(facts.user, &facts.known);
   mysql::ShardConnections connections(config);
   if (status.done()) {
-    status =
-        mysql::RelationLists(connections, installation.shard_map).Counts(facts.user, &facts.counts);
-  }
-  if (status.done()) {
     status = connections.Run(facts.shard, [&](mysql::Connection& connection) {
+      facts.counts = mysql::RelationCountsOf(connection, facts.user);
       facts.mode = mysql::ReadAuthorMode(connection, facts.user);
     });
   }
@@ -105,7 +101,7 @@ ReaderFacts AskReader(const Settings& settings, const mysql::Installation& insta
   const mysql::Config config = options::ToConfig(settings.mysql);
   mysql::MysqlReaderTruth reader_truth(config, installation.shard_map);
   std::vector<UserId> followees;
-  const Status truth = AskTruth(config, installation, reader_truth, facts, &followees);
+  const Status truth = AskTruth(config, reader_truth, facts, &followees);
   if (!truth.done()) facts.truth_away = WhyOf(truth, settings);
   if (truth.done() && !facts.known.known) {
     throw Failure(kExitNoUser, "nobody knows user " + ToString(user) +

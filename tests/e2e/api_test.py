@@ -462,6 +462,35 @@ class ApiTest(KeepsLogs):
         wait_until(lambda: not self.api.named(), BACK_AFTER_S, "the API to recover")
         self.assertEqual(self.ask_all(gone, too), {200})
 
+    def test_a_locked_table_of_one_shard_holds_up_nobody_of_the_other(self):
+        here, held_up = self.user(0, shard=0), self.user(0, shard=1)
+        near = [self.user(number, shard=0) for number in range(1, 21)]
+
+        def wait(client, number):
+            """More clients than the shard has threads: some find the queue late."""
+            path = f"/v1/users/{held_up}/following/{self.user(9_000 + number)}"
+            return [client.put(path).status for _ in range(3)]
+
+        def refused():
+            return self.api.scrape().total("fanline_api_requests_total", route="follow",
+                                           status="5xx")
+
+        before = refused()
+        with ThreadPoolExecutor(1) as pool, self.stack.mysql[1].client() as lock:
+            lock.query("LOCK TABLES following WRITE")
+            waiting = pool.submit(self.together, wait, 5 * CLIENTS)
+            wait_until(lambda: self.api.scrape().total("fanline_api_requests_waiting") > 0, 10,
+                       "requests to wait for the shard")
+            begin = time.monotonic()
+            for other in near:
+                self.assertTrue(self.follow(here, other)["changed"])
+            self.assertLess(time.monotonic() - begin, 2)
+            wait_until(lambda: refused() > before, 10, "the first to be refused")
+            lock.query("UNLOCK TABLES")
+            statuses = {status for of_client in waiting.result() for status in of_client}
+        self.assertEqual(statuses, {200, 503})
+        self.follow(held_up, here)
+
     def test_z_a_stop_finishes_what_is_under_way(self):
         """The last: it ends the API, and says that all the others ran."""
         ann, stopped, answered = self.user(0), threading.Event(), []

@@ -9,26 +9,34 @@ EdgeState FakeRelationStore::Of(UserId src, UserId dst) const {
   return found == edges_.end() ? EdgeState{} : found->second;
 }
 
-Status FakeRelationStore::ChangeFollowing(const EdgeKey& edge, bool live, uint64_t unix_us,
-                                          FollowingChanged* out) {
-  *out = {};
-  if (!fail.done()) return fail;
+EdgeState FakeRelationStore::ReverseOf(UserId src, UserId dst) const {
+  EdgeState state = Of(src, dst);
+  state.ver -= std::min(state.ver, behind);
+  return state;
+}
+
+EdgeChanged FakeRelationStore::Do(const ChangeEdge& request) {
+  const EdgeKey edge{request.change.src, request.change.dst};
+  const bool live = request.change.live;
   const EdgeState now = Of(edge.src, edge.dst);
-  out->edge = now;
-  if (now.live == live) return Status::Done();
+  EdgeChanged reply;
+  reply.forward.edge = EdgeOf(edge, now);
+  if (now.live == live) return reply;
   if (live && Full(edge)) {
-    *out = {.edge = {}, .changed = false, .over_limit = true};
-    return Status::Never("follows " + std::to_string(most_followed) + " already");
+    reply.forward = {.edge = {}, .over_limit = true};
+    reply.status = Status::Never("follows " + std::to_string(most_followed) + " already");
+    return reply;
   }
   if (const auto again_in = TakeChange(edge.src)) {
-    *out = {.edge = {}, .changed = false, .over_limit = false, .again_in = again_in};
-    return Status::Never("has changed too often");
+    reply.forward = {.edge = {}, .again_in = again_in};
+    reply.status = Status::Never("has changed too often");
+    return reply;
   }
+  const uint64_t unix_us = request.change.unix_us;
   const UnixMs pos = live ? static_cast<UnixMs>(unix_us / 1000) : now.pos;
-  out->edge = {std::max(now.ver + 1, unix_us), live, pos};
-  out->changed = true;
-  edges_[edge] = out->edge;
-  return Status::Done();
+  edges_[edge] = {std::max(now.ver + 1, unix_us), live, pos};
+  reply.forward = {.edge = EdgeOf(edge, edges_[edge]), .changed = true};
+  return reply;
 }
 
 bool FakeRelationStore::Full(const EdgeKey& edge) const {
@@ -42,40 +50,35 @@ std::optional<std::chrono::seconds> FakeRelationStore::TakeChange(UserId user) {
   return std::nullopt;
 }
 
-Status FakeRelationStore::ReadPair(UserId user, UserId other, PairState* out) {
-  *out = {Of(user, other), Of(other, user)};
-  return fail;
+PairRead FakeRelationStore::Do(const ReadPair& request) const {
+  return {.status = {}, .pair = {Of(request.user, request.other), Of(request.other, request.user)}};
 }
 
-Status FakeRelationStore::ChangeFriendship(FriendAction action, UserId who, UserId whom,
-                                           uint64_t unix_us, FriendshipStep* out) {
-  *out = {};
-  if (!fail.done()) return fail;
-  Friendship& row = friendships_[std::minmax(who, whom)];
-  out->now = row;
-  const FriendStep step = Decide(row, action, who);
-  if (step.refusal != nullptr) return Status::Never(step.refusal);
-  if (!step.changes) return Status::Done();
-  if (step.state == FriendState::kFriends) {
-    for (const EdgeKey& edge : {EdgeKey{who, whom}, EdgeKey{whom, who}}) {
-      if (!Full(edge)) continue;
-      out->over_limit = edge.src;
-      return Status::Never("follows as many already");
-    }
-  }
-  if (step.state == FriendState::kAsked || step.state == FriendState::kFriends) {
-    out->again_in = TakeChange(who);
-    if (out->again_in) return Status::Never("has changed too often");
-  }
-  row = {step.state, step.asked_by, std::max(row.ver + 1, unix_us)};
-  *out = {row, true};
-  return Status::Done();
-}
-
-Status FakeRelationStore::ReadFriendship(UserId one, UserId other, Friendship* out) {
+Friendship FakeRelationStore::PairOf(UserId one, UserId other) const {
   const auto found = friendships_.find(std::minmax(one, other));
-  *out = found == friendships_.end() ? Friendship{} : found->second;
-  return fail;
+  return found == friendships_.end() ? Friendship{} : found->second;
+}
+
+FriendshipRead FakeRelationStore::Do(const ReadFriendship& request) const {
+  return {.status = {}, .now = PairOf(request.one, request.other)};
+}
+
+RoomAsked FakeRelationStore::Do(const AskRoom& request) const {
+  if (!Full(request.edge)) return {};
+  return {.status = Status::Never("follows as many already"), .full = request.edge.src};
+}
+
+ChangeUsedUp FakeRelationStore::Do(const UseUpChange& request) {
+  const auto again_in = TakeChange(request.user);
+  if (!again_in) return {};
+  return {.status = Status::Never("has changed too often"), .again_in = again_in};
+}
+
+FriendshipWritten FakeRelationStore::Do(const WriteFriendship& request) {
+  Friendship& row = friendships_[std::minmax(request.who, request.whom)];
+  const FriendStep step = Decide(row, request.action, request.who);
+  if (step.changes) row = {step.state, step.asked_by, request.version};
+  return {.status = {}, .now = row, .changed = step.changes};
 }
 
 bool FakeRelationStore::Lists(UserList list, const EdgeKey& key, UserId user) const {
@@ -102,53 +105,43 @@ std::vector<ListEntry> FakeRelationStore::All(UserList list, UserId user) const 
   return all;
 }
 
-Status FakeRelationStore::ReadList(UserList list, UserId user,
-                                   const std::optional<ListCursor>& after, uint32_t limit,
-                                   ListPage* out) {
-  *out = {};
-  if (!fail.done()) return fail;
-  for (const ListEntry& entry : All(list, user)) {
+ListRead FakeRelationStore::Do(const ReadList& request) const {
+  ListRead reply;
+  const auto& after = request.after;
+  std::vector<ListEntry>& entries = reply.page.entries;
+  for (const ListEntry& entry : All(request.list, request.user)) {
     if (after && std::pair(entry.pos, entry.user) >= std::pair(after->pos, after->user)) continue;
-    if (out->entries.size() == limit) {
-      const ListEntry& last = out->entries.back();
-      out->next = {last.pos, last.user, (after ? after->shown : 0) + limit};
+    if (entries.size() == request.limit) {
+      const ListEntry& last = entries.back();
+      reply.page.next = {last.pos, last.user, (after ? after->shown : 0) + request.limit};
       break;
     }
-    out->entries.push_back(entry);
+    entries.push_back(entry);
   }
-  return Status::Done();
+  return reply;
 }
 
-Status FakeRelationStore::Counts(UserId user, RelationCounts* out) {
-  *out = {static_cast<int64_t>(All(UserList::kFollowing, user).size()),
-          static_cast<int64_t>(All(UserList::kFollowers, user).size())};
-  return fail;
+RelationsCounted FakeRelationStore::Do(const CountRelations& request) const {
+  return {.status = {},
+          .counts = {static_cast<int64_t>(All(UserList::kFollowing, request.user).size()),
+                     static_cast<int64_t>(All(UserList::kFollowers, request.user).size())}};
 }
 
-Status FakeRelationStore::Check(UserId viewer, std::span<const CheckItem> items, Sides sides,
-                                std::vector<CheckAnswer>* out) {
-  out->clear();
-  if (!fail.done()) return fail;
-  for (const CheckItem& item : items) {
-    const PairState pair{Of(viewer, UserId{item.user}), Of(UserId{item.user}, viewer)};
-    const auto relation =
-        static_cast<Relation>(static_cast<int>(pair.relation()) & static_cast<int>(sides));
-    const bool reached = sides == Sides::kFollowing || pair.followed_by.ver >= item.min_version;
-    out->push_back(reached ? CheckAnswer{relation, {}}
-                           : CheckAnswer{Relation::kNone, "there is no such version"});
+UsersChecked FakeRelationStore::Do(const CheckUsers& request) const {
+  UsersChecked reply;
+  for (const UserId other : request.others) {
+    Standing& standing = reply.standings.emplace_back();
+    if (request.sides != Sides::kFollowers) standing.followed = Of(request.user, other).live;
+    if (request.sides != Sides::kFollowing) standing.follower = ReverseOf(other, request.user);
   }
-  return Status::Done();
+  return reply;
 }
 
-Status FakeRelationStore::FollowedWhoFollow(UserId viewer, UserId followed, uint32_t limit,
-                                            std::vector<UserId>* out) {
-  out->clear();
-  std::vector<ListEntry> entries = All(UserList::kFollowing, viewer);
-  entries.resize(std::min(entries.size(), kMostLookedThrough));
-  for (const ListEntry& entry : entries) {
-    if (out->size() < limit && Of(entry.user, followed).live) out->push_back(entry.user);
-  }
-  return fail;
+ForwardRead FakeRelationStore::Do(const ReadForward& request) {
+  caught_up.push_back(request);
+  ForwardRead reply;
+  for (const EdgeKey& edge : request.edges) reply.states.push_back(Of(edge.src, edge.dst));
+  return reply;
 }
 
 }  // namespace fanline::fakes

@@ -1,36 +1,58 @@
-// Port RelationStore in memory: both directions of an edge change at once. Fails on demand.
+// Serves relations in memory: both directions of an edge change at once. Answers within Submit, and
+// fails on demand.
 #pragma once
 
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "fanline/ports/forward_edges.h"
 #include "fanline/ports/relation_store.h"
 
 namespace fanline::fakes {
 
-class FakeRelationStore : public RelationStore {
+class FakeRelationStore : public ServesAll<FakeRelationStore, ChangeEdge, ReadPair, ReadList,
+                                           CountRelations, CheckUsers, ReadForward, ReadFriendship,
+                                           AskRoom, UseUpChange, AnnouncePair, WriteFriendship> {
  public:
   size_t most_followed = 5'000;
   size_t changes = SIZE_MAX;     // allowed to each user; then one a minute
-  Status fail = Status::Done();  // what every call answers, unless done
+  Status fail = Status::Done();  // what every request is answered, unless done
+  std::vector<Turn> turns;       // of all requests so far
+  // The forward rows that checks ask for beside the reverse rows, by shard.
+  std::vector<ReadForward> caught_up;
+  // Reverse rows are behind by this many versions.
+  uint64_t behind = 0;
 
-  Status ChangeFollowing(const EdgeKey& edge, bool live, uint64_t unix_us,
-                         FollowingChanged* out) override;
-  Status ReadPair(UserId user, UserId other, PairState* out) override;
-  Status ChangeFriendship(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
-                          FriendshipStep* out) override;
-  Status ReadFriendship(UserId one, UserId other, Friendship* out) override;
-  Status ReadList(UserList list, UserId user, const std::optional<ListCursor>& after,
-                  uint32_t limit, ListPage* out) override;
-  Status Counts(UserId user, RelationCounts* out) override;
-  Status Check(UserId viewer, std::span<const CheckItem> items, Sides sides,
-               std::vector<CheckAnswer>* out) override;
-  Status FollowedWhoFollow(UserId viewer, UserId followed, uint32_t limit,
-                           std::vector<UserId>* out) override;
+  template <class R>
+  void Serve(const R& request, ReplyTo<typename R::Reply> to, const Turn& turn) {
+    turns.push_back(turn);
+    typename R::Reply reply;
+    if (fail.done()) {
+      reply = Do(request);
+    } else {
+      reply.status = fail;
+    }
+    reply.id = request.id;
+    to(std::move(reply));
+  }
 
  private:
+  EdgeChanged Do(const ChangeEdge& request);
+  PairRead Do(const ReadPair& request) const;
+  ListRead Do(const ReadList& request) const;
+  RelationsCounted Do(const CountRelations& request) const;
+  UsersChecked Do(const CheckUsers& request) const;
+  ForwardRead Do(const ReadForward& request);
+  FriendshipRead Do(const ReadFriendship& request) const;
+  RoomAsked Do(const AskRoom& request) const;
+  ChangeUsedUp Do(const UseUpChange& request);
+  PairAnnounced Do(const AnnouncePair&) const { return {}; }
+  FriendshipWritten Do(const WriteFriendship& request);
+
   EdgeState Of(UserId src, UserId dst) const;
+  EdgeState ReverseOf(UserId src, UserId dst) const;
+  Friendship PairOf(UserId one, UserId other) const;
   bool Lists(UserList list, const EdgeKey& key, UserId user) const;
   std::vector<ListEntry> All(UserList list, UserId user) const;  // newest first
 

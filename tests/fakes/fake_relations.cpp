@@ -176,12 +176,38 @@ Friendship FakeRelations::Pair(UserId low, UserId high) const {
   return found == pairs_.end() ? Friendship{} : found->second;
 }
 
-void FakeRelations::WritePair(UserId low, UserId high, const Friendship& row, UnixMs agreed_at,
-                              bool logs) {
-  pairs_[{low, high}] = row;
-  if (!logs) return;
-  const Edge pair{low, high, row.ver, row.state == FriendState::kFriends, agreed_at};
+FriendshipRead FakeRelations::Do(const ReadFriendship& request) const {
+  const auto [low, high] = std::minmax(request.one, request.other);
+  return {request.id, {}, Pair(low, high)};
+}
+
+RoomAsked FakeRelations::Do(const AskRoom& request) const {
+  const auto row = forward_.find(request.edge);
+  const bool follows = row != forward_.end() && row->second.live;
+  if (follows || Followed(request.edge.src) < most_followed) return {request.id, {}, {}};
+  return {request.id, Status::Never("follows as many already"), request.edge.src};
+}
+
+PairAnnounced FakeRelations::Do(const AnnouncePair& request) {
+  return {request.id, {}, Announce(request.edge, request.version)};
+}
+
+FriendshipWritten FakeRelations::Do(const WriteFriendship& request) {
+  const auto [low, high] = std::minmax(request.who, request.whom);
+  FriendshipWritten reply{request.id, {}, Pair(low, high)};
+  const FriendStep step = Decide(reply.now, request.action, request.who);
+  if (!step.changes) return reply;
+  const bool logs = BeginsOrEnds(reply.now.state, step.state);
+  reply.overtaken = reply.now.ver >= request.version || (logs && !request.announced);
+  if (reply.overtaken) return reply;
+  reply.changed = true;
+  reply.now = {step.state, step.asked_by, request.version};
+  pairs_[{low, high}] = reply.now;
+  if (!logs) return reply;
+  const auto agreed_at = static_cast<UnixMs>(request.unix_us / 1000);
+  const Edge pair{low, high, request.version, step.state == FriendState::kFriends, agreed_at};
   Log(shards_.ShardOf(low), {0, ChangeKind::kFriendship, pair, now});
+  return reply;
 }
 
 bool FakeRelations::AwaitsFriendship(const EdgeKey& key) const {

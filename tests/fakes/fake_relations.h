@@ -1,7 +1,8 @@
 // Relations of schemas/sql as a small in-memory model. Answers each request of forward_edges.h,
-// reverse_edges.h, change_log.h and mirror_mode.h, and a reconciler's adoption, at once, as the
-// shards would. Held against MariaDB in tests/integration/mysql/model. Left out: ids that are no
-// user's, how much a user may change within an hour, and counters that have drifted.
+// reverse_edges.h, change_log.h and mirror_mode.h, the steps of a friendship's change, and a
+// reconciler's adoption, at once, as the shards would. Held against MariaDB in
+// tests/integration/mysql/model. Left out: ids that are no user's, how much a user may change
+// within an hour, and counters that have drifted.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "fanline/ports/change_log.h"
 #include "fanline/ports/forward_edges.h"
 #include "fanline/ports/mirror_mode.h"
+#include "fanline/ports/relation_store.h"
 #include "fanline/ports/repair_store.h"
 #include "fanline/ports/reverse_edges.h"
 
@@ -36,6 +38,11 @@ class FakeRelations {
   PurgedDone Do(const PurgeDone& request);
   EdgeAdopted Do(const AdoptEdge& request);
   MirrorModeRead Do(const ReadMirrorMode& request) const { return {request.id, {}, mode}; }
+  FriendshipRead Do(const ReadFriendship& request) const;
+  RoomAsked Do(const AskRoom& request) const;
+  ChangeUsedUp Do(const UseUpChange& request) const { return {request.id, {}, {}}; }
+  PairAnnounced Do(const AnnouncePair& request);
+  FriendshipWritten Do(const WriteFriendship& request);
 
   // Marks these rows of log1 as done.
   void Finish(Shard shard, const std::vector<uint64_t>& ids);
@@ -55,12 +62,9 @@ class FakeRelations {
   // Two users become friends, or no longer are: announces it to both edges, then logs it in log1.
   // The pair's row is left to the caller. Returns its version now, `version` or higher.
   uint64_t Befriend(UserId low, UserId high, bool friends, uint64_t version);
-  // The same in single calls, as a service makes them. Announce tells an edge that `version` of its
-  // pair may come, and answers the highest that was written to the edge or settled. WritePair
-  // writes the pair's row; with `logs` also its row of log1, because both edges change.
+  // The answer to AnnouncePair: the highest version that was written to the edge or settled.
   uint64_t Announce(const EdgeKey& key, uint64_t version);
   Friendship Pair(UserId low, UserId high) const;
-  void WritePair(UserId low, UserId high, const Friendship& row, UnixMs agreed_at, bool logs);
   // Something was announced to the edge that has neither come nor been settled.
   bool AwaitsFriendship(const EdgeKey& key) const;
   // Each off is a mutation: an announced friendship is written although a user said something

@@ -23,7 +23,7 @@ namespace {
 class Api {
  public:
   http::Response Ask(const http::Request& request) {
-    *store_ = {};
+    relations_ = fakes::FakeRelationStore();
     std::promise<http::Response> answered;
     handler_.Serve(request, [&](http::Response response) {
       answered.set_value(std::move(response));  // throws the second time
@@ -32,13 +32,6 @@ class Api {
   }
 
  private:
-  std::vector<std::unique_ptr<RelationStore>> Stores() {
-    std::vector<std::unique_ptr<RelationStore>> stores;
-    stores.push_back(std::make_unique<fakes::FakeRelationStore>());
-    store_ = static_cast<fakes::FakeRelationStore*>(stores.back().get());
-    return stores;
-  }
-
   template <typename Port, typename Shared>
   std::vector<std::unique_ptr<Port>> PortOf() {
     std::vector<std::unique_ptr<Port>> ports;
@@ -46,11 +39,10 @@ class Api {
     return ports;
   }
 
-  fakes::FakeRelationStore* store_ = nullptr;
+  fakes::FakeRelationStore relations_;
   fakes::FakeReaderStores posts_{RangeLayout(2), WindowLimits()};
   const ShardMap map_ = ShardMap::Even(2);
   Metrics metrics_;
-  StorePool pool_{Stores(), 2, {}};
   TruthPool truth_{PortOf<ReaderTruth, fakes::TruthOf>(), 2, {}};
   TimelinePool timelines_{PortOf<ReaderTimelines, fakes::TimelinesOf>(), 1, {}};
   static std::vector<std::unique_ptr<PostBodies>> NoBodies() {
@@ -65,7 +57,8 @@ class Api {
                [](Shard) { return false; }};
   fakes::FakeEventLog log_;
   Publisher publisher_{log_, 1, metrics_, Clock};
-  Handler handler_{pool_, pages_, &publisher_, map_, {}, metrics_, Clock};
+  Exchanges exchanges_{relations_, relations_, map_, {}, Clock};
+  Handler handler_{exchanges_, pages_, &publisher_, metrics_, Clock};
 };
 
 void CheckAnswered(const http::Response& response) {

@@ -48,6 +48,25 @@ TEST(Port, RepliesArriveAtTheAddressOfWhoeverAsked) {
   EXPECT_EQ(std::get<Counted>(bob[1]).calls, 2);
 }
 
+TEST(Port, ATurnReachesAServerThatKeepsToIt) {
+  struct InTurn : ServesAll<InTurn, Add> {
+    void Serve(const Add& request, ReplyTo<Added> to, const Turn& turn) {
+      to({request.id, static_cast<int>(turn.work_class)});
+    }
+  };
+  InTurn in_turn;
+  Adder adder;
+  fakes::Inbox<Added> replies;
+  const Port<Add> keeps_to_it(in_turn, replies), ignores_it(adder, replies);
+  keeps_to_it.Submit(Add{1, 2, 3}, {.work_class = 7});
+  keeps_to_it.Submit(Add{2, 2, 3});
+  ignores_it.Submit(Add{3, 2, 3}, {.work_class = 7});
+  ASSERT_EQ(replies.size(), 3u);
+  EXPECT_EQ(replies[0].sum, 7);
+  EXPECT_EQ(replies[1].sum, 0);
+  EXPECT_EQ(replies[2].sum, 5);
+}
+
 TEST(Port, TwoBehindOneStepAreToldApartByTheirParts) {
   struct AnnsReply : std::variant<Added> {
     using std::variant<Added>::variant;

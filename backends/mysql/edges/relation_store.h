@@ -1,50 +1,63 @@
-// The port RelationStore on the shards: forward rows, friend requests, lists and checks. One thread
-// at a time. It has connections of its own, which are opened when first used.
+// Serves relations to programs that serve users, and the mode by which the API writes reverse rows:
+// the requests of fanline/ports/relation_store.h and ChangeEdge. No batches: each worker serves one
+// request, so the requests of a shard take as many connections as it has workers.
 #pragma once
 
-#include <functional>
-
-#include "backends/mysql/edges/forward_edges.h"
 #include "backends/mysql/edges/friendships.h"
-#include "backends/mysql/edges/relation_checks.h"
+#include "backends/mysql/edges/mirror_store.h"
 #include "backends/mysql/edges/relation_lists.h"
-#include "backends/mysql/sql/shard_connections.h"
+#include "backends/mysql/installation/settings.h"
+#include "backends/mysql/sql/shard_port.h"
 #include "fanline/ports/relation_store.h"
 
 namespace fanline::mysql {
 
-// Called after every done change of a forward edge, on the thread that made it. It serves callers
-// that do more about a change than wait for the mirror.
-using ForwardSink = std::function<void(const ForwardChanged& changed)>;
+struct RelationService {
+  static constexpr const char* kName = "relations";
+  static constexpr PoolLimits kLimits{.threads_per_shard = 4};
+  static constexpr bool kReopens = true;  // users wait, and no caller tries again by itself
 
-class MysqlRelationStore final : public RelationStore {
- public:
-  // `away`: see ShardConnections. It may be empty, and so may `changed`.
-  MysqlRelationStore(const Config& config, const ShardMap& map, uint32_t most_followed,
-                     ForwardSink changed, ShardConnections::Away away = {});
+  EdgeChanged Do(Connection& connection, const ChangeEdge& request) const;
+  PairRead Do(Connection& connection, const ReadPair& request) const;
+  ListRead Do(Connection& connection, const ReadList& request) const;
+  RelationsCounted Do(Connection& connection, const CountRelations& request) const;
+  UsersChecked Do(Connection& connection, const CheckUsers& request) const;
+  ForwardRead Do(Connection& connection, const ReadForward& request) const;
+  FriendshipRead Do(Connection& connection, const ReadFriendship& request) const;
+  RoomAsked Do(Connection& connection, const AskRoom& request) const;
+  ChangeUsedUp Do(Connection& connection, const UseUpChange& request) const;
+  PairAnnounced Do(Connection& connection, const AnnouncePair& request) const;
+  FriendshipWritten Do(Connection& connection, const WriteFriendship& request) const;
+  MirrorModeRead Do(Connection& connection, const ReadMirrorMode& request) const;
 
-  Status ChangeFollowing(const EdgeKey& edge, bool live, uint64_t unix_us,
-                         FollowingChanged* out) override;
-  Status ReadPair(UserId user, UserId other, PairState* out) override;
-  Status ChangeFriendship(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
-                          FriendshipStep* out) override;
-  Status ReadFriendship(UserId one, UserId other, Friendship* out) override;
-  Status ReadList(UserList list, UserId user, const std::optional<ListCursor>& after,
-                  uint32_t limit, ListPage* out) override;
-  Status Counts(UserId user, RelationCounts* out) override;
-  Status Check(UserId viewer, std::span<const CheckItem> items, Sides sides,
-               std::vector<CheckAnswer>* out) override;
-  Status FollowedWhoFollow(UserId viewer, UserId followed, uint32_t limit,
-                           std::vector<UserId>* out) override;
+  template <class R>
+  Shard ShardOf(const R& request) const;
 
- private:
-  ShardConnections connections_;
-  const ShardMap map_;
-  const ForwardSink changed_;
-  ForwardEdges forward_;
-  Friendships friendships_;
-  RelationLists lists_{connections_, map_};
-  RelationChecks checks_{connections_, map_};
+  ShardMap map;
+  uint32_t most_followed = kMostFollowed;
+  uint32_t most_followers_shown = kMostFollowersShown;
 };
+using MysqlRelations = ShardPort<RelationService, ChangeEdge, ReadPair, ReadList, CountRelations,
+                                 CheckUsers, ReadForward, ReadFriendship, AskRoom, UseUpChange,
+                                 AnnouncePair, WriteFriendship, ReadMirrorMode>;
+
+template <class R>
+Shard RelationService::ShardOf(const R& request) const {
+  if constexpr (requires { request.shard; }) {
+    return request.shard;
+  } else if constexpr (requires { request.change; }) {
+    return map.ShardOf(request.change.src);
+  } else if constexpr (requires { request.edge; }) {
+    return map.ShardOf(request.edge.src);
+  } else if constexpr (requires { request.whom; }) {
+    return PairShard(map, request.who, request.whom);
+  } else if constexpr (requires { request.one; }) {
+    return PairShard(map, request.one, request.other);
+  } else if constexpr (requires { request.user; }) {
+    return map.ShardOf(request.user);
+  } else {
+    return kSettingsShard;
+  }
+}
 
 }  // namespace fanline::mysql

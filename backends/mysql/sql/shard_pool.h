@@ -3,13 +3,14 @@
 // which job is next. The owner (shard_port.h) knows what a job is and where its reply goes.
 //
 // Every submitted job is served or failed exactly once, unless the pool is destroyed first. A shard
-// that is away makes nobody wait. While none of its workers can connect, its jobs fail `later`
-// within Submit with the reason of the last attempt, and the workers keep trying with back-off. The
-// other shards' workers are not affected. Jobs also fail `later`
+// that is away makes nobody wait. It is away while none of its workers can connect, and while its
+// prober, if there is one, is not answered in time. Its jobs then fail `later` within Submit with
+// the reason, and the workers keep trying with back-off. The other shards' workers are not
+// affected. Jobs also fail `later`
 // - when the server is no longer the primary (Connection::CheckPrimary, before each batch);
 // - when their queue is full, when they are late, or when nobody waits for them (turn_queue.h),
 //   with Cause::kOverloaded and the expected wait. The pool notices it within Submit of this job or
-//   of another, and when a worker becomes free.
+//   of another, when a worker becomes free, and in DropLate.
 //
 // Submit: any thread; never blocks on the database. The owner is called on a worker's thread,
 // FailJob also within Submit. The destructor waits for running statements (read_timeout).
@@ -44,18 +45,21 @@ struct PoolLimits {
   size_t queue = 65'536;                      // jobs waiting per shard, if `classes` is empty
   std::span<const ClassLimits> classes = {};  // empty: one class for all work
   Duration newest_first_after = Duration::max();
-  // An idle worker asks its server every Config::primary_check whether it is there. So the pool
-  // knows that a shard is away before anybody sends it a request.
+  // Each shard has a prober: a thread with a connection of its own, which asks the server every
+  // Config::primary_check whether it is there, and waits two seconds for the answer. So the pool
+  // knows that a shard is away before anybody sends it a request, and while its workers hang.
   bool probes = false;
 };
 
-// Owner: has ServeBatch(Connection&, std::vector<Job>&) and FailJob(const Job&, const Status&).
+// Owner: has ServeBatch(Connection&, std::vector<Job>&) and FailJob(const Job&, const Status&), and
+// may have kReopens (shard_port.h).
 template <typename Job, typename Owner>
 class ShardPool {
  public:
   // `health` may be empty. Neither it nor `log` may call Submit.
   ShardPool(Config config, const PoolLimits& limits, Owner& owner, HealthSink health, LogSink log)
       : config_(std::move(config)),
+        impatient_(Impatient(config_)),
         limits_(limits),
         owner_(owner),
         health_(std::move(health)),
@@ -70,6 +74,7 @@ class ShardPool {
       for (size_t i = 0; i < limits_.threads_per_shard; ++i) {
         threads_.emplace_back([this, shard] { Work(shard, *shards_[shard]); });
       }
+      if (limits_.probes) threads_.emplace_back([this, shard] { Probe(shard, *shards_[shard]); });
     }
   }
 
@@ -99,6 +104,46 @@ class ShardPool {
     FailDropped(shard, dropped);
   }
 
+  // Fails the oldest jobs that are late or that nobody waits for. For an owner who promises a time
+  // limit: while all workers are busy and no job comes, nobody else notices.
+  void DropLate() {
+    for (Shard shard = 0; shard < shards_.size(); ++shard) {
+      std::vector<Dropped> dropped;
+      {
+        const std::lock_guard lock(shards_[shard]->mutex);
+        shards_[shard]->queue.DropLate(MonoNow(), &dropped);
+      }
+      FailDropped(shard, dropped);
+    }
+  }
+
+  // The jobs that wait for a worker, of all shards.
+  size_t waiting() const {
+    size_t sum = 0;
+    for (const auto& state : shards_) {
+      const std::lock_guard lock(state->mutex);
+      sum += state->queue.waiting();
+    }
+    return sum;
+  }
+
+  // Calls `call`, which uses the connection. If that turns out to be dead, and the owner
+  // `kReopens`, calls once more on a new one. A connection that was lost by a timeout is not opened
+  // again: the caller has waited long enough.
+  template <class Call>
+  static void OnALiveOne(Connection& connection, const Call& call) {
+    if constexpr (requires { requires Owner::kReopens; }) {
+      const Time begin = MonoNow();
+      try {
+        return call();
+      } catch (const MysqlError&) {
+        if (connection.is_open() || MonoNow() - begin >= kSoon) throw;
+      }
+      connection.Open();
+    }
+    call();
+  }
+
   // The Status of an error of the last call. Logs it, but not every time: requests to a shard that
   // refuses come again and again.
   [[nodiscard]] Status Failed(const Connection& connection, const MysqlError& error) {
@@ -110,21 +155,26 @@ class ShardPool {
   }
 
  private:
+  static constexpr Duration kSoon = std::chrono::seconds(1);
+
   using Queue = TurnQueue<Job>;
   using Batch = typename Queue::Batch;
   using Dropped = typename Queue::Dropped;
 
-  // Shared by the workers of one shard.
+  // Shared by the threads of one shard.
   struct ShardState {
     explicit ShardState(Queue jobs) : queue(std::move(jobs)) {}
 
     std::mutex mutex;
     std::condition_variable changed;  // for connected workers
-    std::condition_variable retry;    // for workers that wait for the next attempt to connect
+    std::condition_variable retry;    // for those who wait for the next attempt
     // Guarded by mutex.
     Queue queue;
-    size_t connected = 0;
-    std::optional<Status> away;  // why; none is connected, and the last attempt failed
+    size_t connected = 0;               // workers
+    std::optional<Status> unreachable;  // why; none is connected, and the last attempt failed
+    std::optional<Status> silent;       // why the prober was not answered
+    std::optional<Status> away;         // one of the two
+    bool told = false;                  // the health sink knows of `away`
   };
 
   void Work(Shard shard, ShardState& state) {
@@ -135,7 +185,7 @@ class ShardPool {
       if (!connection.is_open()) {
         ++attempts;
         if (!Open(connection, state)) {
-          WaitBeforeNextAttempt(state, config_.reopen.Delay(attempts, random()));
+          Wait(state, config_.reopen.Delay(attempts, random()));
           continue;
         }
         attempts = 0;
@@ -148,10 +198,7 @@ class ShardPool {
     std::vector<Dropped> dropped;
     Batch batch = Take(state, &dropped);
     FailDropped(connection.shard(), dropped);
-    if (batch.jobs.empty()) {
-      if (limits_.probes && !stopping_) Probe(connection, state);
-      return;
-    }
+    if (batch.jobs.empty()) return;
     Serve(connection, batch.jobs);
     NoteServed(state, batch.work_class, connection.is_open());
   }
@@ -161,15 +208,16 @@ class ShardPool {
       connection.Open();
     } catch (const MysqlError& error) {
       connection.Close();
-      NoteUnreachable(connection.shard(), state, error);
+      const Status why = AwayBy(error, connection.shard());
+      Note(connection.shard(), state, [&] {
+        if (state.connected == 0) state.unreachable = why;  // else a sibling still serves
+      });
       return false;
     }
-    const std::lock_guard lock(state.mutex);
-    state.away.reset();
-    if (state.connected++ == 0) {
-      log_.Log(LogLevel::kInfo, LineOf(connection.shard(), "connected"));
-      Tell(connection.shard(), Status::Done());
-    }
+    Note(connection.shard(), state, [&] {
+      ++state.connected;
+      state.unreachable.reset();
+    });
     return true;
   }
 
@@ -181,63 +229,85 @@ class ShardPool {
     state.changed.notify_one();  // another worker may take its place
   }
 
-  void Probe(Connection& connection, ShardState& state) {
-    try {
-      connection.CheckPrimary(MonoNow());
-    } catch (const MysqlError& error) {
-      connection.Close();
-      {
-        const std::lock_guard lock(state.mutex);
-        --state.connected;
+  void Probe(Shard shard, ShardState& state) {
+    Connection connection(impatient_, shard);
+    std::minstd_rand random(std::random_device{}());
+    uint32_t attempts = 0;
+    while (!stopping_) {
+      std::optional<Status> silent;
+      try {
+        connection.is_open() ? connection.RequirePrimary() : connection.Open();
+        attempts = 0;
+      } catch (const MysqlError& error) {
+        connection.Close();
+        ++attempts;
+        silent = AwayBy(error, shard);
       }
-      NoteUnreachable(connection.shard(), state, error);
+      Note(shard, state, [&] { state.silent = silent; });
+      Wait(state, silent ? impatient_.reopen.Delay(attempts, random()) : config_.primary_check);
     }
   }
 
-  void NoteUnreachable(Shard shard, ShardState& state, const MysqlError& error) {
+  static Config Impatient(Config config) {
+    config.read_timeout = std::chrono::seconds(2);
+    config.reopen.most = std::chrono::seconds(1);
+    return config;
+  }
+
+  static Status AwayBy(const MysqlError& error, Shard shard) {
     Status status = StatusOf(error, shard);
     status.outcome = Outcome::kLater;  // even a `never` here says nothing about a job
     status.resource = ResourceOf(shard);
+    return status;
+  }
+
+  // `change` has one of the two reasons. Fails the jobs that wait if the shard is away.
+  template <class Change>
+  void Note(Shard shard, ShardState& state, const Change& change) {
     std::vector<Job> abandoned;
+    std::optional<Status> away;
     {
       const std::lock_guard lock(state.mutex);
-      if (state.connected > 0) return;  // a sibling still serves the queue
-      const auto before = std::exchange(state.away, status);
-      const std::string line = LineOf(shard, status.message);
-      before ? log_.Log(LogLevel::kWarn, line, line) : log_.Log(LogLevel::kWarn, line);
-      if (!before || before->message != status.message) Tell(shard, status);
-      abandoned = state.queue.Clear();
+      change();
+      away = state.silent ? state.silent : state.unreachable;
+      if (!away && limits_.threads_per_shard > 0 && state.connected == 0) return;  // not known yet
+      Tell(shard, state, away);
+      if (away) abandoned = state.queue.Clear();
     }
-    FailAll(abandoned, status);
+    if (away) FailAll(abandoned, *away);
   }
 
-  // Called under the mutex, so that the states are reported in their order.
-  void Tell(Shard shard, const Status& status) {
-    if (health_) health_(shard, status);
+  // Under the mutex, so that the states are reported in their order.
+  void Tell(Shard shard, ShardState& state, const std::optional<Status>& away) {
+    const std::optional<Status> before = std::exchange(state.away, away);
+    const bool known = std::exchange(state.told, true);
+    if (away) {
+      const std::string line = LineOf(shard, away->message);
+      before ? log_.Log(LogLevel::kWarn, line, line) : log_.Log(LogLevel::kWarn, line);
+      if (before && before->message == away->message) return;
+    } else {
+      if (known && !before) return;
+      log_.Log(LogLevel::kInfo, LineOf(shard, "connected"));
+    }
+    if (health_) health_(shard, away.value_or(Status::Done()));
   }
 
-  void WaitBeforeNextAttempt(ShardState& state, Duration delay) {
+  void Wait(ShardState& state, Duration delay) {
     std::unique_lock lock(state.mutex);
     state.retry.wait_for(lock, delay, [this] { return stopping_.load(); });
   }
 
-  // Waits for a job. Empty: the pool is stopping, there was no job to serve after all, or no job
-  // came before the next probe is due.
+  // Waits for a job. Empty: the pool is stopping, or there was no job to serve after all.
   Batch Take(ShardState& state, std::vector<Dropped>* dropped) {
     std::unique_lock lock(state.mutex);
-    const auto ready = [&] { return stopping_ || state.queue.ready(); };
-    if (!limits_.probes) {
-      state.changed.wait(lock, ready);
-    } else if (!state.changed.wait_for(lock, config_.primary_check, ready)) {
-      return {};
-    }
+    state.changed.wait(lock, [&] { return stopping_ || state.queue.ready(); });
     if (stopping_) return {};
     return state.queue.Take(limits_.batch, MonoNow(), dropped);
   }
 
   void Serve(Connection& connection, std::vector<Job>& jobs) {
     try {
-      connection.CheckPrimary(MonoNow());
+      OnALiveOne(connection, [&] { connection.CheckPrimary(MonoNow()); });
     } catch (const MysqlError& error) {
       return FailAll(jobs, Failed(connection, error));
     }
@@ -271,7 +341,7 @@ class ShardPool {
     return ResourceOf(shard) + " (" + Owner::kName + "): " + message;
   }
 
-  const Config config_;
+  const Config config_, impatient_;  // the second: a prober's
   const PoolLimits limits_;
   Owner& owner_;
   const HealthSink health_;

@@ -17,6 +17,8 @@
 // - static constexpr bool kReadsTruth = true, if its replies are acted on as the truth. A server
 //   that was demoted during the request then answers none of them. It is asked once for all merged
 //   requests that were queued together, of every kind, before they are answered.
+// - static constexpr bool kReopens = true, if a request over a connection that turns out to be dead
+//   is served once more on a new one, as callers who do not try again by themselves like it.
 //
 // Requests queued together are served kind by kind, in the order of the kinds. The port sets the
 // ids of replies. A failed request is answered with its Status. If one of several merged requests
@@ -56,7 +58,10 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
       : service_(std::move(service)),
         pool_(TunedFor(config), limits, *this, std::move(health), std::move(log)) {}
 
-  // Submit for a request that has a class, a deadline, or an asker who may give up.
+  // As those of ShardPool.
+  void DropLate() { pool_.DropLate(); }
+  size_t waiting() const { return pool_.waiting(); }
+
   template <class Each>
   void Serve(Each request, ReplyTo<typename Each::Reply> to, Turn turn = {}) {
     const Shard shard = ShardOf(request);
@@ -74,6 +79,7 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
   friend Pool;
 
   static constexpr const char* kName = Service::kName;
+  static constexpr bool kReopens = requires { Service::kReopens; };
 
   // Merged requests of one kind, and what was read for them.
   template <class Each>
@@ -151,7 +157,8 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
   template <class Each>
   bool ReadMerged(Connection& connection, Merged<Each>& kind) {
     try {
-      kind.replies = service_.DoAll(connection, kind.requests);
+      Pool::OnALiveOne(connection,
+                       [&] { kind.replies = service_.DoAll(connection, kind.requests); });
       if constexpr (kProves) return true;
     } catch (const MysqlError& error) {
       if (error.kind() == ErrorKind::kData && kind.requests.size() > 1) return false;
@@ -182,8 +189,10 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
     } else {
       typename Each::Reply reply;
       try {
-        reply = service_.Do(connection, request);
-        ProveRead(connection);
+        Pool::OnALiveOne(connection, [&] {
+          reply = service_.Do(connection, request);
+          ProveRead(connection);
+        });
         reply.id = request.id;
       } catch (const MysqlError& error) {
         reply = FailureOf(request, pool_.Failed(connection, error));

@@ -1,7 +1,5 @@
-// Knows which shards answer, even while nobody uses them: asks each once a second
-// (Config::primary_check). A shard that refuses, is read-only or is silent for two seconds is away
-// until it answers again. Each shard has its own connection and thread, so that one that hangs does
-// not delay the others.
+// Knows which shards answer, though nobody asks them anything: a pool of probers alone. A shard
+// that refuses, is read-only or is silent for two seconds is away until it answers again.
 #pragma once
 
 #include <utility>
@@ -15,7 +13,8 @@ class ShardProbe {
  public:
   // `health` is called with the first known state of each shard, and with every change.
   ShardProbe(const Config& config, HealthSink health, LogSink log)
-      : pool_(Impatient(config), {.probes = true}, *this, std::move(health), std::move(log)) {}
+      : pool_(config, {.threads_per_shard = 0, .probes = true}, *this, std::move(health),
+              std::move(log)) {}
 
  private:
   struct Nothing {};
@@ -24,11 +23,6 @@ class ShardProbe {
 
   static constexpr const char* kName = "probe";
 
-  static Config Impatient(Config config) {
-    config.read_timeout = std::chrono::seconds(2);
-    config.reopen.most = std::chrono::seconds(1);
-    return config;
-  }
   static void ServeBatch(Connection&, const std::vector<Nothing>&) {}
   static void FailJob(const Nothing&, const Status&) {}
 

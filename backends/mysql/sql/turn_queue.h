@@ -7,7 +7,8 @@
 // the first case, and drops its oldest job for a new one in the second.
 //
 // A job that is late, or that nobody waits for any more, is never given to a worker. It is dropped
-// when it is the oldest of its queue or when its turn comes; every call looks at both.
+// when it is the oldest of its queue or when its turn comes; every call looks at both. DropLate is
+// for times without calls.
 //
 // Passive; not thread-safe.
 #pragma once
@@ -92,6 +93,15 @@ class TurnQueue {
     return {};
   }
   void Served(size_t work_class) { --classes_[work_class].workers; }
+
+  void DropLate(Time now, std::vector<Dropped>* dropped) {
+    for (Class& its : classes_) DropOldest(its, now, dropped);
+  }
+
+  size_t waiting() const {
+    return std::accumulate(classes_.begin(), classes_.end(), size_t{0},
+                           [](size_t sum, const Class& its) { return sum + its.waiting.size(); });
+  }
 
   // Removes and returns all waiting jobs.
   std::vector<Job> Clear() {

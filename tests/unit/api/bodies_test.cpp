@@ -148,7 +148,7 @@ TEST_F(BodiesTest, WhatCannotBeExpandedIsRefused) {
   Pages without(
       {*w_.timelines, *w_.truth}, *w_.rebuilds, w_.map, w_.metrics, [] { return Now{}; },
       Pages::Rules(), [](Shard) { return false; });
-  Handler handler(*w_.pool, without, nullptr, w_.map, {}, w_.metrics, [] { return Now{}; });
+  Handler handler(*w_.exchanges, without, nullptr, w_.metrics, [] { return Now{}; });
   std::promise<Response> answered;
   handler.Serve(RequestOf("GET /v1/users/5/timeline?expand=body"),
                 [&](Response response) { answered.set_value(std::move(response)); });

@@ -11,6 +11,7 @@ namespace {
 using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 class HandlerTest : public ::testing::Test {
@@ -71,7 +72,7 @@ TEST_F(HandlerTest, AVersionThatIsNotReachedIsAnErrorAndNotAnAnswer) {
 }
 
 TEST_F(HandlerTest, TheLimitOfFollowedUsersIsAConflictThatNamesIt) {
-  w_.relations->most_followed = 2;
+  w_.relations.most_followed = 2;
   Follow(5, 1);
   Follow(5, 2);
   const json problem = w_.Json("PUT /v1/users/5/following/3", 409);
@@ -81,7 +82,7 @@ TEST_F(HandlerTest, TheLimitOfFollowedUsersIsAConflictThatNamesIt) {
 }
 
 TEST_F(HandlerTest, WhoHasChangedTooMuchIsToldTheLimitAndWhenToComeBack) {
-  w_.relations->changes = 3;
+  w_.relations.changes = 3;
   Follow(5, 1);
   w_.Json("DELETE /v1/users/5/following/1");
   w_.Json("POST /v1/users/5/friendships/7/request");
@@ -101,7 +102,7 @@ TEST_F(HandlerTest, WhoHasChangedTooMuchIsToldTheLimitAndWhenToComeBack) {
 }
 
 TEST_F(HandlerTest, AFriendshipIsRefusedWhereOneOfTheTwoFollowsAsManyAsMayBe) {
-  w_.relations->most_followed = 1;
+  w_.relations.most_followed = 1;
   Follow(5, 1);
   w_.Json("POST /v1/users/5/friendships/7/request");
   const json problem = w_.Json("POST /v1/users/7/friendships/5/accept", 409);
@@ -214,7 +215,7 @@ std::string BodyOf(const std::string& line) {
 }
 
 TEST_F(HandlerTest, AShardThatIsAwayIs503EverywhereAndNamesNothing) {
-  w_.relations->fail = Status::Later("mysql_0", "cannot connect to db1:3306");
+  w_.relations.fail = Status::Later("mysql_0", "cannot connect to db1:3306");
   for (const char* line : kLines) {
     const Response response = w_.Ask(line, BodyOf(line));
     EXPECT_EQ(response.status, 503) << line;
@@ -229,7 +230,7 @@ TEST_F(HandlerTest, AShardThatIsAwayIs503EverywhereAndNamesNothing) {
 }
 
 TEST_F(HandlerTest, WhatTheStoreRefusesForNoKnownReasonIsAFaultAndToldToTheOperatorOnly) {
-  w_.relations->fail = Status::Never("MariaDB error 1264: out of range");
+  w_.relations.fail = Status::Never("MariaDB error 1264: out of range");
   for (const char* line : kLines) {
     if (std::string(line).ends_with("/accept")) continue;  // refused by the rule first
     const Response response = w_.Ask(line, BodyOf(line));
@@ -240,11 +241,40 @@ TEST_F(HandlerTest, WhatTheStoreRefusesForNoKnownReasonIsAFaultAndToldToTheOpera
   EXPECT_THAT(w_.metrics.failed.front(), HasSubstr("out of range"));
 }
 
-TEST_F(HandlerTest, AShardKnownToBeAwayIsNotAsked) {
-  w_.pool->SetReachable(0, false);
-  EXPECT_EQ(w_.Code("PUT /v1/users/5/following/7", 503), "store_unavailable");
-  w_.pool->SetReachable(0, true);
-  EXPECT_EQ(w_.Json("GET /v1/users/5/following/7")["relation"], "none");
+TEST_F(HandlerTest, AShardThatHasTooMuchToDoSaysWhenToComeBackAndIsNoFailure) {
+  w_.relations.fail = Status::Later("mysql_0", "queue full");
+  w_.relations.fail.cause = Cause::kOverloaded;
+  const auto retry_after = [&](Duration wait) {
+    w_.relations.fail.wait = wait;
+    const Response response = w_.Ask("GET /v1/users/5/counts");
+    EXPECT_EQ(response.status, 503);
+    EXPECT_EQ(json::parse(response.body)["code"], "overloaded");
+    return response.headers.at(0).second;
+  };
+  EXPECT_EQ(retry_after({}), "1") << "nobody knows";
+  EXPECT_EQ(retry_after(std::chrono::milliseconds(2'500)), "3");
+  EXPECT_EQ(retry_after(std::chrono::hours(1)), "30");
+  EXPECT_THAT(w_.metrics.failed, IsEmpty());
+}
+
+TEST_F(HandlerTest, ARequestHasItsClassItsTimeAndItsClient) {
+  Request request = RequestOf("PUT /v1/users/5/following/7");
+  const auto client = std::make_shared<std::atomic<bool>>(true);
+  request.alive = client;
+  w_.handler->Serve(request, [](const Response&) {});
+  w_.Json("POST /v1/users/5/friendships/7/request");
+  w_.Json("GET /v1/users/5/friends?relation_to=7");
+  const auto& turns = w_.relations.turns;
+  EXPECT_EQ(turns.front().until, w_.mono.load() + Exchanges::Rules().longest_wait);
+  EXPECT_FALSE(turns.front().Dead());
+  *client = false;
+  EXPECT_TRUE(turns.front().Dead());
+  std::vector<size_t> classes;
+  for (const Turn& turn : turns) classes.push_back(turn.work_class);
+  const auto changes = static_cast<size_t>(Work::kChanges);
+  const auto lookups = static_cast<size_t>(Work::kLookups);
+  EXPECT_THAT(classes, ElementsAre(changes, changes, changes, changes, lookups))
+      << "the follow; the friendship's row, the limit, the row again; an empty list alone";
 }
 
 TEST_F(HandlerTest, EveryAnswerIsCountedUnderItsRoute) {

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <thread>
-
 namespace fanline::api {
 namespace {
 
@@ -12,20 +10,11 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-struct FakeReverse : Serves<ApplyEdges> {
-  void Submit(ApplyEdges request, ReplyTo<EdgesApplied> to) override {
-    asked.push_back(request);
-    if (answer) answer(request.id, to);
-  }
-  std::vector<ApplyEdges> asked;
-  std::function<void(uint64_t, ReplyTo<EdgesApplied>)> answer;
-};
-
-struct FakeModes : Serves<ReadMirrorMode> {
-  void Submit(ReadMirrorMode request, ReplyTo<MirrorModeRead>) override {
-    asked.push_back(request.id);
-  }
-  std::vector<uint64_t> asked;
+// Keeps what is asked; a test replies by hand.
+template <class R>
+struct Kept : Serves<R> {
+  void Submit(R request, ReplyTo<typename R::Reply>) override { asked.push_back(request); }
+  std::vector<R> asked;
 };
 
 struct CountingResults : Metrics {
@@ -35,96 +24,114 @@ struct CountingResults : Metrics {
   std::vector<InlineResult> results;
 };
 
+struct Asker {
+  void Push(EdgeChanged reply) { answered.push_back(reply.id); }
+  std::vector<uint64_t> answered;
+};
+
 class InlineMirrorTest : public ::testing::Test {
  protected:
+  // Edge 5 -> 7 is changed as `forward` says. Returns the ids that are answered so far.
+  std::vector<uint64_t> Change(uint64_t id, const ForwardChanged& forward, Status status = {}) {
+    mirror_.Submit(ChangeEdge{id, {UserId{5}, UserId{7}, true}}, asker_);
+    mirror_.Push(EdgeChanged{forward_.asked.back().id, std::move(status), forward});
+    return asker_.answered;
+  }
   static ForwardChanged Changed(uint64_t ver, bool changed = true) {
     return {.edge = {UserId{5}, UserId{7}, ver, true, 1}, .changed = changed};
   }
   void SetMode(MirrorMode mode) { mirror_.Push(MirrorModeRead{1, Status::Done(), mode}); }
-  void AnswerAtOnce(Status status) {
-    reverse_.answer = [status](uint64_t id, ReplyTo<EdgesApplied> to) { to({id, status, {}, 0}); };
+  // To the request for a reverse row that came last.
+  void Reply(Status status) {
+    mirror_.Push(EdgesApplied{reverse_.asked.back().id, std::move(status), {}, 0});
   }
 
-  FakeReverse reverse_;
-  FakeModes modes_;
+  Time now_{1h};
+  Kept<ChangeEdge> forward_;
+  Kept<ApplyEdges> reverse_;
+  Kept<ReadMirrorMode> modes_;
   CountingResults metrics_;
+  Asker asker_;
   const ShardMap map_ = ShardMap::Even(2);
-  InlineMirror mirror_{reverse_, modes_, map_, metrics_, 1ms};
+  InlineMirror mirror_{{forward_, reverse_, modes_}, map_, metrics_, [this] { return now_; }};
 };
 
 TEST_F(InlineMirrorTest, LeavesAChangeToTheRelayUnlessToldOtherwise) {
-  mirror_.After(Changed(9));
+  EXPECT_THAT(Change(1, Changed(9)), ElementsAre(1));
   EXPECT_THAT(reverse_.asked, IsEmpty());
 }
 
 TEST_F(InlineMirrorTest, AppliesOnceMoreWhatWasSoAlreadyInBothModes) {
-  mirror_.After(Changed(9, false));
+  EXPECT_THAT(Change(1, Changed(9, false)), ElementsAre(1)) << "without waiting for it";
   ASSERT_EQ(reverse_.asked.size(), 1u);
   EXPECT_EQ(reverse_.asked[0].shard, map_.ShardOf(UserId{7}));
   EXPECT_EQ(reverse_.asked[0].edges.front().ver, 9u);
+  Reply(Status::Done());
   SetMode(MirrorMode::kSync);
-  mirror_.After(Changed(9, false));
+  EXPECT_THAT(Change(2, Changed(9, false)), ElementsAre(1));
   EXPECT_EQ(reverse_.asked.size(), 2u);
+  EXPECT_THAT(asker_.answered, ElementsAre(1));
 }
 
-TEST_F(InlineMirrorTest, WhatHasNoRowIsNotApplied) {
+TEST_F(InlineMirrorTest, WhatHasNoRowOrFailedIsNotApplied) {
   SetMode(MirrorMode::kSync);
-  mirror_.After(Changed(0, false));
+  EXPECT_THAT(Change(1, Changed(0, false)), ElementsAre(1));
+  EXPECT_THAT(Change(2, Changed(9), Status::Later("mysql_0", "away")), ElementsAre(1, 2));
   EXPECT_THAT(reverse_.asked, IsEmpty());
 }
 
 TEST_F(InlineMirrorTest, WaitsInTheModeSync) {
   SetMode(MirrorMode::kSync);
-  AnswerAtOnce(Status::Done());
-  mirror_.After(Changed(9));
-  AnswerAtOnce(Status::Later("mysql_1", "away"));
-  mirror_.After(Changed(10));
+  EXPECT_THAT(Change(1, Changed(9)), IsEmpty());
+  Reply(Status::Done());
+  EXPECT_THAT(Change(2, Changed(10)), ElementsAre(1));
+  Reply(Status::Later("mysql_1", "away"));
+  EXPECT_THAT(asker_.answered, ElementsAre(1, 2)) << "a failure is the mirror's to mend";
   EXPECT_THAT(metrics_.results, ElementsAre(InlineResult::kDone, InlineResult::kFailed));
 }
 
 TEST_F(InlineMirrorTest, WaitsNoLongerThanItsBudgetAndTakesALateAnswer) {
   SetMode(MirrorMode::kSync);
-  mirror_.After(Changed(9));
+  Change(1, Changed(9));
+  now_ += InlineMirror::kBudget - 1ms;
+  EXPECT_LE(mirror_.Step(now_), now_ + 10ms);
+  EXPECT_THAT(asker_.answered, IsEmpty());
+  now_ += 1ms;
+  mirror_.Step(now_);
+  EXPECT_THAT(asker_.answered, ElementsAre(1));
+  Reply(Status::Done());
+  EXPECT_THAT(asker_.answered, ElementsAre(1));
   EXPECT_THAT(metrics_.results, ElementsAre(InlineResult::kLate));
-  mirror_.Push(EdgesApplied{reverse_.asked[0].id, Status::Done(), {}, 0});
-  EXPECT_EQ(metrics_.results.size(), 1u);
 }
 
-TEST_F(InlineMirrorTest, AnAnswerFromAnotherThreadEndsTheWait) {
-  InlineMirror patient(reverse_, modes_, map_, metrics_, 1h);
-  patient.Push(MirrorModeRead{1, Status::Done(), MirrorMode::kSync});
-  std::thread applier;
-  reverse_.answer = [&](uint64_t id, ReplyTo<EdgesApplied> to) {
-    applier = std::thread([id, to] { to({id, Status::Done(), {}, 0}); });
-  };
-  patient.After(Changed(9));
-  applier.join();
-  EXPECT_THAT(metrics_.results, ElementsAre(InlineResult::kDone));
+TEST_F(InlineMirrorTest, ATimeThatIsUpAnswersNothingThatWaitsForItsForwardRow) {
+  SetMode(MirrorMode::kSync);
+  mirror_.Submit(ChangeEdge{1, {UserId{5}, UserId{7}, true}}, asker_);
+  mirror_.Step(now_ + 1h);
+  EXPECT_THAT(asker_.answered, IsEmpty());
 }
 
 TEST_F(InlineMirrorTest, AsksForTheModeOnceASecondAndNotAgainBeforeTheAnswer) {
-  const Time begin{1h};
-  mirror_.Step(begin);
-  mirror_.Step(begin + 500ms);
-  mirror_.Step(begin + 2s);
+  mirror_.Step(now_);
+  mirror_.Step(now_ + 500ms);
+  mirror_.Step(now_ + 2s);
   EXPECT_EQ(modes_.asked.size(), 1u);
   SetMode(MirrorMode::kSync);
-  mirror_.Step(begin + 2s);
+  mirror_.Step(now_ + 2s);
   EXPECT_EQ(modes_.asked.size(), 2u);
 }
 
 TEST_F(InlineMirrorTest, KeepsTheModeWhileTheShardIsAway) {
   SetMode(MirrorMode::kSync);
   mirror_.Push(MirrorModeRead{2, Status::Later("mysql_0", "away"), MirrorMode::kAsync});
-  AnswerAtOnce(Status::Done());
-  mirror_.After(Changed(9));
+  Change(1, Changed(9));
   EXPECT_EQ(reverse_.asked.size(), 1u);
 }
 
 TEST_F(InlineMirrorTest, CountersBelowZeroAreCountedOnBothSides) {
   ForwardChanged changed = Changed(9);
   changed.below_zero = true;
-  mirror_.After(changed);
+  Change(1, changed);
   mirror_.Push(EdgesApplied{77, Status::Done(), {}, 2});
   EXPECT_EQ(metrics_.below_zero, 3);
 }

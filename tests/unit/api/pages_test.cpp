@@ -36,8 +36,7 @@ class PagesTest : public ::testing::Test {
     w_.pages =
         std::make_unique<Pages>(Pages::Pools{*w_.timelines, *w_.truth, nullptr}, rebuilds, w_.map,
                                 w_.metrics, clock, Pages::Rules(), [](Shard) { return false; });
-    w_.handler = std::make_unique<Handler>(*w_.pool, *w_.pages, nullptr, w_.map, Limits(),
-                                           w_.metrics, clock);
+    w_.handler = std::make_unique<Handler>(*w_.exchanges, *w_.pages, nullptr, w_.metrics, clock);
   }
   // Reads once, and waits until the timeline is live.
   void MakeLive(const std::string& user) {

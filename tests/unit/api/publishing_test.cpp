@@ -137,7 +137,7 @@ TEST_F(PublishingTest, NobodyIsAnsweredBeforeTheLogIsAndNoMoreWaitThanMay) {
 }
 
 TEST_F(PublishingTest, WithoutKafkaNothingIsPublished) {
-  Handler handler(*w_.pool, *w_.pages, nullptr, w_.map, {}, w_.metrics, [] { return Now{}; });
+  Handler handler(*w_.exchanges, *w_.pages, nullptr, w_.metrics, [] { return Now{}; });
   int status = 0;
   handler.Serve(RequestOf("DELETE /v1/posts/77?author_id=7"), [&](const Response& response) {
     status = response.status;

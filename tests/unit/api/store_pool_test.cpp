@@ -8,17 +8,18 @@
 #include <memory>
 #include <optional>
 
-#include "tests/fakes/fake_relation_store.h"
-
 namespace fanline::api {
 namespace {
 
 using namespace std::chrono_literals;
+
+struct Store {};
+using StorePool = PoolOf<Store>;
 using Refusal = StorePool::Refusal;
 
-std::vector<std::unique_ptr<RelationStore>> Stores(size_t count) {
-  std::vector<std::unique_ptr<RelationStore>> stores;
-  while (stores.size() < count) stores.push_back(std::make_unique<fakes::FakeRelationStore>());
+std::vector<std::unique_ptr<Store>> Stores(size_t count) {
+  std::vector<std::unique_ptr<Store>> stores;
+  while (stores.size() < count) stores.push_back(std::make_unique<Store>());
   return stores;
 }
 
@@ -31,7 +32,7 @@ class Job {
   ~Job() { Release(); }
 
   StorePool::Work work() {
-    return [this](RelationStore* store, Refusal refusal) {
+    return [this](Store* store, Refusal refusal) {
       used = store;
       said_.set_value(refusal);
       if (store != nullptr) released_.get_future().wait();
@@ -46,7 +47,7 @@ class Job {
     return *known_;
   }
 
-  RelationStore* used = nullptr;
+  Store* used = nullptr;
 
  private:
   std::promise<Refusal> said_;
@@ -104,13 +105,13 @@ TEST_F(StorePoolTest, WhoWaitsTooLongIsRefusedWhileAllStoresHang) {
 TEST_F(StorePoolTest, WorkIsDoneWithinTheCallWhenAStoreIsFreeAndItIsAskedFor) {
   Start(2, 2);
   std::thread::id done_by;
-  const auto note = [&](RelationStore*, Refusal) { done_by = std::this_thread::get_id(); };
+  const auto note = [&](Store*, Refusal) { done_by = std::this_thread::get_id(); };
   pool_->Submit({0, {0}}, note, true);
   EXPECT_EQ(done_by, std::this_thread::get_id());
   Job& holding = Hold({0});
   std::promise<void> done;
   pool_->Submit(
-      {0, {0}}, [&](RelationStore*, Refusal) { done.set_value(); }, true);  // waits
+      {0, {0}}, [&](Store*, Refusal) { done.set_value(); }, true);  // waits
   holding.Release();
   done.get_future().wait();
 }
@@ -151,7 +152,7 @@ TEST_F(StorePoolTest, NoMoreThanHalfIsLentToWhatTouchesMoreThanOneShard) {
   for (int i = 0; i < 4; ++i) Hold({1, 0});
   const auto begun = std::make_shared<std::atomic<bool>>(false);
   pool_->Submit(
-      {1, {1, 0}}, [begun](RelationStore*, Refusal) { *begun = true; }, true);
+      {1, {1, 0}}, [begun](Store*, Refusal) { *begun = true; }, true);
   EXPECT_FALSE(*begun);
 }
 

@@ -1,4 +1,4 @@
-// The world of the API's tests: a handler on a fake store, which gets requests as HTTP text.
+// The world of the API's tests: a handler on fake stores, which gets requests as HTTP text.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -77,11 +77,6 @@ inline std::vector<std::string> Ids(const nlohmann::json& page) {
 
 struct World {
   World() {
-    auto store = std::make_unique<fakes::FakeRelationStore>();
-    relations = store.get();
-    std::vector<std::unique_ptr<RelationStore>> stores;
-    stores.push_back(std::move(store));
-    pool = std::make_unique<StorePool>(std::move(stores), map.shards(), StorePool::Limits());
     const auto clock = [this] {
       ++clock_reads;
       return Now{mono.load(), now};
@@ -100,8 +95,8 @@ struct World {
                                     metrics, clock, Pages::Rules(),
                                     [this](Shard) { return away.load(); });
     publisher = std::make_unique<Publisher>(log, 2, metrics, clock);
-    handler =
-        std::make_unique<Handler>(*pool, *pages, publisher.get(), map, Limits(), metrics, clock);
+    exchanges = std::make_unique<Exchanges>(relations, relations, map, Exchanges::Rules(), clock);
+    handler = std::make_unique<Handler>(*exchanges, *pages, publisher.get(), metrics, clock);
   }
 
   // `line`: as for RequestOf.
@@ -152,13 +147,12 @@ struct World {
   std::atomic<bool> away = false;  // whether the one shard is known to be away
   const ShardMap map = ShardMap::Even(1);
   CountingMetrics metrics;
-  fakes::FakeRelationStore* relations = nullptr;
+  fakes::FakeRelationStore relations;
   fakes::FakeReaderStores posts{RangeLayout(2), WindowLimits{6, 26}};  // and timelines
   fakes::FakePostBodies texts;
   int tokens = 0;
   timeline::Reader home{posts, posts, WindowLimits{6, 26},
                         [this] { return std::to_string(++tokens); }, false};
-  std::unique_ptr<StorePool> pool;
   std::unique_ptr<TruthPool> truth;
   std::unique_ptr<TimelinePool> timelines;
   std::unique_ptr<BodiesPool> bodies;
@@ -166,6 +160,7 @@ struct World {
   std::unique_ptr<Pages> pages;
   fakes::FakeEventLog log;
   std::unique_ptr<Publisher> publisher;
+  std::unique_ptr<Exchanges> exchanges;
   std::unique_ptr<Handler> handler;
 };
 

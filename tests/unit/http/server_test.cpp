@@ -24,6 +24,8 @@ using ::testing::StartsWith;
 // Answers "<method> <path> <body>"; /wait only when it is told to, and /large with a lot.
 class Echo : public Service {
  public:
+  using Alive = decltype(Request::alive);
+
   static constexpr size_t kLarge = 32 * 1024 * 1024;
 
   void Serve(Request request, Answer answer) override {
@@ -34,6 +36,7 @@ class Echo : public Service {
     std::string body = request.path == "/large" ? std::string(kLarge, 'x') : "<" + what + ">";
     Response response{200, "text/plain", std::move(body), {}};
     if (request.path != "/wait") return answer(response);
+    alive_ = request.alive;
     held_ = [answer = std::move(answer), response = std::move(response)] { answer(response); };
     changed_.notify_all();
   }
@@ -63,6 +66,11 @@ class Echo : public Service {
     changed_.wait(lock, [this] { return held_ != nullptr; });
     return std::exchange(held_, nullptr);
   }
+  // That of the request that TakeHeld has returned last.
+  Alive alive() {
+    const std::lock_guard lock(mutex_);
+    return alive_;
+  }
   void AwaitClients(size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return clients_ == count; });
@@ -88,6 +96,7 @@ class Echo : public Service {
   std::condition_variable changed_;
   std::vector<std::string> served_;
   std::function<void()> held_;
+  Alive alive_;
   size_t clients_ = 0, serving_ = 0, left_ = 0;
   std::atomic<int64_t> kept_ = 0;
 };
@@ -412,13 +421,17 @@ TEST_F(ServerTest, TellsHowManyRequestsItServesAndWhoseClientsHaveLeft) {
   auto leaves = std::make_optional<Client>(server_->port());
   leaves->Send(With("GET /wait"));
   const auto first = echo_.TakeHeld();
+  const Echo::Alive of_first = echo_.alive();
   echo_.AwaitServing(1, 0);
   const Client stays(server_->port());
   stays.Send(With("GET /wait"));
   const auto second = echo_.TakeHeld();
   echo_.AwaitServing(2, 0);
+  EXPECT_TRUE(*of_first);
   leaves.reset();
   echo_.AwaitServing(2, 1);
+  EXPECT_FALSE(*of_first);
+  EXPECT_TRUE(*echo_.alive());
   first();
   echo_.AwaitServing(1, 0);
   second();

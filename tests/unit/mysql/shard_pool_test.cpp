@@ -18,14 +18,14 @@ struct Asker {
 
 // Why, and what to do about it, too: operators are told a wrong password from a server that is
 // away.
-TEST(ShardPool, WhoAsksAShardThatIsAwayIsToldWhyAtOnce) {
+void ExpectToldWhyAtOnce(const PoolLimits& limits) {
   Config config;
   config.shards = {{"127.0.0.1", 1, "nobody listens"}};
   config.reopen = {.first = std::chrono::hours(1), .most = std::chrono::hours(1)};
   Asker asker;
   std::promise<Status> away;
   ShardPool<int, Asker> pool(
-      config, {}, asker, [&](Shard, const Status& status) { away.set_value(status); },
+      config, limits, asker, [&](Shard, const Status& status) { away.set_value(status); },
       [](LogLevel, const std::string&) {});
   const Status told = away.get_future().get();
   pool.Submit(0, 7);
@@ -37,6 +37,12 @@ TEST(ShardPool, WhoAsksAShardThatIsAwayIsToldWhyAtOnce) {
     EXPECT_EQ(status.cause, Cause::kAway);
     EXPECT_NE(std::string_view(status.advice), "");
   }
+}
+
+TEST(ShardPool, WhoAsksAShardThatIsAwayIsToldWhyAtOnce) { ExpectToldWhyAtOnce({}); }
+
+TEST(ShardPool, AProberFindsThatAShardIsAway) {
+  ExpectToldWhyAtOnce({.threads_per_shard = 0, .probes = true});
 }
 
 }  // namespace

@@ -92,6 +92,18 @@ TEST_F(TurnQueueTest, WhatIsLateIsDroppedByTheNextThatComes) {
   EXPECT_THAT(Dropped(), ElementsAre("1 late"));
 }
 
+TEST_F(TurnQueueTest, WhatIsLateIsDroppedOnRequest) {
+  queue_ = Of({{.queue = kBig}, {.queue = kBig}});
+  Push(1, {.until = now_ + 10ms});
+  Push(2, {.until = now_ + 20ms});
+  Push(11, {.work_class = 1, .until = now_ + 10ms});
+  EXPECT_EQ(queue_.waiting(), 3u);
+  now_ += 10ms;
+  queue_.DropLate(now_, &dropped_);
+  EXPECT_THAT(Dropped(), ElementsAre("1 late", "11 late"));
+  EXPECT_EQ(queue_.waiting(), 1u);
+}
+
 TEST_F(TurnQueueTest, WhatNobodyWaitsForIsNotServedAndKeepsNoPlace) {
   const auto client = std::make_shared<std::atomic<bool>>(true);
   Push(1, {.alive = client});

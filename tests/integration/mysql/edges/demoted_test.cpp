@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "backends/mysql/edges/forward_edges.h"
-#include "backends/mysql/edges/friendships.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/repairs/app_edges.h"
 #include "tests/integration/mysql/demotable_primary.h"
+#include "tests/integration/mysql/friendships.h"
 #include "tests/integration/mysql/relation_shards.h"
 
 namespace fanline::mysql {
@@ -122,7 +122,7 @@ TEST_F(DemotedRelations, NobodyIsToldThatAnEdgeIsSoAlready) {
 }
 
 TEST_F(DemotedRelations, NobodyIsToldThatAFriendshipIsSoAlready) {
-  Friendships friendships(connections_, shards_.map());
+  Friendships friendships(config_, shards_.map());
   FriendshipStep step;
   ASSERT_TRUE(friendships.Change(FriendAction::kRequest, ann_, bob_, kNow, &step).done());
   ASSERT_TRUE(friendships.Change(FriendAction::kCancel, ann_, bob_, kNow + 1, &step).done());
@@ -131,7 +131,7 @@ TEST_F(DemotedRelations, NobodyIsToldThatAFriendshipIsSoAlready) {
 }
 
 TEST_F(DemotedRelations, NobodyIsToldThatAFriendshipForbidsIt) {
-  Friendships friendships(connections_, shards_.map());
+  Friendships friendships(config_, shards_.map());
   FriendshipStep step;
   const auto accept = [&] {
     return friendships.Change(FriendAction::kAccept, ann_, bob_, kNow, &step);

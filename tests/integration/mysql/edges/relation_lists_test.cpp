@@ -7,8 +7,10 @@
 #include <set>
 
 #include "backends/mysql/edges/relation_statements.h"
+#include "backends/mysql/edges/relation_store.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/integration/mysql/relations.h"
+#include "tests/integration/replies.h"
 #include "tests/unit/seeded.h"
 
 namespace fanline::mysql {
@@ -31,16 +33,20 @@ class RelationListsTest : public ::testing::Test {
     Relations::Result result;
     ASSERT_TRUE(relations_.Unfollow(src, dst, ms * kMs, &result).done());
   }
-  using Read = Status (RelationLists::*)(UserId, const std::optional<ListCursor>&, uint32_t,
-                                         ListPage*);
+  static ListPage Page(MysqlRelations& shards, UserList list, UserId user,
+                       const std::optional<ListCursor>& after, uint32_t limit) {
+    const ListRead read = Ask(shards, ReadList{0, list, user, after, limit});
+    EXPECT_TRUE(read.status.done()) << read.status.message;
+    return read.page;
+  }
   // All pages, one after the other; `between` runs after each.
-  std::vector<uint64_t> Walk(RelationLists& lists, Read read, UserId user, uint32_t limit,
-                             const std::function<void()>& between = {}) {
+  static std::vector<uint64_t> Walk(MysqlRelations& shards, UserList list, UserId user,
+                                    uint32_t limit, const std::function<void()>& between = {}) {
     std::vector<uint64_t> users;
     ListPage page;
     std::optional<ListCursor> after;
     do {
-      EXPECT_TRUE((lists.*read)(user, after, limit, &page).done());
+      page = Page(shards, list, user, after, limit);
       EXPECT_LE(page.entries.size(), limit);
       for (const ListEntry& entry : page.entries) users.push_back(Raw(entry.user));
       after = page.next;
@@ -51,8 +57,9 @@ class RelationListsTest : public ::testing::Test {
 
   RelationShards shards_;
   Relations relations_{shards_.config(), shards_.map()};
-  ShardConnections connections_{shards_.config()};
-  RelationLists lists_{connections_, shards_.map()};
+  MysqlRelations lists_{shards_.config(), HealthSink(), kNoLog, {shards_.map()}};
+  // Shows no more than five followers.
+  MysqlRelations five_{shards_.config(), HealthSink(), kNoLog, {shards_.map(), kMostFollowed, 5}};
   const UserId ann_ = shards_.UserOn(0, 1);
 };
 
@@ -64,11 +71,9 @@ TEST_F(RelationListsTest, NewestComeFirstAndEqualTimesGoByTheHigherId) {
   Follow(ann_, UserId{105}, 8);
   Unfollow(ann_, UserId{105}, 10);
   for (uint32_t limit : {1u, 2u, 3u, 500u}) {
-    EXPECT_THAT(Walk(lists_, &RelationLists::Following, ann_, limit),
-                ElementsAre(104, 102, 101, 103));
+    EXPECT_THAT(Walk(lists_, UserList::kFollowing, ann_, limit), ElementsAre(104, 102, 101, 103));
   }
-  ListPage page;
-  ASSERT_TRUE(lists_.Following(ann_, {}, 4, &page).done());
+  const ListPage page = Page(lists_, UserList::kFollowing, ann_, {}, 4);
   EXPECT_EQ(page.entries.front(), (ListEntry{UserId{104}, 9}));
   EXPECT_FALSE(page.next);
 }
@@ -78,37 +83,35 @@ TEST_F(RelationListsTest, FollowersAndFriendsAreReadTheSameWay) {
   for (uint64_t n = 104; n <= 108; ++n) Follow(ann_, UserId{n}, 300 - n);
   Unfollow(UserId{105}, ann_, 400);
   for (uint32_t limit : {1u, 2u, 500u}) {
-    EXPECT_THAT(Walk(lists_, &RelationLists::Followers, ann_, limit),
+    EXPECT_THAT(Walk(lists_, UserList::kFollowers, ann_, limit),
                 ElementsAre(106, 104, 103, 102, 101));
-    EXPECT_THAT(Walk(lists_, &RelationLists::Friends, ann_, limit), ElementsAre(104, 106));
+    EXPECT_THAT(Walk(lists_, UserList::kFriends, ann_, limit), ElementsAre(104, 106));
   }
 }
 
 TEST_F(RelationListsTest, TheFollowersShownAreLimitedAndTheCounterIsNot) {
   for (uint64_t n = 101; n <= 107; ++n) Follow(UserId{n}, ann_, n);
-  RelationLists five(connections_, shards_.map(), 5);
   for (uint32_t limit : {1u, 2u, 3u, 5u, 500u}) {
-    EXPECT_THAT(Walk(five, &RelationLists::Followers, ann_, limit),
+    EXPECT_THAT(Walk(five_, UserList::kFollowers, ann_, limit),
                 ElementsAre(107, 106, 105, 104, 103));
   }
-  RelationCounts counts;
-  ASSERT_TRUE(five.Counts(ann_, &counts).done());
+  const RelationCounts counts = Ask(five_, CountRelations{0, ann_}).counts;
   EXPECT_EQ(counts.followers, 7);
   EXPECT_EQ(counts.following, 0);
 }
 
 TEST_F(RelationListsTest, ACursorThatSaysLessWasShownLeadsNoFurther) {
   for (uint64_t n = 101; n <= 120; ++n) Follow(UserId{n}, ann_, n);
-  RelationLists five(connections_, shards_.map(), 5);
-  ListPage page;
-  ASSERT_TRUE(five.Followers(ann_, ListCursor{118, UserId{118}, 0}, 500, &page).done());
+  const auto followers = [&](const ListCursor& after) {
+    return Page(five_, UserList::kFollowers, ann_, after, 500);
+  };
+  const ListPage page = followers({118, UserId{118}, 0});
   EXPECT_THAT(page.entries, ElementsAre(ListEntry{UserId{117}, 117}, ListEntry{UserId{116}, 116}));
   EXPECT_FALSE(page.next);
   for (const ListCursor& forged : {ListCursor{116, UserId{116}, 0}, ListCursor{110, UserId{1}, 1},
                                    ListCursor{1, UserId{101}, 4}}) {
-    ASSERT_TRUE(five.Followers(ann_, forged, 500, &page).done());
-    EXPECT_THAT(page.entries, ElementsAre()) << forged.pos;
-    EXPECT_FALSE(page.next);
+    EXPECT_THAT(followers(forged).entries, ElementsAre()) << forged.pos;
+    EXPECT_FALSE(followers(forged).next);
   }
 }
 
@@ -127,7 +130,7 @@ TEST_F(RelationListsTest, AWalkDuringWritesShowsNothingTwiceAndSkipsNothingThatS
     if (seeded.OneIn(2)) Follow(moving, ann_, ++ms);
     Follow(UserId{next++}, ann_, 100 + seeded.Below(40));
   };
-  const auto shown = Walk(lists_, &RelationLists::Followers, ann_, 7, write);
+  const auto shown = Walk(lists_, UserList::kFollowers, ann_, 7, write);
   const std::set<uint64_t> once(shown.begin(), shown.end());
   EXPECT_EQ(once.size(), shown.size());
   for (const uint64_t user : stay) EXPECT_TRUE(once.contains(user)) << user;

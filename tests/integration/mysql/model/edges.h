@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "backends/mysql/edges/friendships.h"
+#include "backends/mysql/edges/forward_edges.h"
 #include "backends/mysql/edges/mirror_store.h"
 #include "backends/mysql/installation/settings.h"
 #include "backends/mysql/repairs/repair_store.h"
+#include "tests/integration/mysql/friendships.h"
 #include "tests/integration/mysql/model/world.h"
 
 namespace fanline::mysql::model {
@@ -26,7 +27,7 @@ struct Edges {
   MysqlChangeStore log{config, HealthSink(), kNoLog};
   MysqlRepairStore repairs{config, map, 1};
   ShardConnections connections{config};
-  Friendships friendships{connections, map, 1'000'000};         // the fake has none of these limits
+  Friendships friendships{config, map, 1'000'000};              // the fake has none of these limits
   std::vector<std::vector<LogRow>> seen{world.shards.count()};  // of log1, some of them gone
 
   std::string Draw() {
@@ -90,39 +91,19 @@ struct Edges {
     return "reverse rows";
   }
 
-  // The fake gets the single calls that a service makes: read, announce to both edges, write.
   std::string Befriend() {
-    const EdgeKey key = world.Edge();
-    const auto [who, whom] = key;
-    const UserId low = std::min(who, whom), high = std::max(who, whom);
+    const auto [who, whom] = world.Edge();
     const FriendAction action =
         world.Of(std::vector(std::begin(kFriendActions), std::end(kFriendActions)));
     const uint64_t unix_us = Microseconds();
-    const Friendship before = fake.Pair(low, high);
-    const FriendStep step = Decide(before, action, who);
-    if (step.changes) {
-      uint64_t version = std::max(before.ver + 1, unix_us);
-      const bool logs =
-          (before.state == FriendState::kFriends) != (step.state == FriendState::kFriends);
-      if (logs) {
-        const auto announce = [&] {
-          const uint64_t one = fake.Announce({who, whom}, version);
-          return std::max(one, fake.Announce({whom, who}, version));
-        };
-        if (const uint64_t settled = announce(); settled >= version) {
-          version = settled + 1;
-          announce();
-        }
-      }
-      fake.WritePair(low, high, {step.state, step.asked_by, version},
-                     static_cast<UnixMs>(unix_us / 1'000), logs);
-    }
+    FriendshipRun run(action, who, whom, unix_us);
+    AskAll(run, run.Begin(), [this](const auto& request) { return fake.Do(request); });
     FriendshipStep got;
     const Status status = friendships.Change(action, who, whom, unix_us, &got);
-    const Status expected = step.refusal == nullptr ? Status::Done() : Status::Never(step.refusal);
+    const FriendshipStep& expected = run.result();
     EXPECT_EQ(Words(status, got.changed, got.now),
-              Words(expected, step.changes, fake.Pair(low, high)));
-    return std::string(NameOf(action)) + " of " + Text(EdgeOf(key, {}));
+              Words(expected.status, expected.changed, expected.now));
+    return std::string(NameOf(action)) + " of " + Text(EdgeOf({who, whom}, {}));
   }
 
   // An announcement whose service died before it wrote the pair's row.

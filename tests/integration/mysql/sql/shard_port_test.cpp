@@ -101,6 +101,51 @@ TEST(ShardPort, WhatIsLateOrWantedByNobodyIsToldSoAndNeverServed) {
   EXPECT_THAT(batches, ElementsAre(1, 1));
 }
 
+// Its connection is killed before it is used for the first time, as a server's restart does it.
+struct Killed {
+  static constexpr const char* kName = "killed";
+  static constexpr PoolLimits kLimits{};
+  static constexpr bool kReopens = true;
+
+  Stored Do(Connection& connection, const Store& request) {
+    uint64_t id = 0;
+    connection.Query("SELECT CONNECTION_ID()", [&](const Row& row) { id = row.UInt64(1); });
+    if (++*calls == 1) shards->on(request.shard).Execute("KILL " + std::to_string(id));
+    connection.Query("SELECT 1", [](const Row&) {});
+    return {};
+  }
+
+  Shards* shards;
+  std::atomic<int>* calls;
+};
+
+TEST(ShardPort, ARequestOverAConnectionThatDiedIsServedOnceMoreIfTheServiceWantsIt) {
+  Shards shards;
+  std::atomic<int> calls = 0;
+  ShardPort<Killed, Store> port(shards.config(), {}, kNoLog, {&shards, &calls});
+  const Status status = Ask(port, Store{1, 0}).status;
+  EXPECT_TRUE(status.done()) << status.message;
+  EXPECT_EQ(calls, 2);
+}
+
+// Its only worker is busy all the while.
+TEST(ShardPort, WhatIsLateIsToldSoWhenTheOwnerSees) {
+  Shards shards;
+  std::promise<void> begun, go_on;
+  std::vector<size_t> batches;
+  Replies<Stored> replies;
+  ShardPort<Picky, Store> port(shards.config(), {}, kNoLog, {&batches, &begun, go_on.get_future()});
+  port.Submit(Store{1, 0}, replies);
+  begun.get_future().wait();
+  port.SubmitInTurn(Store{2, 0}, replies, {.until = MonoNow()});
+  EXPECT_EQ(port.waiting(), 1u);
+  port.DropLate();
+  EXPECT_EQ(replies.Await(2).status.cause, Cause::kOverloaded);
+  EXPECT_EQ(port.waiting(), 0u);
+  go_on.set_value();
+  EXPECT_TRUE(replies.Await(1).status.done());
+}
+
 struct MissingTable {
   static constexpr const char* kName = "missing";
   static constexpr PoolLimits kLimits{};

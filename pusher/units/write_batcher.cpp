@@ -91,7 +91,7 @@ TimelineBatch WriteBatcher::Cut(std::vector<Share>* shares) {
     firsts = TakeFrom(first_, both ? std::max<size_t>(1, all - quarter) : all, pieces);
   }
   if (first_.empty() || both) {
-    furthers = TakeFrom(further_, both ? std::min(all, slots_.size() + quarter) : all, pieces);
+    furthers = TakeFrom(further_, all, pieces);
   }
   TimelineBatch batch = Assemble(pieces, shares);
   DropUsedUp(first_, firsts);

@@ -3,7 +3,7 @@
 // meet in one write. So batches grow under load, without a timer.
 //
 // A unit's first page does not wait for the further pages of others. While both kinds wait, a batch
-// takes first pages up to three quarters of its timelines, and further pages up to one quarter.
+// takes first pages up to three quarters of its timelines, and further pages in all that is left.
 // While one kind waits, that kind has the whole batch. So an author with few followers passes a
 // celebrity, and the celebrity still gets at least a quarter of what is written.
 //

@@ -6,11 +6,14 @@
 --   part      what a change takes of an hour, in microseconds (change_edge says how much that is)
 --   room      an hour less two parts: a change is allowed if changes_until is at most so far above
 --             the end of a part that begins now
--- Returns no row when the edge was made, at new_ver. Otherwise it has changed nothing and returns
--- one row: the edge has a row, the user follows as many as allowed, has changed as much as an hour
--- allows, or changes_until is further ahead. The caller then calls change_edge.
+-- Answers nothing: the edge was made, at new_ver. Otherwise it fails, and the caller, who rolls
+-- back, calls change_edge:
+--   1048  NULL for a column: the user follows as many as allowed, has changed as much as an hour
+--         allows, or changes_until is further ahead
+--   1062  duplicate key: the edge has a row
 -- This is a separate procedure since each IF, SET and DECLARE costs about a fortieth of the call,
--- a user variable as much, and an UPDATE of the counter twice its upsert. Call it like change_edge.
+-- a user variable as much, and an UPDATE of the counter twice its upsert. An error costs only those
+-- who meet it. Call it like change_edge, in a strict sql_mode.
 CREATE OR REPLACE PROCEDURE follow_edge(
   edge_src BIGINT UNSIGNED, edge_dst BIGINT UNSIGNED, new_ver BIGINT UNSIGNED, most BIGINT,
   part BIGINT, room BIGINT)
@@ -20,31 +23,15 @@ BEGIN
   START TRANSACTION;
   -- The counter comes first in both procedures. Its row's lock orders all changes of one user, so
   -- both limits refuse before a row is made that would be rolled back (see change_edge).
-  -- MariaDB assigns from left to right, so changes_until sees the new count: it must not change
-  -- where the count did not. The follow that makes the list full takes no part of the hour, because
-  -- its new count looks like that of a list which was full.
   INSERT INTO user_rel (user_id, following_cnt, changes_until)
     VALUES (edge_src, 1, UNIX_TIMESTAMP() * 1000000 + part)
     ON DUPLICATE KEY UPDATE
       following_cnt = following_cnt
-        + (following_cnt < most AND changes_until <= VALUES(changes_until) + room),
-      changes_until = IF(following_cnt < most AND changes_until <= VALUES(changes_until) + room,
-                         GREATEST(changes_until + part, VALUES(changes_until)), changes_until);
-  IF ROW_COUNT() THEN
-    -- Locks an existing row exclusively, and leaves it as it is.
-    INSERT INTO following (src, dst, ver, state, pos)
-      VALUES (edge_src, edge_dst, new_ver, 1, new_ver DIV 1000)
-      ON DUPLICATE KEY UPDATE ver = ver;
-    IF ROW_COUNT() = 1 THEN
-      INSERT INTO log1 (kind, src, dst, ver, state, pos)
-        VALUES (1, edge_src, edge_dst, new_ver, 1, new_ver DIV 1000);
-      COMMIT;
-    ELSE
-      ROLLBACK;
-      SELECT 0;
-    END IF;
-  ELSE
-    ROLLBACK;
-    SELECT 0;
-  END IF;
+        + IF(following_cnt < most AND changes_until <= VALUES(changes_until) + room, 1, NULL),
+      changes_until = GREATEST(changes_until + part, VALUES(changes_until));
+  INSERT INTO following (src, dst, ver, state, pos)
+    VALUES (edge_src, edge_dst, new_ver, 1, new_ver DIV 1000);
+  INSERT INTO log1 (kind, src, dst, ver, state, pos)
+    VALUES (1, edge_src, edge_dst, new_ver, 1, new_ver DIV 1000);
+  COMMIT;
 END

@@ -18,6 +18,10 @@ constexpr int64_t kHourUs = 3'600'000'000;
 
 UnixMs PosOf(const EdgeChange& change) { return static_cast<UnixMs>(change.unix_us / 1000); }
 
+// The errors of follow_edge.sql for what it does not serve.
+constexpr int kNullColumn = 1048;
+constexpr int kDuplicateKey = 1062;
+
 // The fast path of a follow (follow_edge.sql). Nothing: it does not apply, and nothing was changed.
 std::optional<ForwardChanged> FollowNew(Connection& connection, const EdgeChange& change,
                                         uint32_t most_followed) {
@@ -25,9 +29,12 @@ std::optional<ForwardChanged> FollowNew(Connection& connection, const EdgeChange
   std::string sql = "CALL follow_edge";
   AppendTuple(sql, Raw(change.src), Raw(change.dst), change.unix_us, most_followed, part,
               kHourUs - 2 * part);
-  bool made = true;
-  connection.Call(sql, [&](const Row&) { made = false; });
-  if (!made) return std::nullopt;
+  try {
+    connection.Call(sql, [](const Row&) {});
+  } catch (const MysqlError& error) {
+    if (error.code() != kNullColumn && error.code() != kDuplicateKey) throw;
+    return std::nullopt;
+  }
   return ForwardChanged{.edge = {change.src, change.dst, change.unix_us, true, PosOf(change)},
                         .changed = true};
 }

@@ -93,7 +93,7 @@ TEST(WriteBatcher, AFirstPagePassesTheFurtherPagesOfOthers) {
   EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 100}})) << "while it is alone it has all";
   batcher.Add(PageOf(2, 1, 10, false));
   EXPECT_EQ(batcher.waiting_readers, 10u) << "of first pages";
-  EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 25}, {2, 10}}));
+  EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 90}, {2, 10}}));
   EXPECT_EQ(batcher.waiting_readers, 0u);
   EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 100}}));
 }

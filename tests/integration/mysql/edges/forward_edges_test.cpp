@@ -319,22 +319,6 @@ TEST_F(ChangesOfAnHourTest, AreNotTakenByWhatIsSoAlreadyNorByOthersThanTheUser) 
   shards_.ExpectCountersMatchRows();
 }
 
-TEST_F(ChangesOfAnHourTest, AreNotTakenByTheFollowThatMakesTheListFull) {
-  ForwardEdges forward(connections_, shards_.map(), 1);
-  const auto change = [&](UserId dst, bool live) {
-    ForwardChanged changed;
-    EXPECT_TRUE(forward.Change({ann_, dst, live, kNow}, &changed).done());
-    return changed.changed;
-  };
-  EXPECT_TRUE(change(bob_, true));
-  LeaveRoom(ann_, 2);  // by parts that are shorter than this user's
-  EXPECT_TRUE(change(bob_, false));
-  EXPECT_NE(TakeChange(shards_.of(ann_), ann_, 1), std::nullopt);
-  PassPart();
-  EXPECT_TRUE(change(UserId{101}, true));
-  EXPECT_EQ(TakeChange(shards_.of(ann_), ann_, 1), std::nullopt);
-}
-
 // follow_edge, change_edge and what is told of them know the same part of an hour.
 TEST_F(ChangesOfAnHourTest, DependOnHowManyMayBeFollowed) {
   UserId dst{100};

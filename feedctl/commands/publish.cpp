@@ -34,8 +34,7 @@ class Publish : public Command {
         .Unit("MS");
     table
         .Add("from", &from_,
-             "instead of one post: a file with an event per line in JSON, of any kind, also "
-             "gzipped; - is stdin")
+             "instead of one post: a file with an event per line in JSON, of any kind; - is stdin")
         .Unit("FILE");
     table.Add("rate", &rate_, "events per second with --from; 0 is as fast as can be")
         .Range(0, 10'000'000);

@@ -26,8 +26,7 @@ class LineReader {
   // Failure 74 when the file cannot be read, 65 when a line is too long or the file is gzipped.
   bool Next(std::string_view* line);
 
-  uint64_t number() const { return number_; }        // of the last line, from 1
-  const std::string& name() const { return name_; }  // "edges.txt", "stdin"
+  uint64_t number() const { return number_; }  // of the last line, from 1
   // "edges.txt:17", "stdin:17"
   std::string Where() const { return name_ + ":" + std::to_string(number_); }
   // The failure for a bad last line.

@@ -64,16 +64,16 @@ class Reader {
   // Reads the rows before and after it reads the waiting changes. If the rows did not change and
   // nothing waits, every change that led to their versions is done.
   void Look(Report& report) {
-    const mysql::EdgeRows before = Rows(report.seen.edge);
+    const RowsOfEdge before = Rows(report.seen.edge);
     ReadWaiting(report);
-    const mysql::EdgeRows after = Rows(report.seen.edge);
-    report.seen.forward = after.forward.state();
-    report.seen.reverse = after.reverse.state();
+    const RowsOfEdge after = Rows(report.seen.edge);
+    report.seen.forward = after.forward;
+    report.seen.reverse = after.reverse;
     report.seen.settled = before.forward == after.forward && before.reverse == after.reverse;
   }
 
-  mysql::EdgeRows Rows(const EdgeKey& edge) {
-    std::vector<mysql::EdgeRows> rows;
+  RowsOfEdge Rows(const EdgeKey& edge) {
+    std::vector<RowsOfEdge> rows;
     repair_.ReadReverseThenForward({&edge, 1}, &rows);
     Require(rows.front().status, settings_);
     return rows.front();

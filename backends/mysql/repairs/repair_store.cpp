@@ -17,20 +17,11 @@ class OwnEdges final : public RepairWorker {
         reverse_(connections_, map_) {}
 
   void ReadReverse(const ReadEdges& request, EdgesRead& reply) override {
-    std::vector<EdgeRows> found;
-    repair_.ReadReverse(request.edges, &found);
-    for (EdgeRows& rows : found) {
-      reply.rows.push_back({std::move(rows.status), rows.reverse.state(), {}});
-    }
+    repair_.ReadReverse(request.edges, &reply.rows);
   }
 
   void ReadForward(const ReadEdges& request, EdgesRead& reply) override {
-    std::vector<EdgeRows> found(request.edges.size());
-    repair_.ReadForward(request.edges, &found);
-    for (size_t i = 0; i < found.size(); ++i) {
-      reply.rows[i].status = std::move(found[i].status);
-      reply.rows[i].forward = found[i].forward.state();
-    }
+    repair_.ReadForward(request.edges, &reply.rows);
   }
 
   EdgesApplied Do(const ApplyEdges& request) override {

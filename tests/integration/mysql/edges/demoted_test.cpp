@@ -146,7 +146,8 @@ TEST_F(DemotedRelations, RowsOfAnApplicationAreNotJudged) {
   const EdgeKey asked{ann_, bob_};
   const auto read = [&] {
     std::vector<RowsOfEdge> rows;
-    edges.Read({&asked, 1}, &rows);
+    edges.ReadReverse({&asked, 1}, &rows);
+    edges.ReadForward({&asked, 1}, &rows);
     return rows.at(0).status;
   };
   for (int use = 0; use < 2; ++use) ASSERT_TRUE(read().done());

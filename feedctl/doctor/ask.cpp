@@ -51,7 +51,9 @@ bool AskTables(mysql::ShardConnections& connections, Shard shard, const Settings
 
 Status AskRows(mysql::ShardConnections& connections, Shard shard, std::optional<uint64_t> closings,
                ShardFacts& facts) {
-  Status status = connections.Run(shard, [&](mysql::Connection& connection) {
+  return connections.Run(shard, [&](mysql::Connection& connection) {
+    const auto oldest = mysql::PendingChanges(connection, 0, 1);
+    if (!oldest.empty()) facts.oldest_change_s = SecondsSince(oldest.front().written_at);
     facts.crashes = mysql::ReadUnsettledStarts(connection);
     facts.open_breakers.clear();
     if (!closings) return;
@@ -59,10 +61,6 @@ Status AskRows(mysql::ShardConnections& connections, Shard shard, std::optional<
       facts.open_breakers.push_back(edges + " on shard " + std::to_string(of));
     }
   });
-  std::vector<LoggedChange> oldest;
-  if (status.done()) status = mysql::ChangeLog(connections).ReadPending(shard, 0, 1, &oldest);
-  if (!oldest.empty()) facts.oldest_change_s = SecondsSince(oldest.front().written_at);
-  return status;
 }
 
 // `row`: whether the shard holds the installation's row.

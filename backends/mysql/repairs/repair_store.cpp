@@ -5,6 +5,7 @@
 #include "backends/mysql/repairs/edge_repair.h"
 #include "backends/mysql/repairs/removals.h"
 #include "backends/mysql/repairs/repair_log.h"
+#include "fanline/base/check.h"
 
 namespace fanline::mysql {
 namespace {
@@ -12,9 +13,7 @@ namespace {
 class OwnEdges final : public RepairWorker {
  public:
   OwnEdges(const Config& config, const ShardMap& map)
-      : RepairWorker(config, map, "follower"),
-        repair_(connections_, map_),
-        reverse_(connections_, map_) {}
+      : RepairWorker(config, map, "follower"), repair_(connections_, map_) {}
 
   void ReadReverse(const ReadEdges& request, EdgesRead& reply) override {
     repair_.ReadReverse(request.edges, &reply.rows);
@@ -27,7 +26,12 @@ class OwnEdges final : public RepairWorker {
   EdgesApplied Do(const ApplyEdges& request) override {
     EdgesApplied reply;
     ReverseResult result;
-    reply.status = reverse_.Apply(request.shard, request.edges, &result);
+    for (const Edge& edge : request.edges) {
+      FANLINE_CHECK(map_.ShardOf(edge.dst) == request.shard, "edges of the shard that is asked");
+    }
+    reply.status = connections_.Run(request.shard, [&](Connection& connection) {
+      result = ApplyReverse(connection, request.edges);
+    });
     for (const ReverseApplied& each : result.applied) {
       reply.applied.push_back({each.ver, each.written});
     }
@@ -43,7 +47,6 @@ class OwnEdges final : public RepairWorker {
 
  private:
   EdgeRepair repair_;
-  ReverseEdges reverse_;
 };
 
 class ApplicationsEdges final : public RepairWorker {

@@ -5,6 +5,7 @@
 #include "backends/mysql/edges/forward_edges.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/repairs/app_edges.h"
+#include "tests/integration/mysql/blocking_edges.h"
 #include "tests/integration/mysql/demotable_primary.h"
 #include "tests/integration/mysql/friendships.h"
 #include "tests/integration/mysql/relation_shards.h"

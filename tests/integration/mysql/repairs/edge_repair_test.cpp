@@ -6,7 +6,6 @@
 #include <atomic>
 #include <thread>
 
-#include "backends/mysql/edges/change_log.h"
 #include "backends/mysql/repairs/repair_log.h"
 #include "backends/mysql/sql/statements.h"
 #include "tests/integration/mysql/relation_shards.h"
@@ -54,7 +53,7 @@ class EdgeRepairTest : public ::testing::Test {
   // What a relay does with all that is pending.
   void RelayAll() {
     ChangeLog log(connections_);
-    ReverseEdges reverse(connections_, shards_.map());
+    ReverseEdges reverse(connections_);
     for (Shard shard = 0; shard < shards_.count(); ++shard) {
       std::vector<LoggedChange> pending;
       ASSERT_TRUE(log.ReadPending(shard, 0, 1'000, &pending).done());

@@ -17,15 +17,6 @@ ClientConfig ConfigOf(const LogPositionsOptions& options) {
                       {{"group.id", options.group}, {"enable.auto.commit", "false"}});
 }
 
-PartitionList ListOf(const std::string& topic, const std::vector<int32_t>& partitions,
-                     int64_t offset) {
-  PartitionList list = NewPartitionList(partitions.size());
-  for (const int32_t partition : partitions) {
-    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = offset;
-  }
-  return list;
-}
-
 }  // namespace
 
 KafkaLogPositions::KafkaLogPositions(LogPositionsOptions options, LogSink log)

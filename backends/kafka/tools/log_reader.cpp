@@ -56,9 +56,7 @@ LogReader::~LogReader() = default;
 Status LogReader::Offsets(const std::string& topic, int32_t partitions, int64_t which,
                           std::vector<int64_t>* found) {
   const std::string what = "looking up what stands in " + topic;
-  const PartitionList list = NewPartitionList(static_cast<size_t>(partitions));
-  for (int32_t partition = 0; partition < partitions; ++partition)
-    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = which;
+  const PartitionList list = ListOfAll(topic, partitions, which);
   const auto error = rd_kafka_offsets_for_times(client_->get(), list.get(), ToMs(patience_));
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(error, what);
   found->clear();

@@ -88,7 +88,7 @@ BY_HAND = (
            "  if (false) {"),
     Mutant("an event under way is parked though its partition went",
            "dispatcher/dispatcher.cpp",
-           "    std::erase_if(jobs, [this](uint64_t id) { return ForgetTaken(id); });",
+           "    std::erase_if(batch.jobs, [this](const auto& job) { return ForgetTaken(job.id); });",
            ""),
     Mutant("an author is announced before the hints are appended",
            "dispatcher/dispatcher.cpp",

@@ -8,6 +8,8 @@
 
 #include "backends/mysql/repairs/counter_repair.h"
 #include "backends/mysql/repairs/counter_walk.h"
+#include "backends/mysql/sql/chunks.h"
+#include "backends/mysql/sql/shard_connections.h"
 #include "daemon/clock.h"
 #include "fanline/ports/counter_store.h"
 #include "feedctl/commands/command.h"
@@ -63,12 +65,11 @@ class RelationsCounters : public Command {
     Shards shards{mysql::ShardConnections(options::ToConfig(settings_.mysql),
                                           {.read_timeout = mysql::kLongestCount}),
                   installation.shard_map};
-    mysql::CounterWalk walk(shards.connections, shards.map);
 
     const Interrupt::Graceful graceful(interrupt);
     const Time begin = daemon::SystemNow().mono;
     Tally tally;
-    const Status status = users.empty() ? CountEverybody(walk, shards, interrupt, tally)
+    const Status status = users.empty() ? CountEverybody(shards, interrupt, tally)
                                         : CountThese(users, shards, interrupt, tally);
     tally.complete = status.done() && !interrupt.requested();
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
@@ -100,24 +101,30 @@ class RelationsCounters : public Command {
     return Status::Done();
   }
 
-  Status CountEverybody(mysql::CounterWalk& walk, Shards& shards, const Interrupt& interrupt,
-                        Tally& tally) const {
+  Status CountEverybody(Shards& shards, const Interrupt& interrupt, Tally& tally) const {
     Progress progress(kProgress, "users", 0);
-    std::vector<UserId> page;
-    do {
-      Status status = walk.Next(&page);
-      if (status.done()) status = Count(page, shards, interrupt, tally);
-      if (!status.done()) return status;
-      progress.At(tally.users);
-    } while (!page.empty() && !interrupt.requested());
-    return Status::Done();
+    Status status;
+    for (Shard shard = 0; shard < shards.map.shards(); ++shard) {
+      mysql::OwnersPage page{.owners = {}, .known = UserId{}};
+      while (page.known && status.done() && !interrupt.requested()) {
+        status = shards.connections.Run(shard, [&, after = *page.known](auto& connection) {
+          page = mysql::ReadOwners(connection, shards.map, after);
+        });
+        if (!status.done()) break;
+        mysql::ForEachChunk(page.owners, kUsersAtOnce, [&](std::span<const UserId> users) {
+          if (!status.done() || interrupt.requested()) return;
+          status = Count(users, shards, interrupt, tally);
+          progress.At(tally.users);
+        });
+      }
+    }
+    return status;
   }
 
   // `users` are of one shard.
   Status Count(std::span<const UserId> users, Shards& shards, const Interrupt& interrupt,
                Tally& tally) const {
     std::vector<mysql::CountersSeen> seen;
-    if (users.empty()) return Status::Done();
     Status status = shards.On(users.front(), [&](mysql::Connection& connection) {
       seen = mysql::LookAt(connection, users);
     });
@@ -199,6 +206,7 @@ class RelationsCounters : public Command {
   }
 
   static constexpr const char* kProgress = "comparing counters";
+  static constexpr size_t kUsersAtOnce = 250;
 
   std::vector<std::string> given_;
   bool repair_ = false;

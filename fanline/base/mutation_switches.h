@@ -1,7 +1,6 @@
 // Guards of the logic that a mutation check switches off, to see that schedules then go wrong
-// (tests/sim/mutation_test.cpp, tests/unit/mirror/mirror_property_test.cpp,
-// tests/unit/reconciler/pair_mutation_test.cpp). Only those checks hand in switches; everywhere
-// else all guards are on.
+// (tests/sim/mutation_test.cpp, tests/unit/reconciler/pair_mutation_test.cpp). Only those checks
+// hand in switches; everywhere else all guards are on.
 #pragma once
 
 namespace fanline {

@@ -140,14 +140,6 @@ TEST(Settings, SentinelsHaveAUserAndPasswordOfTheirOwn) {
   EXPECT_EQ(options.At({"r", 1}).password.text, "p");
 }
 
-TEST(Settings, APasswordOfSentinelsThatNobodyNamedIsRefused) {
-  EXPECT_THAT(World().Parse({"--redis-sentinel-password", "q"}).err,
-              HasSubstr("--redis-sentinel-master"));
-  EXPECT_THAT(
-      World().Parse({"--redis-sentinel-master", "timelines", "--redis-sentinel-user", "u"}).err,
-      HasSubstr("--redis-sentinel-user: has no password"));
-}
-
 TEST(Settings, PropertiesOfKafkaAreNameAndValue) {
   World world;
   ASSERT_TRUE(world

@@ -2,11 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
-#include <unistd.h>
 #include <zlib.h>
 
-#include <fstream>
+#include "tests/support/temporary_file.h"
 
 namespace fanline::feedctl {
 namespace {
@@ -17,15 +15,6 @@ using ::testing::IsEmpty;
 
 class LineReaderTest : public ::testing::Test {
  protected:
-  LineReaderTest() {
-    const int fd = mkstemp(path_);
-    EXPECT_GE(fd, 0);
-    close(fd);
-  }
-  ~LineReaderTest() override { unlink(path_); }
-
-  void Write(const std::string& bytes) { std::ofstream(path_, std::ios::binary) << bytes; }
-
   static std::string Gzip(const std::string& text) {
     z_stream stream{};
     EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 9, Z_DEFAULT_STRATEGY), Z_OK);
@@ -50,8 +39,8 @@ class LineReaderTest : public ::testing::Test {
     return lines;
   }
 
-  std::vector<std::string> Lines() const { return LinesOf(path_); }
-  Failure FailureOfReading() const { return FailureOf(path_); }
+  std::vector<std::string> Lines() const { return LinesOf(file_.path()); }
+  Failure FailureOfReading() const { return FailureOf(file_.path()); }
   static Failure FailureOf(const char* path) {
     try {
       LinesOf(path);
@@ -62,7 +51,7 @@ class LineReaderTest : public ::testing::Test {
     return Failure(0, "");
   }
 
-  char path_[32] = "/tmp/line_reader_test_XXXXXX";
+  const TemporaryFile file_{""};
 };
 
 // Longer than any buffer.
@@ -73,25 +62,25 @@ std::string ManyLines(size_t count) {
 }
 
 TEST_F(LineReaderTest, ReadsLinesWithoutTheirEnds) {
-  Write("one\ntwo\r\n\nfour");
+  file_.Write("one\ntwo\r\n\nfour");
   EXPECT_THAT(Lines(), ElementsAre("one", "two", "", "four"));
 }
 
 TEST_F(LineReaderTest, AnEmptyFileHasNoLine) {
   EXPECT_THAT(Lines(), IsEmpty());
-  Write("\n");
+  file_.Write("\n");
   EXPECT_THAT(Lines(), ElementsAre(""));
 }
 
 TEST_F(LineReaderTest, UnpacksGzipOfSeveralMembers) {
-  Write(Gzip("one\ntw") + Gzip("o\n") + Gzip("") + Gzip("three\n"));
+  file_.Write(Gzip("one\ntw") + Gzip("o\n") + Gzip("") + Gzip("three\n"));
   EXPECT_THAT(Lines(), ElementsAre("one", "two", "three"));
 }
 
 TEST_F(LineReaderTest, LinesMayCrossAnyBuffer) {
   constexpr size_t kLines = 200'000;
   for (const bool packed : {false, true}) {
-    Write(packed ? Gzip(ManyLines(kLines)) : ManyLines(kLines));
+    file_.Write(packed ? Gzip(ManyLines(kLines)) : ManyLines(kLines));
     const auto lines = Lines();
     ASSERT_EQ(lines.size(), kLines);
     for (size_t i = 0; i < kLines; ++i) ASSERT_EQ(lines[i], "line " + std::to_string(i));
@@ -101,7 +90,7 @@ TEST_F(LineReaderTest, LinesMayCrossAnyBuffer) {
 TEST_F(LineReaderTest, AGzipCutAnywhereIsNeverTakenForAWholeOne) {
   const std::string whole = Gzip(ManyLines(1000));
   for (size_t size = 2; size < whole.size(); size += 7) {
-    Write(whole.substr(0, size));
+    file_.Write(whole.substr(0, size));
     const Failure failure = FailureOfReading();
     EXPECT_EQ(failure.exit_code(), 65) << size;
     EXPECT_THAT(failure.what(), HasSubstr("cut short")) << size;
@@ -111,13 +100,13 @@ TEST_F(LineReaderTest, AGzipCutAnywhereIsNeverTakenForAWholeOne) {
 TEST_F(LineReaderTest, ADamagedGzipIsRefused) {
   std::string bytes = Gzip(ManyLines(1000));
   bytes[bytes.size() - 6] ^= 1;  // in its checksum
-  Write(bytes);
+  file_.Write(bytes);
   EXPECT_EQ(FailureOfReading().exit_code(), 65);
   EXPECT_THAT(FailureOfReading().what(), HasSubstr("damaged"));
 }
 
 TEST_F(LineReaderTest, ALineWithoutEndIsRefusedBeforeItFillsTheMemory) {
-  Write("short\n" + std::string(4 * LineReader::kMaxLineBytes, 'x'));
+  file_.Write("short\n" + std::string(4 * LineReader::kMaxLineBytes, 'x'));
   EXPECT_EQ(FailureOfReading().exit_code(), 65);
   EXPECT_THAT(FailureOfReading().what(), HasSubstr(":2: the line is longer than"));
 }
@@ -129,12 +118,12 @@ TEST_F(LineReaderTest, AFileThatIsNotThereIsNoInput) {
 }
 
 TEST_F(LineReaderTest, WhatIsWrongIsSaidWithFileAndLine) {
-  Write("one\ntwo\n");
-  LineReader reader(path_);
+  file_.Write("one\ntwo\n");
+  LineReader reader(file_.path());
   std::string_view line;
   ASSERT_TRUE(reader.Next(&line));
   ASSERT_TRUE(reader.Next(&line));
-  EXPECT_EQ(reader.Bad("no").what(), std::string(path_) + ":2: no");
+  EXPECT_EQ(reader.Bad("no").what(), std::string(file_.path()) + ":2: no");
 }
 
 }  // namespace

@@ -209,7 +209,9 @@ struct PairsPart : ReconcilerCalls,
     limits.grace = grace;
     limits.remember = std::max<Duration>(milliseconds(200), 2 * grace);
     limits.commit_every = milliseconds(5);
-    if (world.character.few_pairs) limits.pending = 3;
+    if (world.character.few_pairs) {
+      limits.pending = limits.remembered = limits.checks_in_flight = limits.retries_in_flight = 3;
+    }
     logic = std::make_unique<reconciler::PairReconciler>(
         reconciler::PairReconciler::Ports{
             CheckerPorts(inbox), {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},

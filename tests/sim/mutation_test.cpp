@@ -132,6 +132,7 @@ const Mutation kMutations[] = {
     {"reread_old", [](Guards& guards) { guards.logic.reread_old = false; }, {1, 2, 3}, MirrorsHang},
     {"late_window", [](Guards& guards) { guards.logic.late_window = false; }, {6, 53, 270}, CommitsLate},
     {"fold_highest", [](Guards& guards) { guards.logic.fold_highest = false; }, {31, 91, 102}, Healthy},
+    {"pending_is_not_lost", [](Guards& guards) { guards.logic.pending_is_not_lost = false; }, {31, 163, 191}, Healthy},
     {"mirror_versions", [](Guards& guards) { guards.mirror_versions = false; }, {1, 6, 8}},
     {"commit_lowest_pending", [](Guards& guards) { guards.logic.commit_lowest_pending = false; }, {11, 49, 112}, ForgetsEdges},
     {"reverse_first", [](Guards& guards) { guards.reverse_first = false; }, {571, 690, 1051}, WritesInline},

@@ -117,6 +117,9 @@ struct ReconcilerCalls
   }
 
   void Serve(const ApplyEdges& request, ReplyTo<ApplyEdges::Reply> to) {
+    for (const Edge& edge : request.edges) {
+      world.counts.first_rows += world.mysql.relations.reverse().contains(edge.key()) ? 0 : 1;
+    }
     AskWith(to, "repair of a reverse row", EdgesApplied{request.id, {}, {}, 0},
             [this, request](EdgesApplied& reply) {
               if (Away(request.shard)) {

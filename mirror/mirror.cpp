@@ -208,7 +208,7 @@ void Mirror::On(const PendingAsked& asked, Now now) {
       row->doubts = question.doubts;
     }
   }
-  for (const auto& job : question.batch.jobs) steps_.Again(job.id);
+  for (const auto& job : question.batch.jobs) steps_.Again(job.id, now);
 }
 
 // ---- marks and purges -----------------------------------------------------------------------

@@ -65,9 +65,11 @@ void Steps::Begin(const std::vector<Ref>& rows) {
   if (!msg1s.refs.empty()) SendAppend(std::move(msg1s));
 }
 
-void Steps::Again(uint64_t id) {
-  const Job* job = window_.Find(id);
-  if (job != nullptr) Push(id, *job);
+void Steps::Again(uint64_t id, Now now) {
+  Job* job = window_.Find(id);
+  if (job == nullptr) return;
+  const bool hinted = std::exchange(job->hinted, false) && job->Has(RowStep::kRunning);
+  hinted ? SendMsg2s({{id}}, now) : Push(id, *job);
 }
 
 void Steps::Forget() {
@@ -341,13 +343,14 @@ void Steps::Appended(uint64_t id, const Status& status, Now now) {
 }
 
 // A msg2 ends the reconciler's interest in a change. While the forward shard may have lost it, it
-// is asked for it first; if it has, there is none. Else the edge is written once more.
+// is asked for it first; if it has, there is none.
 void Steps::SendMsg2s(std::vector<Ref> refs, Now now) {
   std::erase_if(refs, [&](const Ref& ref) {
-    const Job* job = window_.Find(ref.job);
-    const bool old = job != nullptr && HasOld(*job, now.mono);
-    if (old) old_.push_back(ref.job);
-    return old;
+    Job* job = window_.Find(ref.job);
+    if (job == nullptr || !HasOld(*job, now.mono)) return false;
+    job->hinted = true;
+    old_.push_back(ref.job);
+    return true;
   });
   SendAppend({What::kMsg2, std::move(refs), 0});
 }

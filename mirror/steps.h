@@ -76,8 +76,8 @@ class Steps {
 
   // Begins with rows that were just added to the window.
   void Begin(const std::vector<Ref>& rows);
-  // Writes a job once more: its old rows were found pending.
-  void Again(uint64_t job);
+  // Goes on with a job whose old rows were found pending.
+  void Again(uint64_t job, Now now);
   // Forgets jobs that have left the window.
   void Forget();
 

@@ -53,6 +53,7 @@ struct Job {
   std::vector<WindowRow> rows;  // not empty
   bool queued = false;          // from its way to be written on, until its msg2 is acknowledged
   bool to_mark = false;         // it waits for a statement that marks rows
+  bool hinted = false;          // its hint is acknowledged, and it waits for a look at old rows
   uint64_t mirrored = 0;        // by its run: the version of the reverse row now
 
   bool Has(RowStep step) const;

@@ -437,6 +437,22 @@ TEST(Mirror, ARowThatSomebodyElseHasDoneMeanwhileIsDropped) {
   EXPECT_TRUE(w.mirror->drained());
 }
 
+// Or hints that take longer than a row stays fresh would be appended for ever.
+TEST(Mirror, AHintThatWasAcknowledgedLateIsNotAppendedAgain) {
+  MirrorWorld w;
+  w.store.Change(w.ann, w.bob, true);
+  w.Read();
+  w.Go<AppendRelations>();
+  w.Go<ApplyEdges>();
+  w.Pass(w.limits.fresh_for + seconds(5));
+  w.Go<AppendHints>();
+  w.Go<AskPending>();
+  EXPECT_FALSE(w.Waits<ApplyEdges>());
+  EXPECT_TRUE(w.Waits<AppendRelations>()) << "msg2";
+  w.Turns(3);
+  EXPECT_THAT(w.Pending(), IsEmpty());
+}
+
 // A failover lost the row, and its id is another row's now.
 TEST(Mirror, ARowWhoseIdIsAnothersNowIsDropped) {
   OldWorld w;

@@ -34,7 +34,7 @@ struct Limits {
   // Statements about a forward shard's log1: rows of each.
   uint32_t rows_per_mark = 1'024;
   uint32_t rows_per_question = 1'024;  // whether old rows are still pending
-  // Rows that are done are kept for the scans that compare both directions.
+  // How long rows that are done are kept. Scans that compare both directions are to read them.
   std::chrono::seconds keep_done = std::chrono::hours(24);
   Duration purge_every = std::chrono::minutes(1);
   uint32_t rows_per_purge = 10'000;

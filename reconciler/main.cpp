@@ -69,8 +69,8 @@ reconciler::Checker::Ports PortsOf(mysql::MysqlChangeStore& changes, mysql::Mysq
           .metrics = metrics};
 }
 
-// Asks an application's shards, if there are any, so that one that is away shows even while nothing
-// is checked. The counter reconciler does so for Fanline's own shards.
+// The counter reconciler asks Fanline's own shards; AppWatch an application's, if any, so that one
+// that is away shows even while nothing is checked.
 struct AppWatch {
   AppWatch(const std::optional<mysql::AppTables>& app, daemon::Process& process)
       : probe(ShardsOf(app), HealthOf(app, process.health), process.log.Sink()) {}

@@ -2,8 +2,7 @@
 // at a time. There is a connection to every shard for each caller.
 //
 //   async    the store's change, through its port: forward row, version, counter and log1 row in
-//   one
-//            transaction
+//            one transaction
 //   sync     the same, then the reverse row as fanline-api writes it at once
 //   upsert   the other side: one autocommit guarded upsert per edge, into a table like `following`,
 //            each thread on connections of its own

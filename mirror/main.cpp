@@ -18,8 +18,8 @@ using namespace fanline;
 
 namespace {
 
-// Of the mirror's own transactions, two are under way beside one of rows that somebody has locked:
-// in a transaction together they would wait for each other's locks.
+// The mirror sends a shard two transactions at a time, and a third of rows that somebody has
+// locked. One transaction for all would make sound rows wait for these locks.
 constexpr mysql::PoolLimits kOneByOne{.threads_per_shard = 3};
 
 int Main(int argc, char** argv) {

@@ -1,5 +1,5 @@
-// A member of the group that reads the relation events. The partitions that are its own say two
-// things: which events it writes as forward rows, and whose log1 it mirrors.
+// A member of the group that reads the relation events. Its partitions decide two things: which
+// events it writes as forward rows, and which forward shards' log1 it mirrors.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace fanline::mirror {
 
-// Replies are part of the inputs of their asker.
+// A reply is an input of the part that asked.
 using MemberInput =
     std::variant<PartitionAssigned, PartitionRevoked, Record, RelationEventInput, MirrorInput>;
 

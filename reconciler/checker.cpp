@@ -229,7 +229,7 @@ void Checker::SendRemovals() {
   }
 }
 
-// Granted removals are spent even if the mode has changed meanwhile.
+// Granted removals count as used even if the mode has changed meanwhile.
 void Checker::On(const RemovalsTaken& taken, Now) {
   Removals removals = TakeAnswered(taking_, taken.id);
   if (!taken.status.done()) {

@@ -5,11 +5,11 @@
 // (backends/mysql/repairs/counter_repair.h).
 //
 // No write marks a counter that drifted upwards, and a user whose counter wrongly says 5,000 may
-// never follow again. So between the polls a sweep compares all counters with their rows, so many
-// users a second and shard, and marks those that differ. After a page that takes long, because its
-// users have many rows, the sweep rests for as long. In mode pause nothing is swept.
+// never follow again. So between the polls a sweep compares all counters with their rows, at a
+// bounded number of users per second and shard, and marks those that differ. A page takes long if
+// its users have many rows; the sweep then rests for as long. In mode pause nothing is swept.
 //
-// In a dry run, and paused, it only reports how many counters wait. It still polls, because its
+// In the modes dry_run and pause it only reports how many counters wait. It still polls: its
 // daemon notices by this that a shard is away.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
@@ -34,7 +34,7 @@ using CounterInput = std::variant<MarkedRead, CounterRepaired, CountersSwept>;
 
 struct CounterLimits {
   Duration poll_every = std::chrono::seconds(1);
-  uint32_t per_poll = 100;                            // and shard
+  uint32_t per_poll = 100;                            // counters, per shard
   Duration after_failure = std::chrono::seconds(30);  // to the next poll of that shard
   Duration sweep_every = std::chrono::hours(24);      // from one beginning to the next
   uint32_t swept_per_second = 500;                    // users, per shard and process

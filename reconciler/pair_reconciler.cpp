@@ -156,8 +156,8 @@ void PairReconciler::On(const GroupOffsetsRead& read, Now now) {
   for (const auto& group : read.committed) mirror_.Committed(group.partition, group.offset);
   const Duration lag = mirror_.Lag(now.mono);
   ports_.metrics.MirrorLagged(lag);
-  // Pairs that a stopped mirror has not applied become due a grace after they came. To hold them
-  // all back the lag must exceed the grace by then, not only at the next poll.
+  // Pairs that a stopped mirror has not applied become due a grace after they came. The lag must
+  // exceed the grace by then, not only at the next poll, or some of them would be checked.
   inputs_.push_back(MirrorLag{lag > Duration(0) ? lag + poll_every_ + kPollSlack : lag});
 }
 

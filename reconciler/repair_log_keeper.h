@@ -1,6 +1,6 @@
-// Keeps table repair_log bounded: deletes rows older than `keep` from every shard, so many at a
-// time, and again at once while there are more. It does so in every mode, also paused, because it
-// changes nothing that users are served. Several reconcilers may do so side by side.
+// Keeps table repair_log bounded: deletes rows older than `keep` from every shard, a bounded number
+// at a time, and again at once while there are more. It does so in every mode, because it changes
+// nothing that users see. Several reconcilers may do so side by side.
 // Passive, not thread-safe.
 #pragma once
 

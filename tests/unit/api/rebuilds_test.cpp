@@ -33,7 +33,7 @@ class RebuildsTest : public ::testing::Test {
     ASSERT_TRUE(rebuilds_->Offer(reader, true));
     first_begun_.get_future().wait();
   }
-  // Of what was offered; what waits is forgotten when the end comes first.
+  // The readers whose rebuilds were begun; the end forgets those who still wait.
   std::vector<UserId> Begun() {
     rebuilds_.reset();
     return begun_;

@@ -107,7 +107,7 @@ TEST(Mirror, Msg1ThenReverseRowThenHintThenMsg2ThenMark) {
   EXPECT_THAT(w.log, SizeIs(2)) << "once";
 }
 
-// A crash may have lost the hint of before.
+// A crash may have lost the earlier hint.
 TEST(Mirror, AStaleChangeIsHintedAndAnsweredAgain) {
   MirrorWorld w;
   const Edge edge = w.store.Change(w.ann, w.bob, true);
@@ -639,7 +639,7 @@ TEST(Mirror, AReplyToAnEarlierAssignmentDoesNotCountForAFriendshipTakenAnew) {
       if (one != nullptr && one->id == change.id) return w.AnswerAt(at, fate), w.Step();
     }
   };
-  answer(asked[0], Fate::kDone);  // one edge, of before and of now
+  answer(asked[0], Fate::kDone);  // one edge, asked for before and now
   answer(asked[2], Fate::kDone);
   EXPECT_FALSE(w.Waits<MarkDone>()) << "the other edge was never written";
   answer(asked[1], Fate::kLater);

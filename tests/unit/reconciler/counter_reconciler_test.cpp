@@ -164,7 +164,7 @@ TEST_F(CounterReconcilerTest, AfterALongPageASweepRestsAsLongAsThePageTook) {
   Step({}, 4s);
   AnswerSweep(2, 0, false);
   Step({}, 3999ms);
-  for (int i = 0; i < 2; ++i) Marked(0, {});  // the poll of before, and the one that was due since
+  for (int i = 0; i < 2; ++i) Marked(0, {});  // the earlier poll, and the one that was due since
   EXPECT_THAT(store_.sweeps, SizeIs(1)) << "the other shard's";
   Step({}, 1ms);
   EXPECT_THAT(store_.sweeps, SizeIs(2));

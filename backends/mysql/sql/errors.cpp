@@ -1,9 +1,11 @@
 #include "backends/mysql/sql/errors.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "backends/mysql/sql/config.h"
@@ -124,6 +126,13 @@ std::string WhyAway(std::string_view text) {
 }
 
 }  // namespace
+
+bool RefusesToConnect(int code) {
+  // Too many connections: of all, of this user twice. No access: with this login, from this host,
+  // from this host after many errors.
+  constexpr int kRefusals[] = {1040, 1203, 1226, 1045, 1130, 1129};
+  return std::find(std::begin(kRefusals), std::end(kRefusals), code) != std::end(kRefusals);
+}
 
 ErrorKind KindOf(int code) {
   const Entry* entry = Find(code);

@@ -4,9 +4,10 @@
 //
 // Every submitted job is served or failed exactly once, unless the pool is destroyed first. A shard
 // that is away makes nobody wait. It is away while none of its workers can connect, and while its
-// prober, if there is one, is not answered in time. Its jobs then fail `later` within Submit with
-// the reason, and the workers keep trying with back-off. The other shards' workers are not
-// affected. Jobs also fail `later`
+// prober, if there is one, gets no answer in time or finds a replica. A server that answers but
+// admits no further connection is away only if no worker has one. Jobs of a shard that is away fail
+// `later` within Submit with the reason, and the workers keep trying with back-off. The other
+// shards' workers are not affected. Jobs also fail `later`
 // - when the server is no longer the primary (Connection::CheckPrimary, before each batch);
 // - when their queue is full, when they are late, or when nobody waits for them (turn_queue.h),
 //   with Cause::kOverloaded and the expected wait. The pool notices it within Submit of this job or
@@ -149,8 +150,7 @@ class ShardPool {
   [[nodiscard]] Status Failed(const Connection& connection, const MysqlError& error) {
     const Shard shard = connection.shard();
     Status status = StatusOf(error, shard);
-    const std::string key = ResourceOf(shard) + " " + std::to_string(error.code());
-    log_.Log(LogLevel::kWarn, key, LineOf(shard, status.message));
+    LogFailure(shard, error.code(), status.message);
     return status;
   }
 
@@ -207,7 +207,6 @@ class ShardPool {
     try {
       connection.Open();
     } catch (const MysqlError& error) {
-      connection.Close();
       const Status why = AwayBy(error, connection.shard());
       Note(connection.shard(), state, [&] {
         if (state.connected == 0) state.unreachable = why;  // else a sibling still serves
@@ -235,17 +234,38 @@ class ShardPool {
     uint32_t attempts = 0;
     while (!stopping_) {
       std::optional<Status> silent;
+      bool refused = false;
       try {
-        connection.is_open() ? connection.RequirePrimary() : connection.Open();
+        AskWhetherItIsThere(connection);
         attempts = 0;
       } catch (const MysqlError& error) {
         connection.Close();
         ++attempts;
         silent = AwayBy(error, shard);
+        refused = RefusesToConnect(error.code());
+        if (refused) LogFailure(shard, error.code(), silent->message);
       }
-      Note(shard, state, [&] { state.silent = silent; });
+      Note(shard, state,
+           [&] { state.silent = refused && state.connected > 0 ? std::nullopt : silent; });
       Wait(state, silent ? impatient_.reopen.Delay(attempts, random()) : config_.primary_check);
     }
+  }
+
+  // A connection that fails at once may have been killed alone. Only a new one tells whether the
+  // server is there.
+  static void AskWhetherItIsThere(Connection& connection) {
+    const Time begin = MonoNow();
+    try {
+      if (connection.is_open()) return connection.RequirePrimary();
+    } catch (const MysqlError&) {
+      if (MonoNow() - begin >= kSoon) throw;
+    }
+    connection.Open();
+  }
+
+  void LogFailure(Shard shard, int code, const std::string& message) {
+    const std::string key = ResourceOf(shard) + " " + std::to_string(code);
+    log_.Log(LogLevel::kWarn, key, LineOf(shard, message));
   }
 
   static Config Impatient(Config config) {

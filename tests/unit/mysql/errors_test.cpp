@@ -42,6 +42,15 @@ TEST(ErrorTable, AMissingTableOrColumnSaysWhatToType) {
               ::testing::Not(::testing::HasSubstr("feedctl")));
 }
 
+TEST(ErrorTable, AServerThatAdmitsNoFurtherConnectionIsNotAway) {
+  for (const int code : {1040, 1203, 1226, 1045, 1129, 1130}) {
+    EXPECT_TRUE(RefusesToConnect(code)) << code;
+  }
+  for (const int code : {0, 2002, 2003, 2006, 2013, 1053, 1290, 1049}) {
+    EXPECT_FALSE(RefusesToConnect(code)) << code;
+  }
+}
+
 TEST(ErrorTable, SaysWhyAndWhatToDo) {
   const auto of = [](int code, const char* text = "x") {
     return StatusOf(MysqlError(code, text), 0);

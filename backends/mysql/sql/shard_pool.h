@@ -57,7 +57,8 @@ struct PoolLimits {
 template <typename Job, typename Owner>
 class ShardPool {
  public:
-  // `health` may be empty. Neither it nor `log` may call Submit.
+  // `health` may be empty, and may take its time: only workers that connect wait for it. It is told
+  // the states of a shard in their order. Neither it nor `log` may call Submit.
   ShardPool(Config config, const PoolLimits& limits, Owner& owner, HealthSink health, LogSink log)
       : config_(std::move(config)),
         impatient_(Impatient(config_)),
@@ -165,6 +166,7 @@ class ShardPool {
   struct ShardState {
     explicit ShardState(Queue jobs) : queue(std::move(jobs)) {}
 
+    std::mutex telling;  // held while the health sink is told; taken before the other
     std::mutex mutex;
     std::condition_variable changed;  // for connected workers
     std::condition_variable retry;    // for those who wait for the next attempt
@@ -174,7 +176,7 @@ class ShardPool {
     std::optional<Status> unreachable;  // why; none is connected, and the last attempt failed
     std::optional<Status> silent;       // why the prober was not answered
     std::optional<Status> away;         // one of the two
-    bool told = false;                  // the health sink knows of `away`
+    bool told = false;                  // the health sink was told of a state
   };
 
   void Work(Shard shard, ShardState& state) {
@@ -284,32 +286,34 @@ class ShardPool {
   // `change` has one of the two reasons. Fails the jobs that wait if the shard is away.
   template <class Change>
   void Note(Shard shard, ShardState& state, const Change& change) {
+    const std::lock_guard in_order(state.telling);
     std::vector<Job> abandoned;
     std::optional<Status> away;
+    bool is_news = false;
     {
       const std::lock_guard lock(state.mutex);
       change();
       away = state.silent ? state.silent : state.unreachable;
       if (!away && limits_.threads_per_shard > 0 && state.connected == 0) return;  // not known yet
-      Tell(shard, state, away);
+      is_news = SetAway(shard, state, away);
       if (away) abandoned = state.queue.Clear();
     }
+    if (is_news && health_) health_(shard, away.value_or(Status::Done()));
     if (away) FailAll(abandoned, *away);
   }
 
-  // Under the mutex, so that the states are reported in their order.
-  void Tell(Shard shard, ShardState& state, const std::optional<Status>& away) {
+  // Returns whether the health sink does not know that yet. Under the mutex.
+  bool SetAway(Shard shard, ShardState& state, const std::optional<Status>& away) {
     const std::optional<Status> before = std::exchange(state.away, away);
     const bool known = std::exchange(state.told, true);
     if (away) {
       const std::string line = LineOf(shard, away->message);
       before ? log_.Log(LogLevel::kWarn, line, line) : log_.Log(LogLevel::kWarn, line);
-      if (before && before->message == away->message) return;
-    } else {
-      if (known && !before) return;
-      log_.Log(LogLevel::kInfo, LineOf(shard, "connected"));
+      return !before || before->message != away->message;
     }
-    if (health_) health_(shard, away.value_or(Status::Done()));
+    if (known && !before) return false;
+    log_.Log(LogLevel::kInfo, LineOf(shard, "connected"));
+    return true;
   }
 
   void Wait(ShardState& state, Duration delay) {

@@ -25,7 +25,7 @@ class DemotedRelations : public ::testing::Test {
 
   void MakeProceduresAs(const Config& config) {
     for (Shard shard = 0; shard < shards_.count(); ++shard) {
-      for (const char* each : {"change_edge", "follow_edge"}) {
+      for (const char* each : {"change_edge", "follow_new_edge"}) {
         shards_.on(shard).Execute(std::string("DROP PROCEDURE IF EXISTS ") + each);
       }
     }

@@ -1,5 +1,5 @@
-"""The rows about relations: follows, reverse rows, checks and pairs. No daemon runs meanwhile; the
-programs of a side make one round each. Every function yields one row."""
+"""The rows about relations: follows, reverse rows and checks. No daemon runs meanwhile; the programs
+of a side make one round each. Every function yields one row."""
 
 import statistics
 from typing import NamedTuple
@@ -15,7 +15,6 @@ class RelationSizes(NamedTuple):
     reverse_rows: int
     viewers: int
     checks: int  # calls of a round
-    pair_edges: int  # in hundreds; two records each
     rebuilt: int  # timelines of a round
     followees: int  # of each of their readers
 
@@ -119,27 +118,6 @@ def rebuild(rig, sizes, followees):
     yield row(f"rebuild_p99_{followees}", tails[0], "ms, 99 of 100 rebuilds",
               "a client that knows the answer", tails[1], followees=followees,
               rebuilds_per_round=pairs[-1][0]["rebuilds"])
-
-
-def pair_machine(rig, sizes):
-    """Messages per second through the pair tracker alone, beside a hash map that keeps them."""
-    rig.no_relations()
-    edges = ("--edges", sizes.pair_edges)
-    pairs = _interleaved(rig, sizes, lambda _: ("fanline-bench-pairs", "machine", *edges),
-                         lambda _: ("fanline-bench-pairs", "map", *edges))
-    yield _row("pair_machine", pairs, "records", "records/s", "std::unordered_map")
-
-
-def pair_kafka(rig, sizes):
-    """The same from relation-log: consumer, decoding and pair tracker, beside a bare consumer."""
-    rig.no_relations()
-    edges = ("--edges", sizes.pair_edges)
-    rig.fill_relation_log(sizes.pair_edges)
-    pairs = _interleaved(
-        rig, sizes,
-        lambda _: ("fanline-bench-pair-log", "machine", "--group", rig.new_group(), *edges),
-        lambda _: ("fanline-bench-pair-log", "count", *edges))
-    yield _row("pair_kafka", pairs, "records", "records/s", "a bare consumer that counts")
 
 
 def _numbers(first, changes):

@@ -17,7 +17,7 @@ ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
              for suffix in ("", "_p99")),
            "last_fifth_of_a_million", "rss_dispatcher_mb", "rss_pusher_mb", "dispatch_cost_ratio",
            "follow_async", "follow_sync", "apply_rows", "check_batch", "large_ids_apply_rows",
-           "large_ids_check_batch", "large_ids_rebuild", "pair_machine", "pair_kafka",
+           "large_ids_check_batch", "large_ids_rebuild",
            "cluster_vs_single", "backlog_drain", "backlog_drain_rss_mb", "recovery_failover",
            "recovery_kill", "handover_gap", "import_rows",
            *(f"rebuild{p99}_{followees}" for p99 in ("", "_p99") for followees in (10, 200, 2_000)),
@@ -78,7 +78,7 @@ class BenchTest(unittest.TestCase):
 class AgainstTest(unittest.TestCase):
     def test_a_side_answers_a_row_as_often_as_it_is_asked(self):
         run = subprocess.run(["/usr/bin/python3", ROOT / "bench" / "against_side.py", ROOT, "--quick"],
-                             input="pair_kafka\n" * 2, capture_output=True, text=True, timeout=300)
+                             input="follow_async\n" * 2, capture_output=True, text=True, timeout=300)
         self.assertEqual(run.returncode, 0, run.stderr)
         for line in run.stdout.splitlines():
             self.assertGreater(json.loads(line)[0]["value"], 0)

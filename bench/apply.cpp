@@ -31,7 +31,6 @@ struct Config {
   uint64_t first = 0;
   uint64_t rows = 0;
   uint64_t batch = 500;
-  bool any_length = false;
 };
 
 void AddOptions(daemon::OptionTable& table, Config& config) {
@@ -39,7 +38,6 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table.Add("first", &config.first, "number of the first edge");
   table.Add("rows", &config.rows, "how many").AtLeast(1).Required();
   table.Add("batch", &config.batch, "rows of a transaction").Range(1, 10'000);
-  table.Add("any-length", &config.any_length, "users have ids of 11 to 20 digits, mixed");
   table.AddCommand("apply", "the store's transaction");
   table.AddCommand("upsert", "one statement per batch");
 }
@@ -48,15 +46,6 @@ struct Batch {
   Shard shard = 0;
   std::vector<Edge> edges;
 };
-
-Edge RowOf(const Config& config, uint64_t i) {
-  Edge row = bench::MadeRow(config.first + i);
-  if (config.any_length) {
-    row.src = bench::OfAnyLength(row.src);
-    row.dst = bench::OfAnyLength(row.dst);
-  }
-  return row;
-}
 
 bool KeyLess(const Edge& one, const Edge& other) {
   const auto key = [](const Edge& edge) {
@@ -75,7 +64,7 @@ std::vector<Batch> Batches(const Config& config, const ShardMap& map) {
     filling[shard].clear();
   };
   for (uint64_t i = 0; i < config.rows; ++i) {
-    const Edge row = RowOf(config, i);
+    const Edge row = bench::MadeRow(config.first + i);
     const Shard shard = map.ShardOf(row.dst);
     filling[shard].push_back(row);
     if (filling[shard].size() == config.batch) cut(shard);
@@ -122,7 +111,7 @@ int Main(int argc, char** argv) {
     command == "apply" ? Apply(connections, batch) : Upsert(connections, batch);
   }
   const double seconds = watch.Seconds();
-  const Edge one = RowOf(config, 0);
+  const Edge one = bench::MadeRow(config.first);
   std::printf(
       "{\"rows\": %llu, \"seconds\": %.6f, \"statement\": \"%s\", \"durability\": \"%s\"}\n",
       static_cast<unsigned long long>(config.rows), seconds,

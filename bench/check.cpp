@@ -16,7 +16,6 @@
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/sql/sql_text.h"
 #include "backends/options/mysql_settings.h"
-#include "bench/made_up.h"
 #include "bench/round.h"
 #include "daemon/options/options.h"
 #include "daemon/run/main_guard.h"
@@ -35,29 +34,22 @@ struct Config {
   options::MysqlSettings mysql;
   uint64_t viewers = 0;
   uint64_t calls = 0;
-  bool any_length = false;
 };
 
 void AddOptions(daemon::OptionTable& table, Config& config) {
   options::AddOptions(table, config.mysql);
   table.Add("viewers", &config.viewers, "users who ask, in turn").AtLeast(1).Required();
   table.Add("calls", &config.calls, "how many calls").AtLeast(1);
-  table.Add("any-length", &config.any_length, "users have ids of 11 to 20 digits, mixed");
   table.AddCommand("fill", "writes the rows");
   table.AddCommand("check", "the store's batched check");
   table.AddCommand("select", "two plain queries");
 }
 
-UserId User(const Config& config, uint64_t number) {
-  return config.any_length ? bench::OfAnyLength(UserId{number}) : UserId{number};
-}
 UserId Viewer(const Config& config, uint64_t call) {
-  return User(config, kFirstViewer + call % config.viewers);
+  return UserId{kFirstViewer + call % config.viewers};
 }
 // The same others for every viewer, with ids that lie apart.
-UserId Other(const Config& config, uint64_t item) {
-  return User(config, kFirstOther + item * 7'919);
-}
+UserId Other(uint64_t item) { return UserId{kFirstOther + item * 7'919}; }
 
 uint64_t CountEvery(uint64_t every) { return (kItems + every - 1) / every; }
 
@@ -68,11 +60,11 @@ void Fill(const Config& config, mysql::ShardConnections& connections, const Shar
     std::string follower = "INSERT INTO follower (dst, bucket, src, ver, state, pos) VALUES ";
     const char* separator = "";
     for (uint64_t item = 0; item < kItems; ++item) {
-      const std::string other = ToString(Other(config, item));
+      const std::string other = ToString(Other(item));
       following += separator + ("(" + ToString(viewer) + ",") + other + ",1," +
                    (item % kEveryFollowed == 0 ? "1" : "0") + ",1)";
       follower += separator + ("(" + ToString(viewer) + ",") +
-                  std::to_string(BucketOf(Other(config, item))) + "," + other + ",1," +
+                  std::to_string(BucketOf(Other(item))) + "," + other + ",1," +
                   (item % kEveryFollower == 0 ? "1" : "0") + ",1)";
       separator = ",";
     }
@@ -146,7 +138,7 @@ int Main(int argc, char** argv) {
   const ShardMap& map = installation.shard_map;
   mysql::ShardConnections connections(shards);
   std::vector<UserId> others;
-  for (uint64_t item = 0; item < kItems; ++item) others.push_back(Other(config, item));
+  for (uint64_t item = 0; item < kItems; ++item) others.push_back(Other(item));
 
   const bench::Stopwatch watch;
   if (command == "fill") Fill(config, connections, map);

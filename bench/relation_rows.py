@@ -16,7 +16,6 @@ class RelationSizes(NamedTuple):
     viewers: int
     checks: int  # calls of a round
     rebuilt: int  # timelines of a round
-    followees: int  # of each of their readers
 
 
 def follows(rig, sizes, mode):
@@ -57,38 +56,6 @@ def check_batch(rig, sizes):
     pairs = _interleaved(rig, sizes, lambda _: ("fanline-bench-check", "check", *asked),
                          lambda _: ("fanline-bench-check", "select", *asked))
     yield _row("check_batch", pairs, "ids", "ids/s", "a plain IN query per side")
-
-
-def large_ids(rig, sizes):
-    """Reverse rows, batched checks and rebuilds of users with ids of 11, 16, 19 and 20 digits mixed,
-    beside the same with ids of 10 digits."""
-    rig.no_relations()
-    mixed = ("--any-length",)
-    firsts = [(rig.edges(sizes.reverse_rows), rig.edges(sizes.reverse_rows))
-              for _ in range(sizes.rounds + 1)]
-
-    def applied(side, *ids):
-        return lambda number: ("fanline-bench-apply", "apply", "--first", firsts[number][side],
-                               "--rows", sizes.reverse_rows, *ids)
-
-    yield _row("large_ids_apply_rows",
-               _interleaved(rig, sizes, applied(0, *mixed), applied(1)), "rows", "reverse rows/s",
-               "apply_rows, ids of 10 digits")
-
-    asked = ("--viewers", sizes.viewers, "--calls", sizes.checks)
-    built = ("--readers", sizes.rebuilt, "--followees", sizes.followees)
-    for ids in ((), mixed):
-        rig.helper("fanline-bench-check", "fill", "--viewers", sizes.viewers, *ids)
-        rig.helper("fanline-bench-rebuild", "fill", *built, *ids)
-    yield _row("large_ids_check_batch",
-               _interleaved(rig, sizes, lambda _: ("fanline-bench-check", "check", *asked, *mixed),
-                            lambda _: ("fanline-bench-check", "check", *asked)),
-               "ids", "ids/s", "check_batch, ids of 10 digits")
-    yield _row("large_ids_rebuild",
-               _interleaved(rig, sizes,
-                            lambda _: ("fanline-bench-rebuild", "rebuild", *built, *mixed),
-                            lambda _: ("fanline-bench-rebuild", "rebuild", *built)),
-               "rebuilds", "rebuilds/s", "rebuilds, ids of 10 digits", followees=sizes.followees)
 
 
 def rebuild(rig, sizes, followees):

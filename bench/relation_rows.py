@@ -1,5 +1,5 @@
-"""The rows about relations: follows, reverse rows and checks. No daemon runs meanwhile; the programs
-of a side make one round each. Every function yields one row."""
+"""The rows about relations: follows, reverse rows and rebuilds. No daemon runs meanwhile; the
+programs of a side make one round each. Every function yields one row."""
 
 import statistics
 from typing import NamedTuple
@@ -13,8 +13,6 @@ class RelationSizes(NamedTuple):
     rounds: int
     follows: int  # of a round; a whole number of authors (bench/made_edges.h)
     reverse_rows: int
-    viewers: int
-    checks: int  # calls of a round
     rebuilt: int  # timelines of a round
 
 
@@ -46,16 +44,6 @@ def apply_rows(rig, sizes):
     pairs = _interleaved(rig, sizes, side("apply"), side("upsert"))
     yield _row("apply_rows", pairs, "rows", "reverse rows/s", "bare multi-row upserts",
                statement=pairs[-1][1]["statement"], durability=pairs[-1][1]["durability"])
-
-
-def check_batch(rig, sizes):
-    """Ids per second in calls of 500, both sides of each, beside one IN query per side."""
-    rig.no_relations()
-    asked = ("--viewers", sizes.viewers, "--calls", sizes.checks)
-    rig.helper("fanline-bench-check", "fill", "--viewers", sizes.viewers)
-    pairs = _interleaved(rig, sizes, lambda _: ("fanline-bench-check", "check", *asked),
-                         lambda _: ("fanline-bench-check", "select", *asked))
-    yield _row("check_batch", pairs, "ids", "ids/s", "a plain IN query per side")
 
 
 def rebuild(rig, sizes, followees):

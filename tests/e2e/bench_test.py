@@ -16,7 +16,7 @@ ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
            *(f"latency_{share}_rate{suffix}" for share in ("half", "quarter", "tenth")
              for suffix in ("", "_p99")),
            "last_fifth_of_a_million", "rss_dispatcher_mb", "rss_pusher_mb", "dispatch_cost_ratio",
-           "follow_async", "follow_sync", "apply_rows", "check_batch",
+           "follow_async", "follow_sync", "apply_rows",
            "cluster_vs_single", "backlog_drain", "backlog_drain_rss_mb", "recovery_failover",
            "recovery_kill", "handover_gap", "import_rows",
            *(f"rebuild{p99}_{followees}" for p99 in ("", "_p99") for followees in (10, 200, 2_000)),

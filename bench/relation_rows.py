@@ -1,5 +1,5 @@
-"""The rows about relations: follows, reverse rows and rebuilds. No daemon runs meanwhile; the
-programs of a side make one round each. Every function yields one row."""
+"""The rows about relations: follows and rebuilds. No daemon runs meanwhile; the programs of a side
+make one round each. Every function yields one row."""
 
 import statistics
 from typing import NamedTuple
@@ -12,7 +12,6 @@ from bench.rig import WINDOW
 class RelationSizes(NamedTuple):
     rounds: int
     follows: int  # of a round; a whole number of authors (bench/made_edges.h)
-    reverse_rows: int
     rebuilt: int  # timelines of a round
 
 
@@ -30,20 +29,6 @@ def follows(rig, sizes, mode):
     yield _row(f"follow_{mode}", pairs, "changes", "follows/s", "single autocommit guarded upserts",
                threads=mine["threads"], statement=beside["statement"],
                durability=beside["durability"], late=sum(run["late"] for run, _ in pairs))
-
-
-def apply_rows(rig, sizes):
-    """Reverse rows per second in batches of 500, beside one multi-row upsert per batch."""
-    rig.no_relations()
-    firsts = [rig.edges(sizes.reverse_rows) for _ in range(sizes.rounds + 1)]
-
-    def side(command):
-        return lambda number: ("fanline-bench-apply", command, "--first", firsts[number], "--rows",
-                               sizes.reverse_rows)
-
-    pairs = _interleaved(rig, sizes, side("apply"), side("upsert"))
-    yield _row("apply_rows", pairs, "rows", "reverse rows/s", "bare multi-row upserts",
-               statement=pairs[-1][1]["statement"], durability=pairs[-1][1]["durability"])
 
 
 def rebuild(rig, sizes, followees):

@@ -156,8 +156,7 @@ class Rig:
         for shard in self.stack.mysql:
             for table in _RELATIONS:
                 shard.query(f"TRUNCATE {table}")
-            for table in ("following", "follower"):
-                shard.query(f"DROP TABLE IF EXISTS bare_{table}")
+            shard.query("DROP TABLE IF EXISTS bare_following")
 
     def new_group(self):
         """The name of a consumer group that nobody has used."""

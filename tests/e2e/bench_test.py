@@ -16,7 +16,7 @@ ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
            *(f"latency_{share}_rate{suffix}" for share in ("half", "quarter", "tenth")
              for suffix in ("", "_p99")),
            "last_fifth_of_a_million", "rss_dispatcher_mb", "rss_pusher_mb", "dispatch_cost_ratio",
-           "follow_async", "follow_sync", "apply_rows",
+           "follow_async", "follow_sync",
            "cluster_vs_single", "backlog_drain", "backlog_drain_rss_mb", "recovery_failover",
            "recovery_kill", "handover_gap", "import_rows",
            *(f"rebuild{p99}_{followees}" for p99 in ("", "_p99") for followees in (10, 200, 2_000)),
@@ -62,7 +62,7 @@ class BenchTest(unittest.TestCase):
         self.assertGreater(self.rows["deliveries_live100_compact"]["posts_per_zadd"], 1)
 
     def test_rows_of_statements_say_which_and_how_durable(self):
-        for name in ("follow_async", "follow_sync", "apply_rows"):
+        for name in ("follow_async", "follow_sync"):
             with self.subTest(name):
                 self.assertIn("ON DUPLICATE KEY UPDATE", self.rows[name]["statement"])
                 self.assertIn("innodb_flush_log_at_trx_commit=2", self.rows[name]["durability"])

@@ -17,6 +17,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "api/inline_mirror.h"
@@ -25,16 +26,37 @@
 #include "backends/mysql/sql/shard_connections.h"
 #include "backends/mysql/sql/sql_text.h"
 #include "backends/options/mysql_settings.h"
-#include "bench/made_edges.h"
+#include "bench/made_up.h"
 #include "bench/round.h"
 #include "bench/threads.h"
 #include "daemon/clock.h"
 #include "daemon/options/options.h"
 #include "daemon/run/main_guard.h"
+#include "fanline/model/edge.h"
 
 using namespace fanline;
 
 namespace {
+
+// The made-up edges: distinct for distinct numbers below 2^36, the same in every run. 20 in a row
+// have one author, and authors are spread over all ids. Followers are 5,000 users drawn at random,
+// so that each follows many and two threads seldom meet at one.
+constexpr EdgeKey MadeEdge(uint64_t number) {
+  constexpr uint64_t kFirstFollower = 1'000'000'000, kFirstAuthor = 20'000'000'000;
+  constexpr uint64_t kFollowers = 5'000, kFollowersEach = 20;
+  constexpr uint64_t kStep = 241;  // 20 of them fit, so the 20 are distinct
+  const uint64_t block = number / kFollowersEach;
+  const uint64_t follower = (bench::Mixed(block) + number % kFollowersEach * kStep) % kFollowers;
+  const auto author = static_cast<uint32_t>(block * 2'654'435'761u);  // odd: each another
+  return {UserId{kFirstFollower + follower}, UserId{kFirstAuthor + author}};
+}
+
+// The edge's row as a follow makes it. Versions are microseconds, as those of the store are.
+constexpr Edge MadeRow(uint64_t number) {
+  constexpr UnixMs kAt = 1'700'000'000'000;
+  const UnixMs pos = kAt + static_cast<UnixMs>(number);
+  return EdgeOf(MadeEdge(number), {static_cast<uint64_t>(pos) * 1'000, true, pos});
+}
 
 struct Config {
   options::MysqlSettings mysql;
@@ -114,7 +136,7 @@ class Caller {
 
   void Next() {
     if (next_ == end_) return ended_.set_value();
-    const Edge row = bench::MadeRow(next_++);
+    const Edge row = MadeRow(next_++);
     server_.Submit(ChangeEdge{0, {row.src, row.dst, true, row.ver}}, *this);
   }
   void Push(const EdgeChanged& now) {
@@ -199,7 +221,7 @@ double Upsert(const Config& config, const mysql::Config& shards, const ShardMap&
     RunOnEach(*connections, map, "DO 1");  // opens them before the clock runs
     return [&config, &map, connections, thread] {
       for (uint64_t i = BeginOf(config, thread); i < BeginOf(config, thread + 1); ++i) {
-        const Edge row = bench::MadeRow(i);
+        const Edge row = MadeRow(i);
         uint64_t written = 0;
         bench::Must(connections->Run(map.ShardOf(row.src), [&](mysql::Connection& connection) {
           written = connection.Execute(UpsertSql(row));
@@ -241,7 +263,7 @@ int Main(int argc, char** argv) {
       "\"%s\","
       " \"durability\": \"%s\"}\n",
       static_cast<unsigned long long>(config.changes), seconds, config.threads,
-      static_cast<unsigned long long>(late), UpsertSql(bench::MadeRow(config.first)).c_str(),
+      static_cast<unsigned long long>(late), UpsertSql(MadeRow(config.first)).c_str(),
       Durability(connections).c_str());
   return 0;
 }

@@ -11,7 +11,7 @@ from bench.rig import WINDOW
 
 class RelationSizes(NamedTuple):
     rounds: int
-    follows: int  # of a round; a whole number of authors (bench/made_edges.h)
+    follows: int  # of a round; a whole number of authors (bench/follow.cpp)
     rebuilt: int  # timelines of a round
 
 

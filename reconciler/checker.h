@@ -158,6 +158,7 @@ class Checker {
   void SendMessage(Job job);
   void End(const CheckOrder& order, bool resolved) { results_.push_back({order, resolved, {}}); }
   void EndHopeless(const CheckOrder& order, const std::string& why);
+  void Fail(const CheckOrder& order, const Status& status);  // a call that it needed
   // The job that the reply is for. None: the call failed, and the check ended.
   std::optional<Job> TakeIfDone(uint64_t id, const Status& status);
 

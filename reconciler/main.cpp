@@ -20,7 +20,6 @@
 #include "reconciler/counter_reconciler.h"
 #include "reconciler/pair_reconciler.h"
 #include "reconciler/prometheus_metrics.h"
-#include "reconciler/repair_log_keeper.h"
 #include "reconciler/retry_reconciler.h"
 
 using namespace fanline;
@@ -48,12 +47,9 @@ mysql::Installation AwaitAll(const reconciler::Config& config, const kafka::Clie
 
 reconciler::Checker::Setup ChecksOf(const mysql::Installation& installation,
                                     const std::optional<mysql::AppTables>& app) {
-  const auto shards_of = [&](const mysql::EdgeTable& edges) {
-    return ShardMap::Even(static_cast<uint32_t>(edges.config.shards.size()));
-  };
   return {.layout = installation.layout(),
-          .shards = {app ? shards_of(app->reverse) : installation.shard_map,
-                     app ? shards_of(app->forward) : installation.shard_map},
+          .shards = {app ? mysql::ShardsOf(app->reverse) : installation.shard_map,
+                     app ? mysql::ShardsOf(app->forward) : installation.shard_map},
           .ours = !app,
           .seed = wiring::RandomSeed()};
 }
@@ -116,12 +112,11 @@ int Main(int argc, char** argv) {
 
   daemon::Inbox<PairReconcilerInput> inbox(process.wakeup);
   daemon::Inbox<RetryInput> retry_inbox(process.wakeup);
-  daemon::Inbox<RepairsPurged> purges(process.wakeup);
   daemon::Inbox<CounterInput> counter_inbox(process.wakeup);
   const auto log = process.log.Sink();
   const auto& map = installation.shard_map;
   mysql::MysqlChangeStore changes(mysql_config, {}, log, {}, {.threads_per_shard = 1});
-  mysql::MysqlRepairStore store(mysql_config, map, config.store_threads, app);
+  mysql::MysqlRepairStore store(mysql_config, map, log, config.store_threads, app);
   mysql::MysqlCounterStore counter_store(mysql_config, wiring::ShardHealth(process.health), log,
                                          {map});
   const AppWatch app_watch(app, process);
@@ -143,7 +138,7 @@ int Main(int argc, char** argv) {
   const auto ports = [&](auto to) { return PortsOf(changes, store, producer, *metrics, to); };
   PairReconciler pairs(
       {.checker = ports(AsPart<CheckerReply>(inbox)),
-       .mode = {store, inbox},
+       .mode = {changes, inbox},
        .retries = {producer, inbox},
        .positions = {positions, inbox},
        .metrics = *metrics},
@@ -156,13 +151,10 @@ int Main(int argc, char** argv) {
                           checks, config.retries, gate);
   CounterReconciler counters({counter_store, counter_inbox}, *metrics, gate,
                              static_cast<Shard>(map.shards()), config.counters);
-  reconciler::RepairLogKeeper keeper({store, purges}, *metrics, static_cast<Shard>(map.shards()),
-                                     config.repair_log);
   wiring::ConsumeLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process);
   wiring::ConsumeLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process);
   wiring::InboxLoop counter_loop(counter_inbox, counters);
-  wiring::InboxLoop keeper_loop(purges, keeper);
-  wiring::Loops loops(pair_loop, retry_loop, counter_loop, keeper_loop);
+  wiring::Loops loops(pair_loop, retry_loop, counter_loop);
   return process.Run(loops);
 }
 

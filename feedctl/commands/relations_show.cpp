@@ -5,9 +5,9 @@
 
 #include "backends/mysql/edges/change_log.h"
 #include "backends/mysql/edges/friendships.h"
+#include "backends/mysql/edges/relation_checks.h"
 #include "backends/mysql/edges/relation_statements.h"
 #include "backends/mysql/repairs/repair_log.h"
-#include "backends/mysql/repairs/repair_store.h"
 #include "daemon/observe/log.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/relations/edge_diagnosis.h"
@@ -76,10 +76,10 @@ class Reader {
   RowsOfEdge Rows(const EdgeKey& edge) {
     const auto read = [&](UserId owner, mysql::RowsSql* sql) {
       EdgeState row;
-      Require(connections_.Run(map_.ShardOf(owner),
-                               [&](mysql::Connection& connection) {
-                                 row = mysql::RowsOf(connection, {edge}, sql).front();
-                               }),
+      Require(connections_.ReadTruth(map_.ShardOf(owner),
+                                     [&](mysql::Connection& connection) {
+                                       row = mysql::StatesOf(connection, {edge}, sql).front();
+                                     }),
               settings_);
       return row;
     };

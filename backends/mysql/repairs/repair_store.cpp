@@ -1,39 +1,24 @@
 #include "backends/mysql/repairs/repair_store.h"
 
 #include "backends/mysql/edges/forward_edges.h"
+#include "backends/mysql/edges/relation_checks.h"
 #include "backends/mysql/edges/relation_statements.h"
 #include "backends/mysql/edges/reverse_edges.h"
 #include "backends/mysql/repairs/removals.h"
 #include "backends/mysql/repairs/repair_log.h"
-#include "backends/mysql/sql/chunks.h"
 #include "fanline/base/check.h"
 #include "fanline/consuming/answered.h"
 
 namespace fanline::mysql {
-
-std::vector<EdgeState> RowsOf(Connection& connection, const std::vector<EdgeKey>& edges,
-                              const std::function<RowsSql>& sql) {
-  std::vector<EdgeKey> wanted = edges;
-  SortUnique(wanted);
-  std::map<EdgeKey, EdgeState> found;
-  ForEachChunk(wanted, kListLimit, [&](std::span<const EdgeKey> chunk) {
-    connection.Query(sql(chunk), [&](const Row& row) {
-      found[{UserId{row.UInt64(1)}, UserId{row.UInt64(2)}}] = {row.UInt64(3), row.Bool(4),
-                                                               row.Int64(5)};
-    });
-  });
-  connection.RequirePrimary();
-  std::vector<EdgeState> rows;
-  for (const EdgeKey& edge : edges) rows.push_back(found[edge]);
-  return rows;
-}
 
 RowsRead RepairService::Do(Connection& connection, const ReadRows& request) const {
   const auto sql = [&](std::span<const EdgeKey> edges) {
     if (table) return SelectSql(*table, edges);
     return request.reverse ? ReverseRowsSql(edges) : ForwardRowsSql(edges);
   };
-  return {.status = {}, .rows = RowsOf(connection, request.edges, sql)};
+  RowsRead reply{.status = {}, .rows = StatesOf(connection, request.edges, sql)};
+  connection.RequirePrimary();
+  return reply;
 }
 
 EdgesApplied RepairService::Do(Connection& connection, const ApplyEdges& request) const {
@@ -63,8 +48,7 @@ EdgeAdopted RepairService::Do(Connection& connection, const AdoptEdge& request) 
 }
 
 RepairLogged RepairService::Do(Connection& connection, const LogRepair& request) const {
-  connection.Execute(RepairSql({request.net, request.cause, request.edge.src, request.edge.dst,
-                                request.before, request.after, request.ver}));
+  connection.Execute(RepairSql(request));
   return {};
 }
 
@@ -73,18 +57,18 @@ RemovalsTaken RepairService::Do(Connection& connection, const TakeRemovals& requ
 }
 
 MysqlRepairStore::MysqlRepairStore(const Config& config, const ShardMap& map, const LogSink& log,
-                                   size_t threads, const std::optional<AppTables>& app)
+                                   size_t threads, const std::optional<AppTables>& app,
+                                   const AppHealth& app_health)
     : own_(config, {}, log,
            app ? RepairService{map, {}, "app." + app->reverse.table} : RepairService{map},
            {.threads_per_shard = threads}) {
   if (!app) return;
-  const auto of = [&](const EdgeTable& table) {
-    return std::make_unique<Rows>(table.config, HealthSink(), log,
-                                  RepairService{ShardsOf(table), table},
-                                  PoolLimits{.threads_per_shard = threads});
+  const auto of = [&](const EdgeTable& table, const HealthSink& health) {
+    return std::make_unique<Rows>(table.config, health, log, RepairService{ShardsOf(table), table},
+                                  PoolLimits{.threads_per_shard = threads, .probes = true});
   };
-  app_forward_ = of(app->forward);
-  app_reverse_ = of(app->reverse);
+  app_forward_ = of(app->forward, app_health.forward);
+  app_reverse_ = of(app->reverse, app_health.reverse);
 }
 
 void MysqlRepairStore::ReadNext(Reading reading) {

@@ -4,12 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,22 +60,21 @@ struct RepairService {
   std::string reverse_rows = "follower";  // their name in removal_allowance
 };
 
-// Reads the rows of edges of the connection's shard, as `sql` selects them: src, dst, ver, state,
-// pos. Returns one per edge, in their order. Throws MysqlError, also if the server is no primary.
-using RowsSql = std::string(std::span<const EdgeKey> edges);
-[[nodiscard]] std::vector<EdgeState> RowsOf(Connection& connection,
-                                            const std::vector<EdgeKey>& edges,
-                                            const std::function<RowsSql>& sql);
+struct AppHealth {
+  HealthSink forward, reverse;
+};
 
 class MysqlRepairStore final : public ServesAll<MysqlRepairStore, ReadEdges, ApplyEdges, AdoptEdge,
                                                 LogRepair, TakeRemovals> {
  public:
   // `app`: edges are read and written there instead of in Fanline's own tables. repair_log and
   // removal_allowance stay in Fanline's; the application's reverse shard N belongs to our shard N
-  // mod the number of ours. `threads`: of each shard.
+  // mod the number of ours. Its shards are probed, so that one that is away shows even while
+  // nothing is checked. `threads`: of each shard.
   MysqlRepairStore(const Config& config, const ShardMap& map, const LogSink& log,
                    size_t threads = RepairService::kLimits.threads_per_shard,
-                   const std::optional<AppTables>& app = std::nullopt);
+                   const std::optional<AppTables>& app = std::nullopt,
+                   const AppHealth& app_health = {});
 
   void Serve(ReadEdges request, ReplyTo<EdgesRead> to) { ReadNext({std::move(request), to, {}}); }
   void Serve(ApplyEdges request, ReplyTo<EdgesApplied> to) {

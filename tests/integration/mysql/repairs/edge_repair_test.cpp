@@ -79,7 +79,7 @@ TEST_F(EdgeRepairTest, TheLastRepairsOfAnEdgeAreReadNewestFirst) {
   Connection& shard = shards_.of(ann_);
   for (uint64_t ver = 1; ver <= 4; ++ver) {
     const UserId dst = ver == 3 ? cid_ : bob_;
-    shard.Execute(RepairSql({"pair", "it's", ann_, dst, "none", "follows", ver}));
+    shard.Execute(RepairSql({0, "pair", "it's", {ann_, dst}, "none", "follows", ver}));
   }
   const auto repairs = LastRepairs(shard, {ann_, bob_}, 100, 2);
   ASSERT_EQ(repairs.size(), 2u);

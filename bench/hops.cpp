@@ -51,7 +51,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
 
 void Quiet(LogLevel, const std::string&) {}
 
-using kafka::MonoNow;
+using fanline::MonoNow;
 
 class Producer {
  public:

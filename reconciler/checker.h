@@ -49,6 +49,7 @@
 #include "fanline/ports/reverse_edges.h"
 #include "reconciler/edge_shards.h"
 #include "reconciler/metrics.h"
+#include "reconciler/pair_types.h"
 #include "reconciler/repair_gate.h"
 
 namespace fanline::reconciler {
@@ -56,11 +57,6 @@ namespace fanline::reconciler {
 using CheckerReply = std::variant<PendingAsked, EdgesRead, EdgesApplied, EdgeAdopted, RepairLogged,
                                   RemovalsTaken, HintsAppended, RelationsAppended>;
 
-struct CheckOrder {
-  uint64_t ticket = 0;  // the caller's, given back
-  EdgeKey edge;
-  EdgeClaim claim;  // of the message that asks
-};
 struct CheckResult {
   CheckOrder order;
   bool resolved = false;  // as in pair_types.h

@@ -25,8 +25,7 @@ CounterRepaired CounterService::Do(Connection& connection, const RepairCounter& 
 }
 
 CountersSwept CounterService::Do(Connection& connection, const SweepCounters& request) {
-  const SweptPage swept = SweepPage(connection, map, request.every);
-  return {.status = {}, .users = swept.users, .marked = swept.marked, .over = swept.over};
+  return SweepPage(connection, map, request.every);
 }
 
 RepairsPurged CounterService::Do(Connection& connection, const PurgeRepairs& request) {

@@ -12,7 +12,8 @@
 // dead letters, byte for byte, with the reason. Events of a shard that is away wait in memory of
 // their own; the other shards go on until that is full. Events of a user whose row somebody has
 // locked wait by themselves (shard_queue.h). When a partition is revoked, its waiting events are
-// forgotten, because the next owner reads them again.
+// forgotten, because the next owner reads them again. The mirror, which works log1 of the shards of
+// its own partitions, is told of the partitions that come and go.
 //
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
@@ -53,6 +54,8 @@ class RelationEventConsumer {
     Port<ReadMirrorMode> modes;
     Port<AppendDeadLetter> dead_letters;
     Metrics& metrics;
+    ReplyTo<PartitionAssigned> assigned = {};
+    ReplyTo<PartitionRevoked> revoked = {};
   };
   struct Setup {
     ShardMap shards = ShardMap::Even(1);
@@ -78,8 +81,14 @@ class RelationEventConsumer {
     uint32_t attempts = 0;
   };
 
-  void On(PartitionAssigned& assigned, Now) { partitions_.Assigned(assigned); }
-  void On(PartitionRevoked& revoked, Now) { partitions_.Revoked(revoked); }
+  void On(PartitionAssigned& assigned, Now) {
+    partitions_.Assigned(assigned);
+    ports_.assigned(assigned);
+  }
+  void On(PartitionRevoked& revoked, Now) {
+    partitions_.Revoked(revoked);
+    ports_.revoked(revoked);
+  }
   void On(Record& record, Now now);
   void On(EdgeChanged& changed, Now now);
   void On(EdgesApplied& applied, Now now);

@@ -51,6 +51,7 @@
 #include "fanline/ports/reverse_edges.h"
 #include "reconciler/edge_shards.h"
 #include "reconciler/metrics.h"
+#include "reconciler/pair_types.h"
 #include "reconciler/repair_gate.h"
 
 namespace fanline::reconciler {
@@ -58,11 +59,6 @@ namespace fanline::reconciler {
 using CheckerReply = std::variant<PendingAsked, EdgesRead, EdgesApplied, EdgeAdopted, RepairLogged,
                                   RemovalsTaken, HintsAppended, RelationsAppended>;
 
-struct CheckOrder {
-  uint64_t ticket = 0;  // the caller's, given back
-  EdgeKey edge;
-  EdgeClaim claim;  // of the message that asks
-};
 struct CheckResult {
   CheckOrder order;
   bool resolved = false;  // as in pair_types.h
@@ -160,6 +156,7 @@ class Checker {
   void SendMessage(Job job);
   void End(const CheckOrder& order, bool resolved) { results_.push_back({order, resolved, {}}); }
   void EndHopeless(const CheckOrder& order, const std::string& why);
+  void Fail(const CheckOrder& order, const Status& status);  // a call that it needed
   // The job that the reply is for. None: the call failed, and the check ended.
   std::optional<Job> TakeIfDone(uint64_t id, const Status& status);
 

@@ -12,7 +12,6 @@
 #include "reconciler/counter_reconciler.h"
 #include "reconciler/limits.h"
 #include "reconciler/repair_gate.h"
-#include "reconciler/repair_log_keeper.h"
 #include "reconciler/retry_reconciler.h"
 
 namespace fanline::reconciler {
@@ -32,7 +31,6 @@ struct Config {
   RetryLimits retries;
   GateLimits gate;
   CounterLimits counters;
-  RepairLogLimits repair_log;
 };
 
 void AddOptions(daemon::OptionTable& table, Config& config);

@@ -88,11 +88,7 @@ void PairReconciler::Send(PairProgress& progress, Now now) {
     ports_.positions.Submit(ReadLogEnd{id, wanted.partition});
   }
   if (!taking_) return;
-  for (const Check& check : progress.checks) {
-    const uint64_t ticket = ++tickets_;
-    checks_.emplace(ticket, check);
-    checker_.Order({ticket, check.edge, check.claim});
-  }
+  for (const CheckOrder& check : progress.checks) checker_.Order(check);
   for (const Retry& retry : progress.retries) {
     const uint64_t id = ++ids_;
     const auto wait =
@@ -104,8 +100,7 @@ void PairReconciler::Send(PairProgress& progress, Now now) {
 
 void PairReconciler::TakeResults() {
   for (const CheckResult& result : checker_.TakeResults()) {
-    const Check check = TakeAnswered(checks_, result.order.ticket);
-    inputs_.push_back(Checked{check.partition, check.id, check.edge, result.resolved});
+    inputs_.push_back(Checked{result.order.ticket, result.order.edge, result.resolved});
   }
 }
 

@@ -83,9 +83,7 @@ class PairReconciler {
   std::mt19937_64 random_;
   bool taking_ = true;
 
-  std::vector<PairInput> inputs_;  // for the tracker's next step
-  uint64_t tickets_ = 0;
-  std::unordered_map<uint64_t, Check> checks_;          // ticket -> order
+  std::vector<PairInput> inputs_;                       // for the tracker's next step
   std::unordered_map<uint64_t, Retry> retries_;         // request -> order
   std::unordered_map<uint64_t, WatermarkWanted> ends_;  // request -> order
   Time next_poll_at_{};

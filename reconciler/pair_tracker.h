@@ -71,6 +71,9 @@ class PairTracker {
   void On(const PartitionAssigned& assigned, Now now);
   void On(const PartitionRevoked& revoked, Now);
   void On(const MirrorLag& mirror, Now) { mirror_lag_ = mirror.lag; }
+  void On(const Checked& checked, Now now) {  // no two pairs have one ticket
+    for (auto& [number, owned] : partitions_) owned.pairs.On(checked, now.mono);
+  }
   template <class Input>
   void On(const Input& input, Now now);
 

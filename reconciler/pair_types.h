@@ -39,16 +39,13 @@ struct HighWatermark {
 
 // Orders a check: whether the edge is the mirror's, and if not, whether its two rows differ; if
 // they do, they are repaired (checker.h). Each check gets one reply.
-struct Check {
-  int32_t partition = 0;
-  uint64_t id = 0;
+struct CheckOrder {
+  uint64_t ticket = 0;  // given back
   EdgeKey edge;
-  EdgeClaim claim;       // what the pending message says
-  uint32_t attempt = 1;  // from 2 on: an earlier check did not resolve the pair
+  EdgeClaim claim;  // what the pending message says
 };
 struct Checked {
-  int32_t partition = 0;
-  uint64_t id = 0;
+  uint64_t ticket = 0;
   EdgeKey edge;
   // The edge is the mirror's; or the rows agree at the claimed version or above, perhaps because
   // this check repaired them, and the hint sync(src, dst) is acknowledged. False: neither, or
@@ -81,7 +78,7 @@ using PairInput = std::variant<PartitionAssigned, PartitionRevoked, PairRecord, 
 
 struct PairProgress : Progress {
   std::vector<WatermarkWanted> watermarks;
-  std::vector<Check> checks;
+  std::vector<CheckOrder> checks;
   std::vector<Retry> retries;
 };
 

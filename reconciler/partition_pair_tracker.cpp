@@ -174,7 +174,7 @@ void PartitionPairTracker::On(const HighWatermark& watermark) {
 
 void PartitionPairTracker::On(const Checked& checked, Time now) {
   const PairTable::Place place = pairs_.Find(checked.edge);
-  if (place == PairTable::kNone || pairs_[place].stamp != checked.id) return;
+  if (place == PairTable::kNone || pairs_[place].stamp != checked.ticket) return;
   Pair& pair = pairs_[place];
   if (pair.stage != Stage::kChecking) return;
   if (checked.resolved) {
@@ -294,8 +294,7 @@ void PartitionPairTracker::StartCheck(Lane& lane, PairTable::Place place, PairPr
   pair.stage = Stage::kChecking;
   pair.stamp = ++*stamps_;
   ++lane.checking;
-  progress.checks.push_back(
-      {partition_, pair.stamp, pair.edge, pair.claim(), uint32_t{pair.attempts} + 1});
+  progress.checks.push_back({pair.stamp, pair.edge, pair.claim()});
 }
 
 bool PartitionPairTracker::StartRetry(PairTable::Place place, RetryCause cause, Time now,

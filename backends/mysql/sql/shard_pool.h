@@ -32,10 +32,10 @@
 #include "backends/mysql/sql/config.h"
 #include "backends/mysql/sql/connection.h"
 #include "backends/mysql/sql/errors.h"
-#include "backends/mysql/sql/mono_now.h"
 #include "backends/mysql/sql/turn_queue.h"
 #include "fanline/base/log_limiter.h"
 #include "fanline/base/log_sink.h"
+#include "fanline/base/mono_now.h"
 #include "fanline/ports/turn.h"
 
 namespace fanline::mysql {

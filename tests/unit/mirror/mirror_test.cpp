@@ -6,7 +6,6 @@
 
 #include <functional>
 
-#include "mirror/member.h"
 #include "tests/unit/mirror/world.h"
 
 namespace fanline::mirror {
@@ -685,26 +684,6 @@ TEST(Mirror, PurgesWhatIsDoneAndOldHoweverOftenItsPartitionMoves) {
   }
   EXPECT_GE(purges, 2u);
   EXPECT_EQ(w.store.Do(PurgeDone{0, 0, seconds(0), 10}).deleted, 0u) << "it was still there";
-}
-
-TEST(Member, APartitionIsTheConsumersAndItsShardTheMirrors) {
-  World w;
-  w.Start();
-  Member member(*w.event_consumer, *w.mirror);
-  std::vector<MemberInput> inputs;
-  inputs.emplace_back(PartitionRevoked{0});
-  inputs.emplace_back(PartitionRevoked{1});
-  (void)member.Step(inputs, w.now);
-  w.requests.clear();
-  w.Pass(seconds(1));
-  (void)member.Step({}, w.now);
-  EXPECT_THAT(w.Of<ReadPending>(), IsEmpty());
-  inputs.assign(1, MemberInput(PartitionAssigned{0, 5, 0}));
-  const Progress progress = member.Step(inputs, w.now);
-  EXPECT_THAT(w.Of<ReadPending>(), SizeIs(1));
-  ASSERT_THAT(progress.orders.seek, SizeIs(1));
-  EXPECT_EQ(progress.orders.seek[0].offset, 5);
-  EXPECT_TRUE(progress.next_timer);
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 // fanline::timeline - timelines as applications read them, from C++.
 //
-// A Reader serves pages of home timelines and of authors' own posts, and makes timelines live. It
-// carries out PageRead, Rebuild and Pull on two blocking ports: the truth on the shards and the
-// live timelines in Redis. fanline-api and feedctl use it, and so may an application that would
-// rather link than call:
+// A Reader serves pages of home timelines and makes timelines live. It steps PageRun and RebuildRun
+// on the caller's thread, with the truth on the shards and the live timelines in Redis. feedctl
+// uses it, and so may an application that would rather link than call:
 //
 //   mysql::MysqlReaderTruth truth(mysql_config, installation.shard_map);
 //   redis::RedisReaderTimelines timelines(redis_options);
@@ -30,9 +29,9 @@
 #include <string_view>
 #include <vector>
 
-#include "fanline/ports/reader_ports.h"
-#include "timeline/page.h"
-#include "timeline/rebuild.h"
+#include "fanline/ports/reader_truth.h"
+#include "timeline/page_run.h"
+#include "timeline/rebuild_run.h"
 
 namespace fanline::timeline {
 
@@ -55,7 +54,7 @@ class Reader {
   // try, one builds the timeline and the others get kBusy. Not done: the next call may try at once,
   // unless Redis failed. `admit`, if given, is asked about a user whom no shard knows: if false, no
   // timeline is made (kNotAdmitted).
-  using Admit = std::function<bool()>;
+  using Admit = RebuildRun::Admit;
   [[nodiscard]] Status Activate(UserId reader, RebuildResult* result, const Admit& admit = {});
 
  private:
@@ -71,21 +70,11 @@ inline std::optional<UserId> OwnOf(UserId reader, bool own_posts) {
   return own_posts ? std::optional(reader) : std::nullopt;
 }
 
-// Reader::Home in two halves, for a caller who has other threads for Redis than for the shards. The
-// first takes Redis' answer, or lets the page be pulled: a status that is not done is only for the
-// operator. The second follows unless read.done(). Without the first, a page is pulled.
-Status AskTimeline(UserId reader, ReaderTimelines& timelines, PageRead& read);
-[[nodiscard]] Status FinishPage(UserId reader, ReaderTruth& truth, PageRead& read);
-// FinishPage up to the end of read.merges().
-[[nodiscard]] Status FinishMerge(UserId reader, ReaderTruth& truth, PageRead& read);
+// Asks for a page of an author's own posts; PageOf (page.h) makes it of the reply.
+ReadOutbox OutboxOf(UserId author, const PageQuery& query, const ShardMap& map);
 
-// A page of an author's own posts, from the truth.
-[[nodiscard]] Status ReadPosts(UserId author, const PageQuery& query, ReaderTruth& truth,
-                               Page* page);
-
-// Why the first page of a home timeline, without `newer_than`, is empty. WhyNoPosts is the same for
-// an outbox: kNoSuchUser or kNoPosts.
-[[nodiscard]] Status WhyNoTimeline(UserId reader, ReaderTruth& truth, EmptyReason* reason);
-[[nodiscard]] Status WhyNoPosts(UserId author, ReaderTruth& truth, EmptyReason* reason);
+// Why they show nothing.
+EmptyReason WhyNoTimeline(const UserFacts& of_reader);
+EmptyReason WhyNoPosts(const UserFacts& of_author);
 
 }  // namespace fanline::timeline

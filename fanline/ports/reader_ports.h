@@ -1,7 +1,6 @@
-// Ports of the reading side (the API, feedctl): the truth behind one reader's timeline, the live
-// timeline, and the two scripts of a rebuild. Calls block, each up to its own deadline; one object
-// per thread. The logic that uses them (timeline/) is passive: it names the next call and is handed
-// the answer.
+// Ports of the reading side (the API, feedctl): the truth behind one reader's timeline, as
+// requests, and the live timeline with the two scripts of a rebuild. The logic that uses them
+// (timeline/) is passive.
 #pragma once
 
 #include <chrono>
@@ -11,9 +10,11 @@
 #include <vector>
 
 #include "fanline/base/outcome.h"
+#include "fanline/model/bucket.h"
 #include "fanline/model/ids.h"
 #include "fanline/model/item.h"
 #include "fanline/ports/live_timelines.h"
+#include "fanline/ports/port.h"
 
 namespace fanline {
 
@@ -61,28 +62,105 @@ struct UserFacts {
   bool follows = false;  // somebody, now
 };
 
-// The first three reads may be answered by a former primary: they count once Confirm says that they
-// were the truth. Outbox and LookUp are the truth when they are done.
-class ReaderTruth {
- public:
-  virtual ~ReaderTruth() = default;
-  virtual Status Followees(UserId reader, std::vector<UserId>* out) = 0;
-  // For each of `authors` that has a row, any order.
-  virtual Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) = 0;
-  // Visible items of `posts` in the span, at most `limit` in all. The shards read about as many
-  // rows as they answer.
-  virtual Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
-                       ItemsRead* out) = 0;
-  // Whether all that was read since the last Confirm, failure or ForgetReads was the truth when it
-  // was read. Call it before anything rests on them; done at once if nothing was read.
-  virtual Status Confirm() = 0;
-  // Another piece of work begins: nothing will rest on earlier reads, and Confirm leaves them out.
-  virtual void ForgetReads() = 0;
-  // Visible items of one author in the span, pushed or not, in the one order, at most `limit`.
-  virtual Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
-                        std::vector<Item>* out) = 0;
-  virtual Status LookUp(UserId user, UserFacts* out) = 0;
+// ---- the truth
+// Each request names the shard that serves it, and so does its reply. kLater: the shard is away, or
+// busy. reader_truth.h asks several shards for what one reader needs.
+
+// Which server answered. Its reads were the truth if it is still the primary afterwards.
+using ServerId = uint64_t;
+
+struct ReadFollowees {
+  using Reply = struct FolloweesRead;
+  uint64_t id = 0;
+  Shard shard = 0;  // the reader's
+  UserId reader{};
 };
+struct FolloweesRead {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+  ServerId server = 0;
+  std::vector<UserId> authors = {};
+};
+
+struct ReadLastAt {
+  using Reply = struct LastAtRead;
+  uint64_t id = 0;
+  Shard shard = 0;  // of all of them
+  std::vector<UserId> of = {};
+};
+struct LastAtRead {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+  ServerId server = 0;
+  std::vector<AuthorLastAt> authors = {};  // each that has a row, any order
+};
+
+// Visible items of `posts` in the span, at most `limit` in all. The shard reads about as many rows
+// as it answers.
+struct ReadItems {
+  using Reply = struct ItemsAnswered;
+  uint64_t id = 0;
+  Shard shard = 0;  // of all authors
+  std::vector<PostsOf> posts = {};
+  TimeSpan span = {};
+  uint32_t limit = 0;
+  bool proved = false;  // the reply is the truth if it is done, and needs no ConfirmReads
+};
+struct ItemsAnswered {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+  ServerId server = 0;
+  ItemsRead read = {};
+  size_t of_partial = 0;  // how many of its items, the last, are of read.partial
+};
+
+// Whether `server` answers here and is the primary, so that what it answered before was the truth.
+struct ConfirmReads {
+  using Reply = struct ReadsConfirmed;
+  uint64_t id = 0;
+  Shard shard = 0;
+  ServerId server = 0;
+};
+struct ReadsConfirmed {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+};
+
+// Visible items of one author in the span, pushed or not, in the one order, at most `limit`. The
+// truth if it is done, and so is the next.
+struct ReadOutbox {
+  using Reply = struct OutboxRead;
+  uint64_t id = 0;
+  Shard shard = 0;  // the author's
+  UserId author{};
+  TimeSpan span = {};
+  uint32_t limit = 0;
+};
+struct OutboxRead {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+  std::vector<Item> items = {};
+};
+
+struct LookUpUser {
+  using Reply = struct UserLookedUp;
+  uint64_t id = 0;
+  Shard shard = 0;  // the user's
+  UserId user{};
+};
+struct UserLookedUp {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+  UserFacts facts = {};
+};
+
+// ---- live timelines
 
 enum class RebuildBegun {
   kCreated,       // the key exists under the token and from now on collects pushes (TTL 60 s)
@@ -94,6 +172,7 @@ enum class RebuildBegun {
 // How long a timeline lives if its rebuild found no item; reads do not prolong it.
 inline constexpr std::chrono::minutes kEmptyTimelineTtl{5};
 
+// Calls block, each up to its own deadline; one object per thread.
 class ReaderTimelines {
  public:
   virtual ~ReaderTimelines() = default;
@@ -122,5 +201,79 @@ class ReaderTimelines {
   virtual Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
                       Page* page) = 0;
 };
+
+// The same as requests. kLater: Redis is away, or busy.
+
+struct ReadLivePage {
+  using Reply = struct LivePageRead;
+  uint64_t id = 0;
+  UserId reader{};
+  std::optional<Position> after = {};
+  uint32_t limit = 0;
+};
+struct LivePageRead {
+  uint64_t id = 0;
+  Status status;
+  ReaderTimelines::Page page = {};
+};
+
+struct BeginRebuild {
+  using Reply = struct RebuildBegan;
+  uint64_t id = 0;
+  UserId reader{};
+  std::string token = {};
+};
+struct RebuildBegan {
+  uint64_t id = 0;
+  Status status;
+  RebuildBegun begun{};
+};
+
+struct FinishRebuild {
+  using Reply = struct RebuildFinished;
+  uint64_t id = 0;
+  UserId reader{};
+  std::string token = {};
+  std::vector<Item> items = {};
+  Floor floor = kNoFloor;
+  std::vector<UserId> marked = {};
+};
+struct RebuildFinished {
+  uint64_t id = 0;
+  Status status;
+  bool applied = false;
+};
+
+struct AbandonRebuild {
+  using Reply = struct RebuildAbandoned;
+  uint64_t id = 0;
+  UserId reader{};
+  std::string token = {};
+};
+struct RebuildAbandoned {
+  uint64_t id = 0;
+  Status status;
+};
+
+// Carry one out; block.
+inline LivePageRead Do(ReaderTimelines& timelines, const ReadLivePage& request) {
+  LivePageRead reply;
+  reply.status = timelines.Read(request.reader, request.after, request.limit, &reply.page);
+  return reply;
+}
+inline RebuildBegan Do(ReaderTimelines& timelines, const BeginRebuild& request) {
+  RebuildBegan reply;
+  reply.status = timelines.Begin(request.reader, request.token, &reply.begun);
+  return reply;
+}
+inline RebuildFinished Do(ReaderTimelines& timelines, const FinishRebuild& request) {
+  RebuildFinished reply;
+  reply.status = timelines.Finish(request.reader, request.token, request.items, request.floor,
+                                  request.marked, &reply.applied);
+  return reply;
+}
+inline RebuildAbandoned Do(ReaderTimelines& timelines, const AbandonRebuild& request) {
+  return {request.id, timelines.Abandon(request.reader, request.token)};
+}
 
 }  // namespace fanline

@@ -75,6 +75,8 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   Shard shard() const { return shard_; }
+  // Tells servers apart: of the one that Open found.
+  uint64_t server() const { return server_; }
   bool is_open() const { return connection_ != nullptr; }
   void Open();  // closes what was open; refuses a read-only server; throws
   void Close() noexcept;
@@ -115,6 +117,7 @@ class Connection {
   const Options options_;
   std::unique_ptr<sql::Connection> connection_;
   std::unique_ptr<sql::Statement> statement_;
+  uint64_t server_ = 0;
   std::optional<Time> checked_primary_;  // nothing: not since Open
 };
 

@@ -18,6 +18,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,10 +33,10 @@
 #include "backends/mysql/sql/connection.h"
 #include "backends/mysql/sql/errors.h"
 #include "backends/mysql/sql/mono_now.h"
-#include "backends/mysql/sql/turn_queue.h"
 #include "fanline/base/log_limiter.h"
 #include "fanline/base/log_sink.h"
-#include "fanline/ports/turn.h"
+#include "fanline/base/turn.h"
+#include "fanline/base/turn_queue.h"
 
 namespace fanline::mysql {
 
@@ -78,7 +79,11 @@ class ShardPool {
     }
   }
 
-  ~ShardPool() {
+  ~ShardPool() { Stop(); }
+
+  // Ends its threads, of which the last replies come. What is submitted then is not served. For an
+  // owner of several servers whose replies lead to requests to each other.
+  void Stop() {
     stopping_ = true;
     for (auto& state : shards_) {
       const std::lock_guard lock(state->mutex);  // or a worker between check and wait misses it
@@ -86,6 +91,7 @@ class ShardPool {
       state->retry.notify_all();
     }
     for (auto& thread : threads_) thread.join();
+    threads_.clear();
   }
 
   void Submit(Shard shard, Job job, Turn turn = {}) {
@@ -117,12 +123,12 @@ class ShardPool {
     }
   }
 
-  // The jobs that wait for a worker, of all shards.
-  size_t waiting() const {
+  // The jobs of these classes that wait for a worker, of all shards.
+  size_t waiting(size_t first = 0, size_t last = SIZE_MAX) const {
     size_t sum = 0;
     for (const auto& state : shards_) {
       const std::lock_guard lock(state->mutex);
-      sum += state->queue.waiting();
+      sum += state->queue.waiting(first, last);
     }
     return sum;
   }
@@ -148,7 +154,7 @@ class ShardPool {
   // refuses come again and again.
   [[nodiscard]] Status Failed(const Connection& connection, const MysqlError& error) {
     const Shard shard = connection.shard();
-    Status status = StatusOf(error, shard);
+    Status status = StatusOf(error, ResourceOf(config_, shard));
     const std::string key = ResourceOf(shard) + " " + std::to_string(error.code());
     log_.Log(LogLevel::kWarn, key, LineOf(shard, status.message));
     return status;
@@ -254,10 +260,10 @@ class ShardPool {
     return config;
   }
 
-  static Status AwayBy(const MysqlError& error, Shard shard) {
-    Status status = StatusOf(error, shard);
+  Status AwayBy(const MysqlError& error, Shard shard) const {
+    Status status = StatusOf(error, ResourceOf(config_, shard));
     status.outcome = Outcome::kLater;  // even a `never` here says nothing about a job
-    status.resource = ResourceOf(shard);
+    status.resource = ResourceOf(config_, shard);
     return status;
   }
 
@@ -319,26 +325,12 @@ class ShardPool {
   }
   void FailDropped(Shard shard, const std::vector<Dropped>& dropped) {
     for (const Dropped& each : dropped) {
-      Status status = Status::Later(ResourceOf(shard), WordsOf(each.why));
-      status.cause = Cause::kOverloaded;
-      status.wait = each.wait;
-      owner_.FailJob(each.job, status);
+      owner_.FailJob(each.job, each.StatusOf(ResourceOf(config_, shard)));
     }
-  }
-  static const char* WordsOf(typename Queue::Why why) {
-    switch (why) {
-      case Queue::Why::kFull:
-        return "queue full: as many requests are waiting as may wait";
-      case Queue::Why::kLate:
-        return "it was not served in time";
-      case Queue::Why::kDead:
-        return "nobody waits for it any more";
-    }
-    return "";
   }
 
-  static std::string LineOf(Shard shard, const std::string& message) {
-    return ResourceOf(shard) + " (" + Owner::kName + "): " + message;
+  std::string LineOf(Shard shard, const std::string& message) const {
+    return ResourceOf(config_, shard) + " (" + Owner::kName + "): " + message;
   }
 
   const Config config_, impatient_;  // the second: a prober's

@@ -43,7 +43,7 @@ template <class R>
 typename R::Reply FailureOf(const R& request, const Status& status) {
   typename R::Reply reply;
   reply.id = request.id;
-  if constexpr (requires { reply.shard; }) reply.shard = request.shard;
+  if constexpr (requires { reply.shard = request.shard; }) reply.shard = request.shard;
   reply.status = status;
   return reply;
 }
@@ -60,7 +60,10 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
 
   // As those of ShardPool.
   void DropLate() { pool_.DropLate(); }
-  size_t waiting() const { return pool_.waiting(); }
+  void Stop() { pool_.Stop(); }
+  size_t waiting(size_t first = 0, size_t last = SIZE_MAX) const {
+    return pool_.waiting(first, last);
+  }
 
   template <class Each>
   void Serve(Each request, ReplyTo<typename Each::Reply> to, Turn turn = {}) {

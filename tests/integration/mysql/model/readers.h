@@ -54,18 +54,19 @@ struct Readers {
     return span;
   }
 
-  // The port leaves the order of authors open. The fake gets them in the adapter's order: shard by
-  // shard, and pushed posts first.
+  // The port leaves the order of authors open. The fake gets them in the adapter's order: pushed
+  // posts first. All are of one shard, since each has the limit for itself.
   std::string Items() {
     std::vector<PostsOf> posts;
+    const ShardMap& map = world.shards.map();
+    const auto shard = static_cast<Shard>(world.Below(map.shards()));
     for (const UserId author : world.users) {
+      if (map.ShardOf(author) != shard) continue;
       if (world.OneIn(3)) posts.push_back({author, true});
       if (world.OneIn(4)) posts.push_back({author, false});
     }
     std::sort(posts.begin(), posts.end(), [&](const PostsOf& a, const PostsOf& b) {
-      const auto order = [&](const PostsOf& of) {
-        return std::tuple(world.shards.map().ShardOf(of.author), !of.pushed, of.author);
-      };
+      const auto order = [&](const PostsOf& of) { return std::tuple(!of.pushed, of.author); };
       return order(a) < order(b);
     });
     const TimeSpan span = AnySpan();

@@ -84,9 +84,11 @@ std::vector<Batch> Batches(const Config& config, const ShardMap& map) {
   return batches;
 }
 
-void Apply(mysql::ReverseEdges& store, const Batch& batch) {
+void Apply(mysql::ShardConnections& connections, const Batch& batch) {
   mysql::ReverseResult result;
-  bench::Must(store.Apply(batch.shard, batch.edges, &result));
+  bench::Must(connections.Run(batch.shard, [&](mysql::Connection& connection) {
+    result = mysql::ApplyReverse(connection, batch.edges);
+  }));
   const bool all = std::all_of(result.applied.begin(), result.applied.end(),
                                [](const auto& each) { return each.transition == 1; });
   bench::Must(all, "an edge was there before");
@@ -113,12 +115,11 @@ int Main(int argc, char** argv) {
   mysql::ShardConnections connections(shards);
   bench::OpenAll(connections, map);
   bench::MakeBareTable(connections, map, "follower");
-  mysql::ReverseEdges store(connections, map);
   const std::vector<Batch> batches = Batches(config, map);
 
   const bench::Stopwatch watch;
   for (const Batch& batch : batches) {
-    command == "apply" ? Apply(store, batch) : Upsert(connections, batch);
+    command == "apply" ? Apply(connections, batch) : Upsert(connections, batch);
   }
   const double seconds = watch.Seconds();
   const Edge one = RowOf(config, 0);

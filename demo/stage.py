@@ -2,9 +2,12 @@
 
 import time
 
+from demo.changes import Change
+from demo.clients import HttpClient
 from demo.ledger import Ledger
 from demo.producer import Producer
 from demo.workload import Workload, count_distinct, plan_for
+from stack.programs.api import Api
 from stack.programs.cpu import cpu_of
 from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import FEED, Fleet
@@ -12,6 +15,7 @@ from stack.programs.relations import Relations
 from stack.waiting import NotInTime, wait_until
 
 LIMIT = 180  # seconds anything may take
+CLIENTS = 4  # who unfollow
 # Two pushers of two cores: more ranges would only cut the work smaller.
 RANGES = 8
 FEED_PARTITIONS = 4  # two for each dispatcher
@@ -34,6 +38,7 @@ class Stage:
         self.fleet = Fleet(stack, ports, dispatchers=2, pushers=2, ranges=RANGES,
                            dispatcher_args=["--sample-rate", "1", *common], pusher_args=common,
                            mirrors=2, mirror_args=common)
+        self._api = Api(stack, ports, "api-for-unfollows")
         self._producer = Producer(stack.env["FANLINE_KAFKA_BROKERS"], FEED)
         self._hints_done = 0
         self.events = 0  # distinct ones, so far
@@ -99,8 +104,14 @@ class Stage:
 
     def unfollow(self, edges):
         """Edges of (reader, author), gone for good in the ledger too."""
-        self.feedctl.run("unfollow", lines=(f"{reader} {author}" for reader, author in edges),
-                         timeout=LIMIT)
+        self._api.start().wait_ready(LIMIT)
+        changes = [Change(reader, author, False) for reader, author in edges]
+        clients = [HttpClient(self._api, changes[first::CLIENTS], seconds=0) for first in range(CLIENTS)]
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.finish()
+        self._api.stop()
         wait_until(lambda: Relations(self.stack.mysql).pending() == 0, LIMIT, "the mirrors")
         for reader, author in edges:
             self.ledger.unfollow(reader, author)

@@ -120,7 +120,7 @@ void Dispatcher::On(Record& record, Now now) {
     return SendToDeadLetters(id, reason);
   job.shard = setup_.shards.ShardOf(job.event.author);
   room_.Took(*job.shard, job.record);
-  queues_[*job.shard].Push(id);
+  queues_[*job.shard].Push({id});
 }
 
 std::string Dispatcher::Validate(const Record& record, const FeedEvent& event, Now now) const {
@@ -138,51 +138,52 @@ std::string Dispatcher::Validate(const Record& record, const FeedEvent& event, N
 
 void Dispatcher::SendTransactions(Now now) {
   for (Shard shard = 0; shard < queues_.size(); ++shard) {
-    while (auto jobs = queues_[shard].Take(now.mono)) SendTransaction(shard, *std::move(jobs));
+    while (auto batch = queues_[shard].Take(now.mono)) SendTransaction(shard, *std::move(batch));
   }
 }
 
-void Dispatcher::SendTransaction(Shard shard, ShardQueue::Jobs jobs) {
+void Dispatcher::SendTransaction(Shard shard, ShardQueue::Batch batch) {
   ApplyEvents request{++ids_, shard, {}};
   const uint32_t ranges = setup_.layout.partitions();
   if (ranges >= limits_.leave_out_from) request.most_followers = ranges;
-  request.events.reserve(jobs.size());
-  for (uint64_t id : jobs) request.events.push_back(jobs_.at(id).event);
-  ports_.metrics.TransactionSent(jobs.size());
-  transactions_.emplace(request.id, std::move(jobs));
+  request.events.reserve(batch.jobs.size());
+  for (const auto& job : batch.jobs) request.events.push_back(jobs_.at(job.id).event);
+  ports_.metrics.TransactionSent(batch.jobs.size());
+  transactions_.emplace(request.id, std::move(batch));
   ports_.posts.Submit(std::move(request));
 }
 
 void Dispatcher::On(EventsApplied& applied, Now now) {
-  ShardQueue::Jobs jobs = TakeAnswered(transactions_, applied.id);
-  const Shard shard = *jobs_.at(jobs.front()).shard;
+  ShardQueue::Batch batch = TakeAnswered(transactions_, applied.id);
+  const Shard shard = *jobs_.at(batch.jobs.front().id).shard;
   ShardQueue& queue = queues_[shard];
   room_.Answered(shard, applied.status.later());
 
   if (applied.status.later()) {
     ports_.metrics.Parked(applied.status.resource);
-    std::erase_if(jobs, [this](uint64_t id) { return ForgetTaken(id); });
-    return queue.Away(jobs, now.mono, random_());
+    std::erase_if(batch.jobs, [this](const auto& job) { return ForgetTaken(job.id); });
+    return queue.Away(batch, now.mono, random_());
   }
   if (applied.status.never()) {
-    if (queue.Split(jobs)) return;
-    return SendToDeadLetters(jobs.front(), applied.status.message);
+    if (queue.Split(batch, now.mono)) return;
+    return SendToDeadLetters(batch.jobs.front().id, applied.status.message);
   }
-  queue.Done();
+  queue.Done(batch, now.mono);
   if (!applied.followers.done()) ports_.metrics.FollowersUnread(applied.followers);
   const bool unread_is_none = !setup_.guards.unread_is_all && !applied.followers.done();
   std::set<UserId> weighed;
-  for (size_t i = 0; i < jobs.size(); ++i) {
+  for (size_t i = 0; i < batch.jobs.size(); ++i) {
+    const uint64_t id = batch.jobs[i].id;
     EventsApplied::Applied& each = applied.applied.at(i);
     if (unread_is_none) each.buckets.emplace();
-    Job& job = jobs_.at(jobs[i]);
+    Job& job = jobs_.at(id);
     Stored(job, each);
     // One post per author and transaction is enough.
     if (IsWeighed(job, each) && weighed.insert(job.event.author).second) ChooseWeighedRange(job);
     if (job.ranges.empty()) {
-      Done(jobs[i], now);
+      Done(id, now);
     } else {
-      stored_.push_back(jobs[i]);
+      stored_.push_back(id);
       gathered_.Add(now.mono);
     }
   }

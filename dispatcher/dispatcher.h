@@ -119,7 +119,7 @@ class Dispatcher {
   bool ForgetTaken(uint64_t id);
   void Release(const Job& job);
   void SendTransactions(Now now);
-  void SendTransaction(Shard shard, ShardQueue::Jobs jobs);
+  void SendTransaction(Shard shard, ShardQueue::Batch batch);
   std::vector<Range> RangesOf(UserId author, const EventsApplied::Applied& applied) const;
   void Stored(Job& job, const EventsApplied::Applied& applied);
   bool IsWeighed(const Job& job, const EventsApplied::Applied& applied) const;
@@ -144,7 +144,7 @@ class Dispatcher {
   std::unordered_map<uint64_t, Job> jobs_;
   std::vector<ShardQueue> queues_;  // by shard
   ShardRoom room_;
-  std::unordered_map<uint64_t, ShardQueue::Jobs> transactions_;  // request -> jobs
+  std::unordered_map<uint64_t, ShardQueue::Batch> transactions_;  // by request
   std::vector<uint64_t> stored_;  // jobs whose hints are to be appended
   GatherReady gathered_;          // when to append these
   HintAppends hints_;

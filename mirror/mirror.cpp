@@ -33,11 +33,11 @@ Progress Mirror::Step(std::span<const MirrorInput> inputs, Now now) {
   steps_.Send(now);
   for (const uint64_t id : steps_.TakeOld()) {
     const Job* job = window_.Find(id);
-    if (job != nullptr) sources_[job->forward].questions.Push(id);
+    if (job != nullptr) sources_[job->forward].questions.Push({id});
   }
   for (const uint64_t id : steps_.TakeMarkable()) {
     const Job* job = window_.Find(id);
-    if (job != nullptr) sources_[job->forward].marks.Push(id);
+    if (job != nullptr) sources_[job->forward].marks.Push({id});
   }
   Progress progress;
   for (Shard shard = 0; shard < sources_.size(); ++shard) {
@@ -169,11 +169,11 @@ Reads::Fate Mirror::Take(Shard shard, Shard reverse, const LoggedChange& change,
 // ---- rows that were read long ago -------------------------------------------------------------
 
 void Mirror::SendQuestion(Shard shard, Now now) {
-  auto jobs = sources_[shard].questions.Take(now.mono);
-  if (!jobs) return;
-  Question question{shard, now.mono, steps_.doubts(shard), *std::move(jobs), {}};
+  auto batch = sources_[shard].questions.Take(now.mono);
+  if (!batch) return;
+  Question question{shard, now.mono, steps_.doubts(shard), *std::move(batch), {}};
   AskPending request{++ids_, shard, {}};
-  for (const uint64_t id : question.jobs) {
+  for (const auto& [id, key] : question.batch.jobs) {
     const Job* job = window_.Find(id);
     if (job == nullptr) continue;
     for (const WindowRow& row : job->rows) {
@@ -189,15 +189,15 @@ void Mirror::SendQuestion(Shard shard, Now now) {
 }
 
 void Mirror::On(const PendingAsked& asked, Now now) {
-  const Question question = TakeAnswered(questions_, asked.id);
+  Question question = TakeAnswered(questions_, asked.id);
   ShardQueue& queue = sources_[question.shard].questions;
   if (!asked.status.done()) {
     Failed(question.shard, asked.status);
-    ShardQueue::Jobs jobs = question.jobs;
-    std::erase_if(jobs, [this](uint64_t id) { return window_.Find(id) == nullptr; });
-    return queue.Away(jobs, now.mono, random_());
+    std::erase_if(question.batch.jobs,
+                  [this](const auto& job) { return window_.Find(job.id) == nullptr; });
+    return queue.Away(question.batch, now.mono, random_());
   }
-  queue.Done();
+  queue.Done(question.batch, now.mono);
   std::set<LogRow> pending;
   for (const LoggedChange& change : asked.pending) pending.insert(change.row());
   for (const Steps::Ref& ref : question.rows) {
@@ -208,17 +208,17 @@ void Mirror::On(const PendingAsked& asked, Now now) {
       row->doubts = question.doubts;
     }
   }
-  for (const uint64_t job : question.jobs) steps_.Again(job);
+  for (const auto& job : question.batch.jobs) steps_.Again(job.id);
 }
 
 // ---- marks and purges -----------------------------------------------------------------------
 
 void Mirror::SendMarks(Shard shard, Now now) {
-  auto jobs = sources_[shard].marks.Take(now.mono);
-  if (!jobs) return;
-  Marking marking{shard, std::move(*jobs), {}};
+  auto batch = sources_[shard].marks.Take(now.mono);
+  if (!batch) return;
+  Marking marking{shard, *std::move(batch), {}};
   MarkDone request{++ids_, shard, {}};
-  for (const uint64_t id : marking.jobs) {
+  for (const auto& [id, key] : marking.batch.jobs) {
     Job* job = window_.Find(id);
     if (job == nullptr) continue;
     job->to_mark = false;
@@ -233,18 +233,17 @@ void Mirror::SendMarks(Shard shard, Now now) {
 }
 
 void Mirror::On(const MarkedDone& marked, Now now) {
-  const Marking marking = TakeAnswered(markings_, marked.id);
+  Marking marking = TakeAnswered(markings_, marked.id);
   Source& source = sources_[marking.shard];
   if (!marked.status.done()) {
     Failed(marking.shard, marked.status);
-    ShardQueue::Jobs jobs = marking.jobs;
-    std::erase_if(jobs, [this](uint64_t id) {
-      Job* job = window_.Find(id);
+    std::erase_if(marking.batch.jobs, [this](const auto& waiting) {
+      Job* job = window_.Find(waiting.id);
       return job == nullptr || std::exchange(job->to_mark, true);
     });
-    return source.marks.Away(jobs, now.mono, random_());
+    return source.marks.Away(marking.batch, now.mono, random_());
   }
-  source.marks.Done();
+  source.marks.Done(marking.batch, now.mono);
   for (const Steps::Ref& ref : marking.rows) {
     if (source.read != 0) source.marked.insert(ref.row);
     window_.Remove(ref.job, ref.row);

@@ -78,12 +78,12 @@ class Mirror {
     Shard shard = 0;
     Time sent_at{};
     uint64_t doubts = 0;  // Steps::doubts by then
-    ShardQueue::Jobs jobs;
+    ShardQueue::Batch batch;
     std::vector<Steps::Ref> rows;
   };
   struct Marking {
     Shard shard = 0;
-    ShardQueue::Jobs jobs;
+    ShardQueue::Batch batch;
     std::vector<Steps::Ref> rows;
   };
 

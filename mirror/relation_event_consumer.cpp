@@ -15,7 +15,7 @@ RelationEventConsumer::RelationEventConsumer(Ports ports, Setup setup, const Lim
       // Parked events hold the oldest unfinished offset while others go on behind it.
       partitions_({limits.records_open, limits.events_span_per_partition, limits.commit_every},
                   ports.metrics),
-      queues_(setup_.shards.shards(), WriteQueue({1, limits.changes_in_flight, limits.backoff})),
+      queues_(setup_.shards.shards(), ShardQueue({1, limits.changes_in_flight, limits.backoff})),
       room_(setup_.shards.shards(), limits.records_open, limits.parked_bytes_per_shard),
       letter_retries_(limits.backoff) {}
 
@@ -27,7 +27,7 @@ Progress RelationEventConsumer::Step(std::span<RelationEventInput> inputs, Now n
     SendToDeadLetters(*id, jobs_.at(*id).reason);
   }
   if (partitions_.Moved()) {
-    for (WriteQueue& queue : queues_) {
+    for (ShardQueue& queue : queues_) {
       queue.Forget([this](uint64_t id) { return ForgetTaken(id); });
     }
   }
@@ -39,7 +39,7 @@ Progress RelationEventConsumer::Step(std::span<RelationEventInput> inputs, Now n
   Progress progress = partitions_.Order(load, !taking_, now);
   progress.StepBy(letter_retries_.timer());
   if (!asking_mode_) progress.StepBy(mode_at_);
-  for (const WriteQueue& queue : queues_) progress.StepBy(queue.timer());
+  for (const ShardQueue& queue : queues_) progress.StepBy(queue.timer());
   ports_.metrics.Buffered(jobs_.size(), room_.parked());
   return progress;
 }
@@ -93,8 +93,8 @@ void RelationEventConsumer::On(EdgeChanged& changed, Now now) {
   const auto found = jobs_.find(changed.id);
   FANLINE_CHECK(found != jobs_.end(), "a reply to a change never asked for");
   const EdgeKey edge = found->second.event.edge;
-  WriteQueue& queue = queues_[*found->second.shard];
-  WriteQueue::Batch batch = std::move(found->second.batch);
+  ShardQueue& queue = queues_[*found->second.shard];
+  ShardQueue::Batch batch = std::move(found->second.batch);
   const bool locked = changed.status.later() && changed.status.cause == Cause::kLocked;
   room_.Answered(*found->second.shard, changed.status.later() && !locked);
   if (changed.status.later()) {

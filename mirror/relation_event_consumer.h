@@ -9,7 +9,7 @@
 // consequences. Events that cannot be used (undecodable, too old, over the limit of followed users)
 // go to the dead letters, byte for byte, with the reason. Events of a shard that is away wait in
 // memory of their own. The other shards go on until that is full. Events of a user whose row
-// somebody has locked wait by themselves (write_queue.h). When a partition is revoked, its waiting
+// somebody has locked wait by themselves (shard_queue.h). When a partition is revoked, its waiting
 // events are forgotten: the next owner reads them again. Passive: no thread, no clock, no sleep.
 // Not thread-safe.
 #pragma once
@@ -24,6 +24,7 @@
 
 #include "fanline/consuming/partitions.h"
 #include "fanline/consuming/retry_queue.h"
+#include "fanline/consuming/shard_queue.h"
 #include "fanline/consuming/shard_room.h"
 #include "fanline/model/bucket.h"
 #include "fanline/model/record.h"
@@ -35,7 +36,6 @@
 #include "fanline/wire/relation_event.h"
 #include "mirror/limits.h"
 #include "mirror/metrics.h"
-#include "mirror/write_queue.h"
 
 namespace fanline::mirror {
 
@@ -70,7 +70,7 @@ class RelationEventConsumer {
     Partitions::Place place;
     RelationEvent event;
     std::optional<Shard> shard;  // of src; none: never written
-    WriteQueue::Batch batch;     // while it is being written
+    ShardQueue::Batch batch;     // while it is being written
     std::string reason;          // set: on its way to the dead letters
     uint32_t attempts = 0;
   };
@@ -99,7 +99,7 @@ class RelationEventConsumer {
 
   Partitions partitions_;
   std::unordered_map<uint64_t, Job> jobs_;
-  std::vector<WriteQueue> queues_;  // by shard of src, the key; one event a call
+  std::vector<ShardQueue> queues_;  // by shard of src, the key; one event a call
   ShardRoom room_;
   RetryQueue<uint64_t> letter_retries_;  // jobs
   MirrorMode mode_ = MirrorMode::kAsync;

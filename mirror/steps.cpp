@@ -37,7 +37,7 @@ Steps::Steps(Ports ports, const Setup& setup, const Limits& limits, Window& wind
       limits_(limits),
       window_(window),
       random_(setup.seed),
-      reverse_(setup.shards.shards(), WriteQueue({limits.edges_per_transaction,
+      reverse_(setup.shards.shards(), ShardQueue({limits.edges_per_transaction,
                                                   limits.transactions_in_flight, limits.backoff})),
       append_retries_(limits.backoff),
       letter_retries_(limits.backoff),
@@ -72,12 +72,12 @@ void Steps::Again(uint64_t id) {
 
 void Steps::Forget() {
   const auto gone = [this](uint64_t id) { return window_.Find(id) == nullptr; };
-  for (WriteQueue& queue : reverse_) queue.Forget(gone);
+  for (ShardQueue& queue : reverse_) queue.Forget(gone);
   for (auto& [pair, queue] : friends_) queue.Forget(gone);
 }
 
-WriteQueue& Steps::QueueOf(Shard forward, Shard reverse) {
-  const WriteQueue::Limits limits{1, limits_.friendships_in_flight, limits_.backoff};
+ShardQueue& Steps::QueueOf(Shard forward, Shard reverse) {
+  const ShardQueue::Limits limits{1, limits_.friendships_in_flight, limits_.backoff};
   return friends_.try_emplace({forward, reverse}, limits).first->second;
 }
 
@@ -111,7 +111,7 @@ void Steps::Send(Now now) {
 
 std::optional<Time> Steps::timer() const {
   auto next = Earlier(append_retries_.timer(), letter_retries_.timer());
-  for (const WriteQueue& queue : reverse_) next = Earlier(next, queue.timer());
+  for (const ShardQueue& queue : reverse_) next = Earlier(next, queue.timer());
   for (const auto& [pair, queue] : friends_) next = Earlier(next, queue.timer());
   return next;
 }
@@ -148,10 +148,10 @@ std::optional<Edge> Steps::Run(uint64_t id, Time now) {
 }
 
 void Steps::SendTransactions(Shard reverse, Now now) {
-  WriteQueue& queue = reverse_[reverse];
+  ShardQueue& queue = reverse_[reverse];
   while (auto batch = queue.Take(now.mono)) {
     ApplyEdges request{++ids_, reverse, {}};
-    std::erase_if(batch->jobs, [&](const WriteQueue::Job& job) {
+    std::erase_if(batch->jobs, [&](const ShardQueue::Job& job) {
       const auto edge = Run(job.id, now.mono);
       if (edge) request.edges.push_back(*edge);
       return !edge;
@@ -167,8 +167,8 @@ void Steps::SendTransactions(Shard reverse, Now now) {
 
 void Steps::On(const EdgesApplied& applied, Now now) {
   Transaction transaction = TakeAnswered(transactions_, applied.id);
-  WriteQueue& queue = reverse_[transaction.reverse];
-  WriteQueue::Batch& batch = transaction.batch;
+  ShardQueue& queue = reverse_[transaction.reverse];
+  ShardQueue::Batch& batch = transaction.batch;
   if (applied.status.later()) {
     ports_.metrics.Parked(applied.status.resource);
     const bool locked = applied.status.cause == Cause::kLocked;
@@ -200,7 +200,7 @@ void Steps::On(const EdgesApplied& applied, Now now) {
 
 // ---- friendships ----------------------------------------------------------------------------
 
-void Steps::SendFriendships(WriteQueue& queue, Now now) {
+void Steps::SendFriendships(ShardQueue& queue, Now now) {
   while (auto batch = queue.Take(now.mono)) {
     const uint64_t id = batch->jobs.front().id;
     const auto pair = Run(id, now.mono);
@@ -227,7 +227,7 @@ void Steps::On(const EdgeChanged& changed, Now now) {
   if (--friendship.unanswered > 0) return;
   const Friendship ended = std::move(friendship);
   friendships_.erase(run);
-  WriteQueue& queue = QueueOf(ended.forward, ended.reverse);
+  ShardQueue& queue = QueueOf(ended.forward, ended.reverse);
   const uint64_t id = ended.batch.jobs.front().id;
   if (ended.failed && ended.failed->later()) {
     ports_.metrics.Parked(ended.failed->resource);

@@ -17,7 +17,7 @@
 // its own row of log1; it is marked when both are done.
 //
 // Edges of one reverse shard are written many per transaction and go on together. A shard that is
-// away or slow, and a row that is locked, hold up their own jobs only (write_queue.h). A change
+// away or slow, and a row that is locked, hold up their own jobs only (shard_queue.h). A change
 // that can never be written goes to the dead letters of relation-log, and may be marked once its
 // letter is acknowledged. The letter's place in a log is the row's: its shard and id.
 //
@@ -37,6 +37,7 @@
 
 #include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/retry_queue.h"
+#include "fanline/consuming/shard_queue.h"
 #include "fanline/model/bucket.h"
 #include "fanline/ports/forward_edges.h"
 #include "fanline/ports/hint_log.h"
@@ -45,7 +46,6 @@
 #include "mirror/limits.h"
 #include "mirror/metrics.h"
 #include "mirror/window.h"
-#include "mirror/write_queue.h"
 
 namespace fanline::mirror {
 
@@ -120,11 +120,11 @@ class Steps {
   };
   struct Transaction {
     Shard reverse = 0;
-    WriteQueue::Batch batch;
+    ShardQueue::Batch batch;
   };
   struct Friendship {
     Shard forward = 0, reverse = 0;
-    WriteQueue::Batch batch;  // one job
+    ShardQueue::Batch batch;  // one job
     int unanswered = 2;       // forward writes
     std::optional<Status> failed;
   };
@@ -136,12 +136,12 @@ class Steps {
 
   void Queue(uint64_t id);
   void Push(uint64_t id, const Job& job);
-  WriteQueue& QueueOf(Shard forward, Shard reverse);
+  ShardQueue& QueueOf(Shard forward, Shard reverse);
   // The job's change with the version that counts, all of whose rows run from now on. None: it has
   // left the window, or has nothing to write, or has rows that are too old.
   std::optional<Edge> Run(uint64_t id, Time now);
   void SendTransactions(Shard reverse, Now now);
-  void SendFriendships(WriteQueue& queue, Now now);
+  void SendFriendships(ShardQueue& queue, Now now);
   bool HasOld(const Job& job, Time now) const;
   void SendAppend(Append append);
   // Sends the hints to slow ranges, those to each range apart, and leaves the others.
@@ -167,9 +167,9 @@ class Steps {
   std::mt19937_64 random_;
   bool taking_ = true;
 
-  std::vector<WriteQueue> reverse_;  // edges, by reverse shard; keys are authors
+  std::vector<ShardQueue> reverse_;  // edges, by reverse shard; keys are authors
   // Friendships, by forward and reverse shard; keys are their first users.
-  std::map<std::pair<Shard, Shard>, WriteQueue> friends_;
+  std::map<std::pair<Shard, Shard>, ShardQueue> friends_;
   std::unordered_map<uint64_t, Transaction> transactions_;  // by request
   std::unordered_map<uint64_t, Append> appends_;            // by request
   std::unordered_map<uint64_t, uint64_t> halves_;           // request -> friendship

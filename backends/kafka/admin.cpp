@@ -14,58 +14,8 @@ ClientConfig ConfigOf(const ClientOptions& options) {
   return ClientConfig(options, {}, {{"allow.auto.create.topics", "false"}});
 }
 
-}  // namespace
-
-class Admin::Impl {
- public:
-  Impl(const ClientOptions& options, Duration timeout, LogSink log)
-      : timeout_(timeout), client_(RD_KAFKA_CONSUMER, ConfigOf(options), std::move(log), nullptr) {}
-
-  Status Create(const TopicSpec& topic);
-  Status Count(const std::string& topic, int32_t* partitions);
-  Status Read(const std::string& topic, const std::string& name, std::string* value);
-
- private:
-  // kNever: the specification itself is not valid.
-  Status Specify(const TopicSpec& topic, NewTopicHandle* made);
-  rd_kafka_resp_err_t Send(rd_kafka_NewTopic_t* topic, std::string* why);
-  Status StatusOf(rd_kafka_resp_err_t result, const std::string& what);
-  Status AwaitTopic(const std::string& topic, int32_t* partitions);
-
-  const Duration timeout_;
-  Client client_;
-};
-
-Status Admin::Impl::Create(const TopicSpec& topic) {
-  NewTopicHandle made;
-  if (Status status = Specify(topic, &made); !status.done()) return status;
-  std::string why;
-  const rd_kafka_resp_err_t error = Send(made.get(), &why);
-  const std::string what = "creating topic " + topic.name + (why.empty() ? "" : " (" + why + ")");
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR && error != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
-    return StatusOf(error, what);
-
-  int32_t found = 0;
-  if (Status status = AwaitTopic(topic.name, &found); !status.done()) return status;
-  if (found == topic.partitions) return Status::Done();
-  return Status::Never("topic " + topic.name + " exists with " + std::to_string(found) +
-                       " partitions, " + std::to_string(topic.partitions) + " are wanted");
-}
-
-// The controller has created the topic. Brokers learn of it a moment later, then of its leaders.
-Status Admin::Impl::AwaitTopic(const std::string& topic, int32_t* partitions) {
-  const auto until = Clock::now() + timeout_;
-  for (;;) {
-    const Status status = Count(topic, partitions);
-    if (status.never() || (status.done() && *partitions > 0)) return status;
-    if (Clock::now() >= until)
-      return status.later() ? status
-                            : StatusOf(RD_KAFKA_RESP_ERR__TIMED_OUT, "waiting for topic " + topic);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-}
-
-Status Admin::Impl::Specify(const TopicSpec& topic, NewTopicHandle* made) {
+// kNever: the specification itself is not valid.
+Status Specify(const TopicSpec& topic, NewTopicHandle* made) {
   char why[512] = "";
   made->reset(rd_kafka_NewTopic_new(topic.name.c_str(), topic.partitions, topic.replication, why,
                                     sizeof why));
@@ -75,16 +25,17 @@ Status Admin::Impl::Specify(const TopicSpec& topic, NewTopicHandle* made) {
   return Status::Done();
 }
 
-rd_kafka_resp_err_t Admin::Impl::Send(rd_kafka_NewTopic_t* topic, std::string* why) {
+rd_kafka_resp_err_t Send(const Client& client, rd_kafka_NewTopic_t* topic, Duration timeout,
+                         std::string* why) {
   const AdminOptionsHandle options(
-      rd_kafka_AdminOptions_new(client_.get(), RD_KAFKA_ADMIN_OP_CREATETOPICS));
+      rd_kafka_AdminOptions_new(client.get(), RD_KAFKA_ADMIN_OP_CREATETOPICS));
   char text[512] = "";
-  rd_kafka_AdminOptions_set_request_timeout(options.get(), ToMs(timeout_), text, sizeof text);
-  rd_kafka_AdminOptions_set_operation_timeout(options.get(), ToMs(timeout_), text, sizeof text);
-  const QueueHandle queue(rd_kafka_queue_new(client_.get()));
-  rd_kafka_CreateTopics(client_.get(), &topic, 1, options.get(), queue.get());
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), ToMs(timeout), text, sizeof text);
+  rd_kafka_AdminOptions_set_operation_timeout(options.get(), ToMs(timeout), text, sizeof text);
+  const QueueHandle queue(rd_kafka_queue_new(client.get()));
+  rd_kafka_CreateTopics(client.get(), &topic, 1, options.get(), queue.get());
 
-  const EventHandle event(rd_kafka_queue_poll(queue.get(), ToMs(timeout_) + 500));
+  const EventHandle event(rd_kafka_queue_poll(queue.get(), ToMs(timeout) + 500));
   if (!event) return RD_KAFKA_RESP_ERR__TIMED_OUT;
   if (rd_kafka_event_error(event.get()) != RD_KAFKA_RESP_ERR_NO_ERROR) {
     *why = rd_kafka_event_error_string(event.get());
@@ -100,53 +51,92 @@ rd_kafka_resp_err_t Admin::Impl::Send(rd_kafka_NewTopic_t* topic, std::string* w
 }
 
 // Nothing else polls this client, so a broker's refusal is only noticed by this poll.
-Status Admin::Impl::StatusOf(rd_kafka_resp_err_t result, const std::string& what) {
-  rd_kafka_poll(client_.get(), 0);
-  return client_.StatusOf(result, what);
+Status StatusOf(const Client& client, rd_kafka_resp_err_t result, const std::string& what) {
+  rd_kafka_poll(client.get(), 0);
+  return client.StatusOf(result, what);
 }
 
-Status Admin::Impl::Count(const std::string& topic, int32_t* partitions) {
-  const TopicHandle handle(rd_kafka_topic_new(client_.get(), topic.c_str(), nullptr));
-  if (!handle) return StatusOf(rd_kafka_last_error(), "topic " + topic);
+}  // namespace
+
+Admin::Admin(ClientOptions options, Duration timeout, LogSink log)
+    : timeout_(timeout),
+      client_(std::make_unique<Client>(RD_KAFKA_CONSUMER, ConfigOf(options), std::move(log),
+                                       nullptr)) {}
+Admin::~Admin() = default;
+
+Status Admin::CreateTopic(const TopicSpec& topic) {
+  NewTopicHandle made;
+  if (Status status = Specify(topic, &made); !status.done()) return status;
+  std::string why;
+  const rd_kafka_resp_err_t error = Send(*client_, made.get(), timeout_, &why);
+  const std::string what = "creating topic " + topic.name + (why.empty() ? "" : " (" + why + ")");
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR && error != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
+    return StatusOf(*client_, error, what);
+
+  int32_t found = 0;
+  if (Status status = AwaitTopic(topic.name, &found); !status.done()) return status;
+  if (found == topic.partitions) return Status::Done();
+  return Status::Never("topic " + topic.name + " exists with " + std::to_string(found) +
+                       " partitions, " + std::to_string(topic.partitions) + " are wanted");
+}
+
+// The controller has created the topic. Brokers learn of it a moment later, then of its leaders.
+Status Admin::AwaitTopic(const std::string& topic, int32_t* partitions) {
+  const auto until = Clock::now() + timeout_;
+  for (;;) {
+    const Status status = CountPartitions(topic, partitions);
+    if (status.never() || (status.done() && *partitions > 0)) return status;
+    if (Clock::now() >= until)
+      return status.later()
+                 ? status
+                 : StatusOf(*client_, RD_KAFKA_RESP_ERR__TIMED_OUT, "waiting for topic " + topic);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+Status Admin::CountPartitions(const std::string& topic, int32_t* partitions) {
+  const TopicHandle handle(rd_kafka_topic_new(client_->get(), topic.c_str(), nullptr));
+  if (!handle) return StatusOf(*client_, rd_kafka_last_error(), "topic " + topic);
   const rd_kafka_metadata_t* raw = nullptr;
   const rd_kafka_resp_err_t error =
-      rd_kafka_metadata(client_.get(), 0, handle.get(), &raw, ToMs(timeout_));
+      rd_kafka_metadata(client_->get(), 0, handle.get(), &raw, ToMs(timeout_));
   const MetadataHandle metadata(raw);
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(error, "looking up topic " + topic);
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return StatusOf(*client_, error, "looking up topic " + topic);
   if (metadata->topic_cnt != 1)
-    return StatusOf(RD_KAFKA_RESP_ERR__BAD_MSG, "looking up topic " + topic);
+    return StatusOf(*client_, RD_KAFKA_RESP_ERR__BAD_MSG, "looking up topic " + topic);
 
   const rd_kafka_metadata_topic_t& found = metadata->topics[0];
   *partitions = found.partition_cnt;
-  if (found.err == RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(found.err, topic);
+  if (found.err == RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(*client_, found.err, topic);
   *partitions = 0;
   if (found.err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) return Status::Done();
-  return StatusOf(found.err, "looking up topic " + topic);
+  return StatusOf(*client_, found.err, "looking up topic " + topic);
 }
 
-Status Admin::Impl::Read(const std::string& topic, const std::string& name, std::string* value) {
+Status Admin::ReadConfig(const std::string& topic, const std::string& name, std::string* value) {
   const std::string what = "reading the settings of topic " + topic;
   const ConfigResourceHandle asked(
       rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));
   const AdminOptionsHandle options(
-      rd_kafka_AdminOptions_new(client_.get(), RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS));
+      rd_kafka_AdminOptions_new(client_->get(), RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS));
   char why[512] = "";
   rd_kafka_AdminOptions_set_request_timeout(options.get(), ToMs(timeout_), why, sizeof why);
-  const QueueHandle queue(rd_kafka_queue_new(client_.get()));
+  const QueueHandle queue(rd_kafka_queue_new(client_->get()));
   rd_kafka_ConfigResource_t* resource = asked.get();
-  rd_kafka_DescribeConfigs(client_.get(), &resource, 1, options.get(), queue.get());
+  rd_kafka_DescribeConfigs(client_->get(), &resource, 1, options.get(), queue.get());
 
   const EventHandle event(rd_kafka_queue_poll(queue.get(), ToMs(timeout_) + 500));
-  if (!event) return StatusOf(RD_KAFKA_RESP_ERR__TIMED_OUT, what);
+  if (!event) return StatusOf(*client_, RD_KAFKA_RESP_ERR__TIMED_OUT, what);
   if (const auto error = rd_kafka_event_error(event.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return StatusOf(error, what);
+    return StatusOf(*client_, error, what);
   size_t count = 0;
   const rd_kafka_ConfigResource_t** found = rd_kafka_DescribeConfigs_result_resources(
       rd_kafka_event_DescribeConfigs_result(event.get()), &count);
-  if (count != 1) return StatusOf(RD_KAFKA_RESP_ERR__BAD_MSG, what);
+  if (count != 1) return StatusOf(*client_, RD_KAFKA_RESP_ERR__BAD_MSG, what);
   if (const auto error = rd_kafka_ConfigResource_error(found[0]);
       error != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return StatusOf(error, what);
+    return StatusOf(*client_, error, what);
   const rd_kafka_ConfigEntry_t** entries = rd_kafka_ConfigResource_configs(found[0], &count);
   for (size_t i = 0; i < count; ++i) {
     if (name != rd_kafka_ConfigEntry_name(entries[i])) continue;
@@ -155,18 +145,6 @@ Status Admin::Impl::Read(const std::string& topic, const std::string& name, std:
     return Status::Done();
   }
   return Status::Never("topic " + topic + " has no setting " + name);
-}
-
-Admin::Admin(ClientOptions options, Duration timeout, LogSink log)
-    : impl_(std::make_unique<Impl>(options, timeout, std::move(log))) {}
-Admin::~Admin() = default;
-
-Status Admin::CreateTopic(const TopicSpec& topic) { return impl_->Create(topic); }
-Status Admin::CountPartitions(const std::string& topic, int32_t* partitions) {
-  return impl_->Count(topic, partitions);
-}
-Status Admin::ReadConfig(const std::string& topic, const std::string& name, std::string* value) {
-  return impl_->Read(topic, name, value);
 }
 
 }  // namespace fanline::kafka

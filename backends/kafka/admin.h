@@ -13,6 +13,8 @@
 
 namespace fanline::kafka {
 
+class Client;
+
 struct TopicSpec {
   std::string name;
   int32_t partitions = 1;
@@ -40,8 +42,10 @@ class Admin {
   Status ReadConfig(const std::string& topic, const std::string& name, std::string* value);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  Status AwaitTopic(const std::string& topic, int32_t* partitions);
+
+  const Duration timeout_;
+  const std::unique_ptr<Client> client_;
 };
 
 // A topic's records carry the time at which the broker appended them.

@@ -3,7 +3,11 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include <cstdint>
 #include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
 
 namespace fanline::kafka {
 
@@ -34,6 +38,22 @@ using AdminOptionsHandle = Holder<rd_kafka_AdminOptions_t, rd_kafka_AdminOptions
 
 inline PartitionList NewPartitionList(size_t size) {
   return PartitionList(rd_kafka_topic_partition_list_new(static_cast<int>(size)));
+}
+
+// These partitions of a topic, each with `offset`.
+inline PartitionList ListOf(const std::string& topic, const std::vector<int32_t>& partitions,
+                            int64_t offset) {
+  PartitionList list = NewPartitionList(partitions.size());
+  for (const int32_t partition : partitions) {
+    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = offset;
+  }
+  return list;
+}
+// All partitions of a topic of so many.
+inline PartitionList ListOfAll(const std::string& topic, int32_t partitions, int64_t offset) {
+  std::vector<int32_t> all(static_cast<size_t>(partitions));
+  std::iota(all.begin(), all.end(), 0);
+  return ListOf(topic, all, offset);
 }
 
 }  // namespace fanline::kafka

@@ -1,10 +1,5 @@
 #include "backends/kafka/log_positions.h"
 
-#include <condition_variable>
-#include <deque>
-#include <functional>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include "backends/kafka/client.h"
@@ -24,101 +19,74 @@ ClientConfig ConfigOf(const LogPositionsOptions& options) {
 
 }  // namespace
 
-class KafkaLogPositions::Impl {
- public:
-  Impl(LogPositionsOptions options, LogSink log)
-      : options_(std::move(options)),
-        client_(RD_KAFKA_CONSUMER, ConfigOf(options_), std::move(log), nullptr),
-        thread_([this] { Run(); }) {}
+KafkaLogPositions::KafkaLogPositions(LogPositionsOptions options, LogSink log)
+    : options_(std::move(options)),
+      client_(
+          std::make_unique<Client>(RD_KAFKA_CONSUMER, ConfigOf(options_), std::move(log), nullptr)),
+      thread_([this] { Run(); }) {}
 
-  ~Impl() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-      changed_.notify_one();
-    }
-    thread_.join();
-  }
-
-  template <class R>
-  void Submit(R request, ReplyTo<typename R::Reply> to) {
+KafkaLogPositions::~KafkaLogPositions() {
+  {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back(
-        [this, request = std::move(request), to](bool ask) { to(Answer(request, ask)); });
+    stopping_ = true;
     changed_.notify_one();
   }
-
- private:
-  void Run() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-      if (waiting_.empty()) return;
-      const auto answer = std::move(waiting_.front());
-      waiting_.pop_front();
-      const bool ask = !stopping_;
-      lock.unlock();
-      answer(ask);
-      lock.lock();
-    }
-  }
-
-  LogEndRead Answer(const ReadLogEnd& request, bool ask) {
-    LogEndRead reply{request.id, {}, -1};
-    const PartitionList list = ListOf({request.partition}, RD_KAFKA_OFFSET_END);
-    // rd_kafka_query_watermark_offsets of 2.0 does not keep its timeout; this does.
-    const auto error = ask ? rd_kafka_offsets_for_times(client_.get(), list.get(), kCallTimeoutMs)
-                           : RD_KAFKA_RESP_ERR__DESTROY;
-    reply.status = StatusOf(error != RD_KAFKA_RESP_ERR_NO_ERROR ? error : list->elems[0].err,
-                            "looking up the end of " + options_.topic);
-    if (reply.status.done()) reply.offset = list->elems[0].offset;
-    return reply;
-  }
-
-  GroupOffsetsRead Answer(const ReadGroupOffsets& request, bool ask) {
-    GroupOffsetsRead reply{request.id, {}, {}};
-    const PartitionList list = ListOf(request.partitions, RD_KAFKA_OFFSET_INVALID);
-    const auto error = ask ? rd_kafka_committed(client_.get(), list.get(), kCallTimeoutMs)
-                           : RD_KAFKA_RESP_ERR__DESTROY;
-    reply.status = StatusOf(error, "looking up where " + options_.group + " stands");
-    for (int i = 0; i < list->cnt && reply.status.done(); ++i) {
-      const rd_kafka_topic_partition_t& each = list->elems[i];
-      if (each.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        reply.status = StatusOf(each.err, "looking up where " + options_.group + " stands");
-      }
-      reply.committed.push_back({each.partition, each.offset < 0 ? -1 : each.offset});
-    }
-    return reply;
-  }
-
-  PartitionList ListOf(const std::vector<int32_t>& partitions, int64_t offset) const {
-    PartitionList list = NewPartitionList(partitions.size());
-    for (const int32_t partition : partitions) {
-      rd_kafka_topic_partition_list_add(list.get(), options_.topic.c_str(), partition)->offset =
-          offset;
-    }
-    return list;
-  }
-
-  const LogPositionsOptions options_;
-  Client client_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void(bool ask)>> waiting_;  // guarded by mutex_, as is the next
-  bool stopping_ = false;
-  std::thread thread_;
-};
-
-KafkaLogPositions::KafkaLogPositions(LogPositionsOptions options, LogSink log)
-    : impl_(std::make_unique<Impl>(std::move(options), std::move(log))) {}
-
-KafkaLogPositions::~KafkaLogPositions() = default;
-
-void KafkaLogPositions::Submit(ReadLogEnd request, ReplyTo<LogEndRead> to) {
-  impl_->Submit(request, to);
+  thread_.join();
 }
+
+void KafkaLogPositions::Submit(ReadLogEnd request, ReplyTo<LogEndRead> to) { Queue(request, to); }
 void KafkaLogPositions::Submit(ReadGroupOffsets request, ReplyTo<GroupOffsetsRead> to) {
-  impl_->Submit(std::move(request), to);
+  Queue(std::move(request), to);
+}
+
+template <class R>
+void KafkaLogPositions::Queue(R request, ReplyTo<typename R::Reply> to) {
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back(
+      [this, request = std::move(request), to](bool ask) { to(Answer(request, ask)); });
+  changed_.notify_one();
+}
+
+void KafkaLogPositions::Run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    const auto answer = std::move(waiting_.front());
+    waiting_.pop_front();
+    const bool ask = !stopping_;
+    lock.unlock();
+    answer(ask);
+    lock.lock();
+  }
+}
+
+LogEndRead KafkaLogPositions::Answer(const ReadLogEnd& request, bool ask) {
+  LogEndRead reply{request.id, {}, -1};
+  const PartitionList list = ListOf(options_.topic, {request.partition}, RD_KAFKA_OFFSET_END);
+  // rd_kafka_query_watermark_offsets of 2.0 does not keep its timeout; this does.
+  const auto error = ask ? rd_kafka_offsets_for_times(client_->get(), list.get(), kCallTimeoutMs)
+                         : RD_KAFKA_RESP_ERR__DESTROY;
+  reply.status = StatusOf(error != RD_KAFKA_RESP_ERR_NO_ERROR ? error : list->elems[0].err,
+                          "looking up the end of " + options_.topic);
+  if (reply.status.done()) reply.offset = list->elems[0].offset;
+  return reply;
+}
+
+GroupOffsetsRead KafkaLogPositions::Answer(const ReadGroupOffsets& request, bool ask) {
+  GroupOffsetsRead reply{request.id, {}, {}};
+  const PartitionList list = ListOf(options_.topic, request.partitions, RD_KAFKA_OFFSET_INVALID);
+  const auto error = ask ? rd_kafka_committed(client_->get(), list.get(), kCallTimeoutMs)
+                         : RD_KAFKA_RESP_ERR__DESTROY;
+  reply.status = StatusOf(error, "looking up where " + options_.group + " stands");
+  for (int i = 0; i < list->cnt && reply.status.done(); ++i) {
+    const rd_kafka_topic_partition_t& each = list->elems[i];
+    if (each.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      reply.status = StatusOf(each.err, "looking up where " + options_.group + " stands");
+    }
+    reply.committed.push_back({each.partition, each.offset < 0 ? -1 : each.offset});
+  }
+  return reply;
 }
 
 }  // namespace fanline::kafka

@@ -4,8 +4,13 @@
 // not answer. The destructor answers waiting requests kLater.
 #pragma once
 
+#include <condition_variable>
+#include <deque>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 
 #include "backends/kafka/client_options.h"
 #include "fanline/base/log_sink.h"
@@ -13,6 +18,8 @@
 #include "fanline/ports/port.h"
 
 namespace fanline::kafka {
+
+class Client;
 
 struct LogPositionsOptions {
   ClientOptions client;
@@ -31,8 +38,19 @@ class KafkaLogPositions final : public Serves<ReadLogEnd>, public Serves<ReadGro
   void Submit(ReadGroupOffsets request, ReplyTo<GroupOffsetsRead> to) override;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  template <class R>
+  void Queue(R request, ReplyTo<typename R::Reply> to);
+  void Run();
+  LogEndRead Answer(const ReadLogEnd& request, bool ask);
+  GroupOffsetsRead Answer(const ReadGroupOffsets& request, bool ask);
+
+  const LogPositionsOptions options_;
+  const std::unique_ptr<Client> client_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void(bool ask)>> waiting_;  // guarded by mutex_, as is the next
+  bool stopping_ = false;
+  std::thread thread_;
 };
 
 }  // namespace fanline::kafka

@@ -14,14 +14,6 @@ namespace {
 constexpr int kCallTimeoutMs = 3000;
 constexpr Backoff kBackoff{std::chrono::milliseconds(50), std::chrono::seconds(3)};
 
-PartitionList ListOf(const std::string& topic, const std::vector<int32_t>& partitions,
-                     int64_t offset) {
-  PartitionList list = NewPartitionList(partitions.size());
-  for (const int32_t partition : partitions)
-    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = offset;
-  return list;
-}
-
 std::optional<UnixMs> ReadUntil(const rd_kafka_topic_partition_t& committed) {
   if (committed.metadata == nullptr) return std::nullopt;
   return ParseNumber<UnixMs>(

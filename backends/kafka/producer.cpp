@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,16 +18,18 @@ constexpr Duration kServeWait = std::chrono::milliseconds(100);
 constexpr Duration kBetweenSessions = std::chrono::milliseconds(500);
 constexpr size_t kShortReason = 1024;  // for a letter without its record
 
+}  // namespace
+
 // One request. It deletes itself when its last record is answered. `open_` counts the records under
 // way, plus one while Submit still adds records.
-class Request : public Delivery {
+class AppendRequest : public Delivery {
  public:
   // `unanswered` counts the requests not answered yet.
-  Request(std::atomic<size_t>& unanswered, std::string what)
+  AppendRequest(std::atomic<size_t>& unanswered, std::string what)
       : unanswered_(unanswered), what_(std::move(what)) {
     unanswered_.fetch_add(1, std::memory_order_relaxed);
   }
-  virtual ~Request() = default;
+  virtual ~AppendRequest() = default;
 
   void Adding() { open_.fetch_add(1, std::memory_order_relaxed); }
   // Who is told the result of the next record.
@@ -73,11 +71,13 @@ class Request : public Delivery {
   rd_kafka_resp_err_t failed_ = RD_KAFKA_RESP_ERR_NO_ERROR;   // the serving thread's
 };
 
+namespace {
+
 template <class Appended>
-class RequestOf final : public Request {
+class RequestOf final : public AppendRequest {
  public:
   RequestOf(std::atomic<size_t>& unanswered, std::string what, uint64_t id, ReplyTo<Appended> to)
-      : Request(unanswered, std::move(what)), id_(id), to_(to) {}
+      : AppendRequest(unanswered, std::move(what)), id_(id), to_(to) {}
 
  private:
   void Tell(Status status) override { to_({id_, std::move(status)}); }
@@ -87,11 +87,11 @@ class RequestOf final : public Request {
 };
 
 // Reports for each hint whether it was acknowledged.
-class HintsRequest final : public Request {
+class HintsRequest final : public AppendRequest {
  public:
   HintsRequest(std::atomic<size_t>& unanswered, std::string what, uint64_t id, size_t hints,
                ReplyTo<HintsAppended> to)
-      : Request(unanswered, std::move(what)), id_(id), to_(to) {
+      : AppendRequest(unanswered, std::move(what)), id_(id), to_(to) {
     hints_.reserve(hints);
     for (size_t hint = 0; hint < hints; ++hint) hints_.emplace_back(*this, hint);
   }
@@ -99,7 +99,7 @@ class HintsRequest final : public Request {
   Delivery* Next() override { return &hints_[given_++]; }
   void NotAdded(rd_kafka_resp_err_t why) override {
     refused_.push_back({given_ - 1, StatusFor(why)});
-    Request::NotAdded(why);
+    AppendRequest::NotAdded(why);
   }
 
  private:
@@ -135,10 +135,10 @@ class HintsRequest final : public Request {
   std::vector<HintsAppended::Failed> failed_;   // the serving thread's
 };
 
-class CallingRequest final : public Request {
+class CallingRequest final : public AppendRequest {
  public:
   CallingRequest(std::atomic<size_t>& unanswered, std::string what, Producer::Reply reply)
-      : Request(unanswered, std::move(what)), reply_(std::move(reply)) {}
+      : AppendRequest(unanswered, std::move(what)), reply_(std::move(reply)) {}
 
  private:
   void Tell(Status status) override {
@@ -156,59 +156,22 @@ struct Keyed {
 
 }  // namespace
 
-class Producer::Impl {
- public:
-  Impl(ProducerOptions options, LogSink log)
-      : options_(std::move(options)),
-        log_(std::move(log)),
-        session_(std::make_shared<ProducerSession>(options_, log_)),
-        server_([this] { Run(); }) {}
-  ~Impl() { Close(std::chrono::seconds(10)); }
+Producer::Producer(ProducerOptions options, LogSink log)
+    : options_(std::move(options)),
+      log_(std::move(log)),
+      session_(std::make_shared<ProducerSession>(options_, log_)),
+      server_([this] { Run(); }) {}
 
-  const ProducerOptions& options() const { return options_; }
-
-  // Appends one record per item, made by `keyed`.
-  template <class Items, class Appended, class F>
-  void Append(const std::string& topic, const Items& items, uint64_t id, ReplyTo<Appended> to,
-              F keyed);
-  void Submit(const AppendHints& request, ReplyTo<HintsAppended> to);
-  void Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to);
-  void Produce(const std::string& topic, const ProducerSession::Outgoing& record, Reply reply);
-  bool Flush(Duration limit);
-  void Close(Duration limit);
-
- private:
-  void SendDeadLetter(const DeadLetter& letter, const std::string& omitted,
-                      std::function<void(Status)> reply);
-  template <class Items, class F>
-  void SendAll(const std::string& topic, const Items& items, Request* open, F keyed);
-  rd_kafka_resp_err_t Send(const std::string& topic, const ProducerSession::Outgoing& record,
-                           Request* request);
-  void Run();
-  void Renew(std::unique_lock<std::mutex>& lock);
-  void End(std::shared_ptr<ProducerSession> session);
-
-  const ProducerOptions options_;
-  const LogSink log_;
-
-  std::atomic<size_t> unanswered_ = 0;  // requests
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  // Guarded by mutex_, which is held while sending. Null between two sessions and once closed.
-  std::shared_ptr<ProducerSession> session_;
-  bool closing_ = false;
-
-  std::thread server_;
-};
+Producer::~Producer() { Close(std::chrono::seconds(10)); }
 
 template <class Items, class Appended, class F>
-void Producer::Impl::Append(const std::string& topic, const Items& items, uint64_t id,
-                            ReplyTo<Appended> to, F keyed) {
+void Producer::Append(const std::string& topic, const Items& items, uint64_t id,
+                      ReplyTo<Appended> to, F keyed) {
   SendAll(topic, items, new RequestOf<Appended>(unanswered_, "appending to " + topic, id, to),
           keyed);
 }
 
-void Producer::Impl::Submit(const AppendHints& request, ReplyTo<HintsAppended> to) {
+void Producer::Submit(AppendHints request, ReplyTo<HintsAppended> to) {
   const std::string& topic = options_.hint_topic;
   auto* open =
       new HintsRequest(unanswered_, "appending to " + topic, request.id, request.hints.size(), to);
@@ -220,7 +183,7 @@ void Producer::Impl::Submit(const AppendHints& request, ReplyTo<HintsAppended> t
 }
 
 template <class Items, class F>
-void Producer::Impl::SendAll(const std::string& topic, const Items& items, Request* open, F keyed) {
+void Producer::SendAll(const std::string& topic, const Items& items, AppendRequest* open, F keyed) {
   {
     const Headers* made = nullptr;  // hints of one event share theirs
     HeadersHandle handle;
@@ -231,9 +194,8 @@ void Producer::Impl::SendAll(const std::string& topic, const Items& items, Reque
         made = record.headers;
         handle = made == nullptr || made->empty() ? HeadersHandle() : ToHandle(*made, 0);
       }
-      const rd_kafka_resp_err_t error =
-          Send(topic, {record.partition, record.key, record.value, handle.get()}, open);
-      if (MeaningOf(error).outcome == Outcome::kLater) break;  // a full queue stays full meanwhile
+      // A full queue stays full meanwhile.
+      if (!Send(topic, {record.partition, record.key, record.value, handle.get()}, open)) break;
     }
   }
   open->AllAdded();
@@ -244,7 +206,7 @@ void Producer::Impl::SendAll(const std::string& topic, const Items& items, Reque
 // refused for good, an error line names the origin and the letter counts as appended: the record
 // stays at its origin until retention removes it, whereas a blocked partition would lose all
 // records after it.
-void Producer::Impl::Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to) {
+void Producer::Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to) {
   auto letter = std::make_shared<const DeadLetter>(std::move(request.letter));
   const auto answer = [to, id = request.id](Status status) { to({id, std::move(status)}); };
   SendDeadLetter(*letter, "", [this, letter, answer](Status whole) {
@@ -268,8 +230,7 @@ void Producer::Impl::Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended
 }
 
 // `omitted`: why the record itself is left out; empty: it is included.
-void Producer::Impl::SendDeadLetter(const DeadLetter& letter, const std::string& omitted,
-                                    std::function<void(Status)> reply) {
+void Producer::SendDeadLetter(const DeadLetter& letter, const std::string& omitted, Reply reply) {
   const Record& record = letter.record;
   const std::string topic = DeadLetterTopic(record.topic);
   auto* open = new CallingRequest(unanswered_, "appending to " + topic, std::move(reply));
@@ -299,30 +260,28 @@ void Producer::Impl::SendDeadLetter(const DeadLetter& letter, const std::string&
   open->AllAdded();
 }
 
-void Producer::Impl::Produce(const std::string& topic, const ProducerSession::Outgoing& record,
-                             Reply reply) {
+void Producer::Produce(const std::string& topic, int32_t partition, std::string_view key,
+                       std::string_view value, const Headers& headers, Reply reply) {
+  const HeadersHandle handle = headers.empty() ? HeadersHandle() : ToHandle(headers, 0);
   auto* open = new CallingRequest(unanswered_, "appending to " + topic, std::move(reply));
   {
     const std::lock_guard lock(mutex_);
-    Send(topic, record, open);
+    Send(topic, {partition, key, value, handle.get()}, open);
   }
   open->AllAdded();
 }
 
-// Call with mutex_ held.
-rd_kafka_resp_err_t Producer::Impl::Send(const std::string& topic,
-                                         const ProducerSession::Outgoing& record,
-                                         Request* request) {
+bool Producer::Send(const std::string& topic, const Outgoing& record, AppendRequest* request) {
   request->Adding();
   Delivery* delivery = request->Next();
   const rd_kafka_resp_err_t error =
       session_ ? session_->Send(topic, record, delivery)
                : (closing_ ? RD_KAFKA_RESP_ERR__DESTROY : RD_KAFKA_RESP_ERR__FATAL);
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) request->NotAdded(error);
-  return error;
+  return MeaningOf(error).outcome != Outcome::kLater;
 }
 
-void Producer::Impl::Run() {
+void Producer::Run() {
   std::unique_lock lock(mutex_);
   while (session_ || !closing_) {
     if (!session_ || session_->fatal()) {
@@ -337,7 +296,7 @@ void Producer::Impl::Run() {
   }
 }
 
-void Producer::Impl::Renew(std::unique_lock<std::mutex>& lock) {
+void Producer::Renew(std::unique_lock<std::mutex>& lock) {
   std::shared_ptr<ProducerSession> old = std::exchange(session_, nullptr);
   lock.unlock();
   if (old) End(std::move(old));
@@ -352,12 +311,12 @@ void Producer::Impl::Renew(std::unique_lock<std::mutex>& lock) {
 }
 
 // Answers every record of the session before it is destroyed.
-void Producer::Impl::End(std::shared_ptr<ProducerSession> session) {
+void Producer::End(std::shared_ptr<ProducerSession> session) {
   session->GiveUp();
   while (session->in_flight() > 0) session->Serve(std::chrono::milliseconds(20));
 }
 
-bool Producer::Impl::Flush(Duration limit) {
+bool Producer::Flush(Duration limit) {
   const auto until = Clock::now() + limit;
   std::unique_lock lock(mutex_);
   // Polls, since answers given by other threads do not notify.
@@ -368,7 +327,7 @@ bool Producer::Impl::Flush(Duration limit) {
   return true;
 }
 
-void Producer::Impl::Close(Duration limit) {
+void Producer::Close(Duration limit) {
   if (!server_.joinable()) return;
   (void)Flush(limit);
   std::shared_ptr<ProducerSession> last;
@@ -382,57 +341,33 @@ void Producer::Impl::Close(Duration limit) {
   if (last) End(std::move(last));
 }
 
-Producer::Producer(ProducerOptions options, LogSink log)
-    : impl_(std::make_unique<Impl>(std::move(options), std::move(log))) {}
-
-Producer::~Producer() = default;
-
-void Producer::Submit(AppendHints request, ReplyTo<HintsAppended> to) {
-  impl_->Submit(request, to);
-}
-
 void Producer::Submit(AppendRelations request, ReplyTo<RelationsAppended> to) {
   const auto headers_of = [&](const RelationMessage& message) {
     const auto index = static_cast<size_t>(&message - request.messages.data());
     return request.headers.empty() ? nullptr : &request.headers.at(index);
   };
-  impl_->Append(impl_->options().relation_topic, request.messages, request.id, to,
-                [&](const RelationMessage& message) {
-                  return Keyed{.key = RelationLogKey(KeyOf(message)),
-                               .value = EncodeRelationMessage(message),
-                               .headers = headers_of(message)};
-                });
+  Append(options_.relation_topic, request.messages, request.id, to,
+         [&](const RelationMessage& message) {
+           return Keyed{.key = RelationLogKey(KeyOf(message)),
+                        .value = EncodeRelationMessage(message),
+                        .headers = headers_of(message)};
+         });
 }
 
 void Producer::Submit(AppendRetries request, ReplyTo<RetriesAppended> to) {
-  impl_->Append(
-      kRelationRetryTopic, request.retries, request.id, to, [](const RelationRetry& retry) {
-        return Keyed{.key = RelationLogKey(retry.edge), .value = EncodeRelationRetry(retry)};
-      });
+  Append(kRelationRetryTopic, request.retries, request.id, to, [](const RelationRetry& retry) {
+    return Keyed{.key = RelationLogKey(retry.edge), .value = EncodeRelationRetry(retry)};
+  });
 }
 
 void Producer::Submit(AppendEvent request, ReplyTo<EventAppended> to) {
   static const Headers headers = {{"content-type", std::string(kJsonContentType)}};
   const std::array events = {std::move(request)};
-  impl_->Append(
-      impl_->options().feed_topic, events, events[0].id, to, [](const AppendEvent& append) {
-        return Keyed{.key = ToString(append.event.post),
-                     .value = append.json.empty() ? EncodeEventJson(append.event) : append.json,
-                     .headers = &headers};
-      });
+  Append(options_.feed_topic, events, events[0].id, to, [](const AppendEvent& append) {
+    return Keyed{.key = ToString(append.event.post),
+                 .value = append.json.empty() ? EncodeEventJson(append.event) : append.json,
+                 .headers = &headers};
+  });
 }
-
-void Producer::Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to) {
-  impl_->Submit(std::move(request), to);
-}
-
-void Producer::Produce(const std::string& topic, int32_t partition, std::string_view key,
-                       std::string_view value, const Headers& headers, Reply reply) {
-  const HeadersHandle handle = headers.empty() ? HeadersHandle() : ToHandle(headers, 0);
-  impl_->Produce(topic, {partition, key, value, handle.get()}, std::move(reply));
-}
-
-bool Producer::Flush(Duration limit) { return impl_->Flush(limit); }
-void Producer::Close(Duration limit) { impl_->Close(limit); }
 
 }  // namespace fanline::kafka

@@ -17,11 +17,15 @@
 // from within the call if no record is under way any more.
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "backends/kafka/producer_options.h"
 #include "fanline/base/log_sink.h"
@@ -33,6 +37,10 @@
 #include "fanline/wire/relation_log.h"
 
 namespace fanline::kafka {
+
+class AppendRequest;
+class ProducerSession;
+struct Outgoing;
 
 class Producer final : public Serves<AppendHints>,
                        public Serves<AppendRelations>,
@@ -78,8 +86,30 @@ class Producer final : public Serves<AppendHints>,
   void Close(Duration limit);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  // Appends one record per item, made by `keyed`.
+  template <class Items, class Appended, class F>
+  void Append(const std::string& topic, const Items& items, uint64_t id, ReplyTo<Appended> to,
+              F keyed);
+  template <class Items, class F>
+  void SendAll(const std::string& topic, const Items& items, AppendRequest* open, F keyed);
+  void SendDeadLetter(const DeadLetter& letter, const std::string& omitted, Reply reply);
+  // Under mutex_. False: do not go on now, as with a full queue.
+  bool Send(const std::string& topic, const Outgoing& record, AppendRequest* request);
+  void Run();
+  void Renew(std::unique_lock<std::mutex>& lock);
+  static void End(std::shared_ptr<ProducerSession> session);
+
+  const ProducerOptions options_;
+  const LogSink log_;
+
+  std::atomic<size_t> unanswered_ = 0;  // requests
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_, which is held while sending. Null between two sessions and once closed.
+  std::shared_ptr<ProducerSession> session_;
+  bool closing_ = false;
+
+  std::thread server_;
 };
 
 }  // namespace fanline::kafka

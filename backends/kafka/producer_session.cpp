@@ -40,7 +40,7 @@ rd_kafka_vu_t Bytes(rd_kafka_vtype_t type, std::string_view bytes) {
 }
 
 rd_kafka_resp_err_t SendWithHeaders(rd_kafka_t* client, rd_kafka_topic_t* topic,
-                                    const ProducerSession::Outgoing& record, Delivery* delivery) {
+                                    const Outgoing& record, Delivery* delivery) {
   HeadersHandle headers(rd_kafka_headers_copy(record.headers));
   std::array<rd_kafka_vu_t, 7> fields = {Field(RD_KAFKA_VTYPE_RKT),
                                          Field(RD_KAFKA_VTYPE_PARTITION),

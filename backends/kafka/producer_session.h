@@ -21,15 +21,15 @@ class Delivery {
   ~Delivery() = default;
 };
 
+struct Outgoing {
+  int32_t partition = kAnyPartition;
+  std::string_view key;  // empty: none
+  std::string_view value;
+  const rd_kafka_headers_t* headers = nullptr;  // copied
+};
+
 class ProducerSession {
  public:
-  struct Outgoing {
-    int32_t partition = kAnyPartition;
-    std::string_view key;  // empty: none
-    std::string_view value;
-    const rd_kafka_headers_t* headers = nullptr;  // copied
-  };
-
   ProducerSession(const ProducerOptions& options, const LogSink& log);
 
   // Queues a copy. `delivery` gets the result later, unless this returns an error.

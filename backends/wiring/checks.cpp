@@ -49,12 +49,6 @@ Status CheckStamps(kafka::Admin& admin, const std::string& topic) {
                        "; set it to " + kafka::kLogAppendTime + ", as feedctl topics create does");
 }
 
-// Only the metric needs this. Brokers that do not report their settings are no reason to wait.
-void ShowRetention(kafka::Admin& admin, const std::string& topic, RetentionGauge& gauge) {
-  std::string retention;
-  if (admin.ReadConfig(topic, kRetention, &retention).done()) gauge.Show(retention);
-}
-
 Status CheckPartitions(kafka::Admin& admin, const std::string& topic, int32_t at_start) {
   int32_t found = 0;
   const Status status = admin.CountPartitions(topic, &found);
@@ -115,10 +109,13 @@ void Checks::AwaitTopic(const kafka::ClientOptions& client, const std::string& t
 
 void Checks::AwaitTopicAndLetters(const kafka::ClientOptions& client, const std::string& topic,
                                   uint32_t partitions) {
-  const auto retention = std::make_shared<RetentionGauge>(process_.registry, topic);
-  AwaitAndStand("topic " + topic, [&admin = AdminOf(client), topic, partitions, retention] {
+  AwaitAndStand("topic " + topic, [this, &admin = AdminOf(client), topic, partitions] {
     const Status status = CheckTopic(admin, topic, partitions);
-    if (status.done()) ShowRetention(admin, topic, *retention);
+    // Only the metric needs this. Brokers that do not report their settings are no reason to wait.
+    std::string retention;
+    if (status.done() && admin.ReadConfig(topic, kRetention, &retention).done()) {
+      ShowRetention(process_.registry, topic, retention);
+    }
     return status;
   });
   AwaitTopic(client, DeadLetterTopic(topic), 0);

@@ -11,6 +11,7 @@
 #include "daemon/clock.h"
 #include "daemon/options/options.h"
 #include "daemon/options/redact.h"
+#include "fanline/base/check.h"
 #include "fanline/base/rate_limit.h"
 
 namespace fanline::daemon {
@@ -18,9 +19,12 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kOwnKeys{"ts", "level", "component", "msg"};
 
-std::string_view NameOf(LogLevel level) {
-  constexpr std::array<std::string_view, 4> kNames{"debug", "info", "warn", "error"};
-  return kNames[static_cast<size_t>(level)];
+constexpr std::array<std::string_view, 4> kLevels{"debug", "info", "warn", "error"};
+
+LogLevel LevelOf(std::string_view name) {
+  const auto* at = std::find(kLevels.begin(), kLevels.end(), name);
+  FANLINE_CHECK(at != kLevels.end(), "a level of the log");
+  return static_cast<LogLevel>(at - kLevels.begin());
 }
 
 // Copies fields that must be changed before they are printed: keys that are ours, texts with
@@ -56,12 +60,8 @@ struct Log::Shared {
 };
 
 void AddOptions(OptionTable& table, LogOptions& options) {
-  table.Add("log-level",
-            ChoiceOf<LogLevel>(&options.level, {{"debug", LogLevel::kDebug},
-                                                {"info", LogLevel::kInfo},
-                                                {"warn", LogLevel::kWarn},
-                                                {"error", LogLevel::kError}}),
-            "the least severe lines that are logged");
+  table.Add("log-level", &options.level, "the least severe lines that are logged")
+      .OneOf({kLevels.begin(), kLevels.end()});
 }
 
 Log::Log(std::string component, LogOptions options)
@@ -70,7 +70,7 @@ Log::Log(std::string component, LogOptions options)
 Log::Log(std::string component, LogOptions options, std::ostream& out,
          std::function<UnixMs()> wall_clock)
     : component_(std::move(component)),
-      shared_(new Shared{options.level, std::move(wall_clock), out}) {}
+      shared_(new Shared{LevelOf(options.level), std::move(wall_clock), out}) {}
 
 LogSink Log::Sink() const {
   return
@@ -107,7 +107,7 @@ void Log::Write(LogLevel level, std::string_view message, std::span<const Field>
   if (level < shared_->level) return;
   PrintableFields line;
   line.AddOwn("ts", line.Keep(Rfc3339(shared_->wall_clock())));
-  line.AddOwn("level", NameOf(level));
+  line.AddOwn("level", kLevels[static_cast<size_t>(level)]);
   line.AddOwn("component", component_);
   line.AddOwn("msg", line.Keep(Redact(message)));
   for (const Field& field : fields) line.Add(field);

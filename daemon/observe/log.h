@@ -22,7 +22,7 @@ namespace fanline::daemon {
 class OptionTable;
 
 struct LogOptions {
-  LogLevel level = LogLevel::kInfo;  // lower levels are dropped
+  std::string level = "info";  // or debug, warn, error; lower levels are dropped
 };
 
 // --log-level

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "fanline/base/number.h"
 
@@ -145,13 +146,6 @@ struct Store {
     *target = std::move(*endpoint);
     return {};
   }
-
-  std::string operator()(const Choice& choice) const {
-    const auto at = std::find(choice.names.begin(), choice.names.end(), text);
-    if (at == choice.names.end()) return "is not one of " + Placeholder(choice);
-    choice.set(static_cast<size_t>(at - choice.names.begin()));
-    return {};
-  }
 };
 
 void AppendItems(std::string_view text, std::vector<std::string>& items) {
@@ -179,10 +173,6 @@ struct Show {
   std::string operator()(const std::vector<std::string>* target) const {
     return Join(*target, ",");
   }
-  std::string operator()(const Choice& choice) const {
-    const size_t index = choice.get();
-    return index < choice.names.size() ? choice.names[index] : std::string();
-  }
   template <typename T>
   std::string operator()(const T* target) const {
     if constexpr (kIsDuration<T>) {
@@ -198,7 +188,6 @@ struct NameType {
   std::string operator()(const bool*) const { return "true|false"; }
   std::string operator()(const Endpoint*) const { return "HOST:PORT"; }
   std::string operator()(const std::vector<std::string>*) const { return "LIST"; }
-  std::string operator()(const Choice& choice) const { return Join(choice.names, "|"); }
   template <typename T>
   std::string operator()(const T*) const {
     return kIsDuration<T> ? "DURATION" : "N";
@@ -231,14 +220,7 @@ std::string ShowValue(const OptionTarget& target) { return std::visit(Show{}, ta
 
 std::string ShowRange(const OptionTarget& target, const ValueRange& range) {
   return std::visit(
-      [&range](const auto& to) {
-        using T = std::remove_cvref_t<decltype(to)>;
-        if constexpr (std::is_pointer_v<T>) {
-          return RangeOf<std::remove_pointer_t<T>>(range);
-        } else {
-          return std::string();  // a choice
-        }
-      },
+      [&range](const auto* to) { return RangeOf<std::remove_cvref_t<decltype(*to)>>(range); },
       target);
 }
 

@@ -7,16 +7,13 @@
 //   durations      a whole number with its unit: 250us, 500ms, 2s, 1m, 1h
 //   endpoint       host:port
 //   list           comma-separated, empty items dropped; giving the flag twice appends
-//   choice         one of its names
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -24,36 +21,10 @@
 
 namespace fanline::daemon {
 
-// An enum given by name. Build it with ChoiceOf.
-struct Choice {
-  std::vector<std::string> names;
-  std::function<size_t()> get;      // index of the present value
-  std::function<void(size_t)> set;  // by index
-};
-
-// ChoiceOf(&config.level, {{"debug", Level::kDebug}, {"info", Level::kInfo}})
-template <typename E>
-Choice ChoiceOf(E* target, std::vector<std::pair<std::string, E>> values) {
-  Choice choice;
-  std::vector<E> by_index;
-  for (const auto& [name, value] : values) {
-    choice.names.push_back(name);
-    by_index.push_back(value);
-  }
-  choice.get = [target, by_index] {
-    size_t index = 0;
-    while (index < by_index.size() && by_index[index] != *target) ++index;
-    return index;
-  };
-  choice.set = [target, by_index](size_t index) { *target = by_index[index]; };
-  return choice;
-}
-
 // Where an option's value goes; what it holds before parsing is the default.
-using OptionTarget =
-    std::variant<std::string*, bool*, int32_t*, int64_t*, uint16_t*, uint32_t*, uint64_t*, double*,
-                 std::chrono::milliseconds*, std::chrono::microseconds*, Endpoint*,
-                 std::vector<std::string>*, Choice>;
+using OptionTarget = std::variant<std::string*, bool*, int32_t*, int64_t*, uint16_t*, uint32_t*,
+                                  uint64_t*, double*, std::chrono::milliseconds*,
+                                  std::chrono::microseconds*, Endpoint*, std::vector<std::string>*>;
 
 // Inclusive bounds of a number, or of a duration in its target's unit.
 struct ValueRange {

@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstring>
 #include <memory>
 #include <system_error>
 
 #include "daemon/clock.h"
+#include "fanline/base/number.h"
 
 namespace fanline::daemon {
 namespace {
@@ -22,12 +22,7 @@ std::string TextOf(const Environment& environment, std::string_view name) {
 }
 
 std::optional<int64_t> NumberOf(const Environment& environment, std::string_view name) {
-  const std::string text = TextOf(environment, name);
-  int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [parsed, error] = std::from_chars(text.data(), end, number);
-  if (text.empty() || error != std::errc() || parsed != end) return std::nullopt;
-  return number;
+  return ParseNumber<int64_t>(TextOf(environment, name));
 }
 
 }  // namespace

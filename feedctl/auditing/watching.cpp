@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
-#include <thread>
 
 #include "audit/look.h"
 #include "backends/kafka/tools/log_reader.h"
@@ -25,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kKafkaPatience = 5s;
-constexpr Duration kLongestSleep = 100ms;  // until an interrupt is noticed
+constexpr Duration kShortestSleep = 100ms;
 
 // How far hints are applied in each range, from Redis and Kafka. A range that nobody has claimed
 // yet is left out.
@@ -80,12 +79,6 @@ std::unique_ptr<daemon::Admin> Serve(const daemon::AdminOptions& options,
     return std::make_unique<daemon::Admin>(options, registry, health, log);
   } catch (const std::runtime_error& taken) {
     throw Failure(kExitConfig, std::string("--admin-listen: ") + taken.what());
-  }
-}
-
-void SleepUntil(Time until, const Interrupt& interrupt) {
-  for (Time now; !interrupt.requested() && (now = daemon::SystemNow().mono) < until;) {
-    std::this_thread::sleep_for(std::min(until - now, kLongestSleep));
   }
 }
 
@@ -145,7 +138,7 @@ void WatchTimelines(const Settings& settings, const mysql::Installation& install
     const Status read = reader.Read(&progress);
     health.SetReady("progress", read.done(), read.message);
     const Time next = watch.Step(progress, daemon::SystemNow().mono);
-    SleepUntil(std::max(next, daemon::SystemNow().mono + kLongestSleep), interrupt);
+    interrupt.Sleep(std::max(next - daemon::SystemNow().mono, kShortestSleep));
   }
 }
 

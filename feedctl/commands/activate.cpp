@@ -27,8 +27,7 @@ class Activate : public Command {
  public:
   Activate(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.AddPositional("reader", &given_, "whose timelines").Optional();
-    table.Add("from", &from_, "a file with a reader per line, also gzipped; - is stdin")
-        .Unit("FILE");
+    table.Add("from", &from_, "a file with a reader per line; - is stdin").Unit("FILE");
     table.Add("threads", &threads_, "rebuilds at once").Range(1, 64);
     options::AddOptions(table, settings.redis);
     options::AddOptions(table, settings.timelines);

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <map>
 #include <optional>
-#include <thread>
 
 #include "audit/timeline_check.h"
 #include "backends/mysql/posts/author_modes.h"
@@ -216,19 +215,11 @@ class Audit : public Command {
                      progress.At(++rebuilt);
                      return reader.Activate(user, result);
                    },
-                   [&](Duration time) { return Wait(time, interrupt); }},
+                   [&](Duration time) { return interrupt.Sleep(time); }},
                   limits_);
     RepairResult result;
     Require(repair.Run(wrong, &result), settings_);
     return result;
-  }
-
-  static bool Wait(Duration time, const Interrupt& interrupt) {
-    const Time until = daemon::SystemNow().mono + time;
-    for (Time now; !interrupt.requested() && (now = daemon::SystemNow().mono) < until;) {
-      std::this_thread::sleep_for(std::min(until - now, Duration(100ms)));
-    }
-    return !interrupt.requested();
   }
 
   mysql::Installation installation_;

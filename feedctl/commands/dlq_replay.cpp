@@ -4,13 +4,14 @@
 #include <utility>
 
 #include "backends/kafka/producer.h"
+#include "daemon/clock.h"
 #include "fanline/wire/relation_retry.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/dead_letters/letter_log.h"
 #include "feedctl/dead_letters/letter_options.h"
 #include "feedctl/dead_letters/letter_text.h"
 #include "feedctl/dead_letters/replayer.h"
-#include "feedctl/events/turn.h"
+#include "feedctl/events/pace.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 #include "feedctl/support/text.h"
@@ -119,7 +120,7 @@ class DlqReplay : public Command {
     } else {
       // Marks the letters already sent before waiting for the next one's turn.
       if (pace.WaitBefore(sent_, daemon::SystemNow().mono) > Duration::zero()) replayer->Finish();
-      if (!AwaitTurn(pace, sent_, interrupt)) return false;
+      if (!interrupt.Sleep(pace.WaitBefore(sent_, daemon::SystemNow().mono))) return false;
       ++sent_;
       replayer->Take(std::move(letter), plan);
     }

@@ -29,9 +29,10 @@ constexpr uint64_t kMostAppendsUnderWay = 100;
 class Import : public Command {
  public:
   Import(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
-    table.AddPositional("file", &file_,
-                        "an edge list, also gzipped; - is stdin. A line is who follows and whom, "
-                        "two ids; # begins a comment");
+    table.AddPositional(
+        "file", &file_,
+        "an edge list; - is stdin. A line is who follows and whom, two ids; # begins "
+        "a comment");
     table.Add("id-offset", &id_offset_, "added to every id of the file; 1 when it counts from 0");
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.mysql);

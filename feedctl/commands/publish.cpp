@@ -1,12 +1,13 @@
 // feedctl publish: one post, or a file of events of any kind.
 #include <cstdio>
 
+#include "daemon/clock.h"
 #include "fanline/model/created_at.h"
 #include "fanline/wire/event_codec.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/events/event_sender.h"
 #include "feedctl/events/event_text.h"
-#include "feedctl/events/turn.h"
+#include "feedctl/events/pace.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/json.h"
 #include "feedctl/support/line_reader.h"
@@ -34,8 +35,7 @@ class Publish : public Command {
         .Unit("MS");
     table
         .Add("from", &from_,
-             "instead of one post: a file with an event per line in JSON, of any kind, also "
-             "gzipped; - is stdin")
+             "instead of one post: a file with an event per line in JSON, of any kind; - is stdin")
         .Unit("FILE");
     table.Add("rate", &rate_, "events per second with --from; 0 is as fast as can be")
         .Range(0, 10'000'000);
@@ -100,7 +100,8 @@ class Publish : public Command {
     for (uint64_t sent = 0; lines.Next(&line) && !interrupt.requested();) {
       if (IsBlank(line)) continue;
       const FeedEvent event = Decode(lines, line, sender);
-      if (!AwaitTurn(pace, sent, interrupt) || !sender.failure().done()) return;
+      const bool goes_on = interrupt.Sleep(pace.WaitBefore(sent, daemon::SystemNow().mono));
+      if (!goes_on || !sender.failure().done()) return;
       sender.Send(event, line);
       if (++sent % 256 == 0 || rate_ > 0) progress.At(sender.acknowledged());
     }

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 
 #include "backends/mysql/repairs/counter_repair.h"
 #include "backends/mysql/repairs/counter_walk.h"
+#include "backends/mysql/sql/chunks.h"
+#include "backends/mysql/sql/shard_connections.h"
 #include "daemon/clock.h"
 #include "fanline/ports/counter_store.h"
 #include "feedctl/commands/command.h"
@@ -38,6 +41,15 @@ struct Tally {
   uint64_t counters() const { return users * 2; }
 };
 
+struct Shards {
+  mysql::ShardConnections connections;
+  const ShardMap map;
+
+  Status On(UserId user, const std::function<void(mysql::Connection&)>& call) {
+    return connections.Run(map.ShardOf(user), call);
+  }
+};
+
 class RelationsCounters : public Command {
  public:
   RelationsCounters(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
@@ -50,16 +62,15 @@ class RelationsCounters : public Command {
   int Run(Interrupt& interrupt) override {
     const std::vector<UserId> users = Given();
     const mysql::Installation installation = ReadInstalled(settings_);
-    mysql::ShardConnections connections(options::ToConfig(settings_.mysql),
-                                        {.read_timeout = mysql::kLongestCount});
-    mysql::CounterRepair repair(connections, installation.shard_map);
-    mysql::CounterWalk walk(connections, installation.shard_map);
+    Shards shards{mysql::ShardConnections(options::ToConfig(settings_.mysql),
+                                          {.read_timeout = mysql::kLongestCount}),
+                  installation.shard_map};
 
     const Interrupt::Graceful graceful(interrupt);
     const Time begin = daemon::SystemNow().mono;
     Tally tally;
-    const Status status = users.empty() ? CountEverybody(walk, repair, interrupt, tally)
-                                        : CountThese(users, repair, interrupt, tally);
+    const Status status = users.empty() ? CountEverybody(shards, interrupt, tally)
+                                        : CountThese(users, shards, interrupt, tally);
     tally.complete = status.done() && !interrupt.requested();
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
     if (status.done() || tally.users + tally.differing > 0) {
@@ -78,50 +89,61 @@ class RelationsCounters : public Command {
     return users;
   }
 
-  Status CountThese(const std::vector<UserId>& users, mysql::CounterRepair& repair,
-                    const Interrupt& interrupt, Tally& tally) const {
+  Status CountThese(const std::vector<UserId>& users, Shards& shards, const Interrupt& interrupt,
+                    Tally& tally) const {
     Progress progress(kProgress, "users", users.size());
     for (const UserId user : users) {
       if (interrupt.requested()) break;
-      Status status = Count({&user, 1}, repair, interrupt, tally);
+      Status status = Count({&user, 1}, shards, interrupt, tally);
       if (!status.done()) return status;
       progress.At(tally.users);
     }
     return Status::Done();
   }
 
-  Status CountEverybody(mysql::CounterWalk& walk, mysql::CounterRepair& repair,
-                        const Interrupt& interrupt, Tally& tally) const {
+  Status CountEverybody(Shards& shards, const Interrupt& interrupt, Tally& tally) const {
     Progress progress(kProgress, "users", 0);
-    std::vector<UserId> page;
-    do {
-      Status status = walk.Next(&page);
-      if (status.done()) status = Count(page, repair, interrupt, tally);
-      if (!status.done()) return status;
-      progress.At(tally.users);
-    } while (!page.empty() && !interrupt.requested());
-    return Status::Done();
+    Status status;
+    for (Shard shard = 0; shard < shards.map.shards(); ++shard) {
+      mysql::OwnersPage page{.owners = {}, .known = UserId{}};
+      while (page.known && status.done() && !interrupt.requested()) {
+        status = shards.connections.Run(shard, [&, after = *page.known](auto& connection) {
+          page = mysql::ReadOwners(connection, shards.map, after);
+        });
+        if (!status.done()) break;
+        mysql::ForEachChunk(page.owners, kUsersAtOnce, [&](std::span<const UserId> users) {
+          if (!status.done() || interrupt.requested()) return;
+          status = Count(users, shards, interrupt, tally);
+          progress.At(tally.users);
+        });
+      }
+    }
+    return status;
   }
 
   // `users` are of one shard.
-  Status Count(std::span<const UserId> users, mysql::CounterRepair& repair,
-               const Interrupt& interrupt, Tally& tally) const {
+  Status Count(std::span<const UserId> users, Shards& shards, const Interrupt& interrupt,
+               Tally& tally) const {
     std::vector<mysql::CountersSeen> seen;
-    Status status = repair.Look(users, &seen);
+    Status status = shards.On(users.front(), [&](mysql::Connection& connection) {
+      seen = mysql::LookAt(connection, users);
+    });
     for (const auto& [user, followed, followers] : seen) {
       if (repair_ && interrupt.requested()) break;
-      status = Settle({user, Counter::kFollowed}, followed, repair, tally);
-      if (status.done()) status = Settle({user, Counter::kFollowers}, followers, repair, tally);
+      status = Settle({user, Counter::kFollowed}, followed, shards, tally);
+      if (status.done()) status = Settle({user, Counter::kFollowers}, followers, shards, tally);
       if (!status.done()) break;
       ++tally.users;
     }
     return status;
   }
 
-  Status Settle(const UserCounter& counter, mysql::CounterFound found, mysql::CounterRepair& repair,
+  Status Settle(const UserCounter& counter, mysql::CounterFound found, Shards& shards,
                 Tally& tally) const {
     if (repair_ && found.drift() != 0) {
-      Status status = repair.Repair(counter, &found);
+      Status status = shards.On(counter.user, [&](mysql::Connection& connection) {
+        found = mysql::RepairOne(connection, counter);
+      });
       if (!status.done()) return status;
     }
     const int64_t drift = found.drift();
@@ -184,6 +206,7 @@ class RelationsCounters : public Command {
   }
 
   static constexpr const char* kProgress = "comparing counters";
+  static constexpr size_t kUsersAtOnce = 250;
 
   std::vector<std::string> given_;
   bool repair_ = false;

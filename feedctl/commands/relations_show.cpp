@@ -64,16 +64,16 @@ class Reader {
   // Reads the rows before and after it reads the waiting changes. If the rows did not change and
   // nothing waits, every change that led to their versions is done.
   void Look(Report& report) {
-    const mysql::EdgeRows before = Rows(report.seen.edge);
+    const RowsOfEdge before = Rows(report.seen.edge);
     ReadWaiting(report);
-    const mysql::EdgeRows after = Rows(report.seen.edge);
-    report.seen.forward = after.forward.state();
-    report.seen.reverse = after.reverse.state();
+    const RowsOfEdge after = Rows(report.seen.edge);
+    report.seen.forward = after.forward;
+    report.seen.reverse = after.reverse;
     report.seen.settled = before.forward == after.forward && before.reverse == after.reverse;
   }
 
-  mysql::EdgeRows Rows(const EdgeKey& edge) {
-    std::vector<mysql::EdgeRows> rows;
+  RowsOfEdge Rows(const EdgeKey& edge) {
+    std::vector<RowsOfEdge> rows;
     repair_.ReadReverseThenForward({&edge, 1}, &rows);
     Require(rows.front().status, settings_);
     return rows.front();
@@ -83,13 +83,19 @@ class Reader {
     const EdgeKey edge = report.seen.edge;
     const EdgeKey pair{std::min(edge.src, edge.dst), std::max(edge.src, edge.dst)};
     bool all_of_edge = false, all_of_pair = false;
-    std::vector<LoggedChange> of_pair;
-    Require(log_.ReadPendingOf(report.forward_shard, ChangeKind::kEdge, edge, kMostLookedAt,
-                               &report.waiting, &all_of_edge),
-            settings_);
-    Require(log_.ReadPendingOf(mysql::PairShard(map_, pair.src, pair.dst), ChangeKind::kFriendship,
-                               pair, kMostLookedAt, &of_pair, &all_of_pair),
-            settings_);
+    const auto read = [this](Shard shard, ChangeKind kind, const EdgeKey& of, bool* all) {
+      std::vector<LoggedChange> found;
+      Require(connections_.Run(shard,
+                               [&](mysql::Connection& connection) {
+                                 found = mysql::PendingChangesOf(connection, kind, of,
+                                                                 kMostLookedAt, all);
+                               }),
+              settings_);
+      return found;
+    };
+    report.waiting = read(report.forward_shard, ChangeKind::kEdge, edge, &all_of_edge);
+    const auto of_pair = read(mysql::PairShard(map_, pair.src, pair.dst), ChangeKind::kFriendship,
+                              pair, &all_of_pair);
     report.seen.changes_waiting = report.waiting.size();
     report.seen.friendship_waiting = !of_pair.empty();
     report.seen.all_seen = all_of_edge && all_of_pair;
@@ -100,7 +106,6 @@ class Reader {
   const ShardMap map_;
   mysql::ShardConnections connections_;
   mysql::EdgeRepair repair_{connections_, map_};
-  mysql::ChangeLog log_{connections_};
 };
 
 std::string StateText(const EdgeState& state) {

@@ -4,7 +4,7 @@
 #include "backends/redis/key_sweeper.h"
 #include "daemon/clock.h"
 #include "feedctl/commands/command.h"
-#include "feedctl/events/turn.h"
+#include "feedctl/events/pace.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/json.h"
 #include "feedctl/support/progress.h"
@@ -46,7 +46,8 @@ class TimelinesDrop : public Command {
     while (!sweeper.done()) {
       Require(sweeper.Step(), settings_);
       progress.At(sweeper.deleted());
-      AwaitTurn(pace, sweeper.looked_at(), interrupt);  // Ctrl-C ends the process
+      // Ctrl-C ends the process.
+      interrupt.Sleep(pace.WaitBefore(sweeper.looked_at(), daemon::SystemNow().mono));
     }
   }
 

@@ -5,7 +5,6 @@
 
 #include "backends/kafka/admin.h"
 #include "backends/kafka/tools/group_lag.h"
-#include "backends/kafka/tools/log_reader.h"
 #include "backends/mysql/edges/change_log.h"
 #include "backends/mysql/installation/owned_ranges.h"
 #include "backends/mysql/installation/settings.h"
@@ -15,14 +14,12 @@
 #include "fanline/wire/relation_log.h"
 #include "fanline/wire/relation_retry.h"
 #include "feedctl/dead_letters/letter_log.h"
-#include "feedctl/doctor/oldest_record.h"
 #include "feedctl/support/explain.h"
 
 namespace fanline::feedctl {
 namespace {
 
 constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
-constexpr Duration kOldestTime = std::chrono::seconds(5);  // for one topic; no read begins later
 constexpr const char* kSetItRight = "set right what it names";
 constexpr const char* kLookAtItsLog = "look at that service's own log";
 constexpr int64_t kMostLetters = 10'000;  // looked at per topic
@@ -54,7 +51,9 @@ bool AskTables(mysql::ShardConnections& connections, Shard shard, const Settings
 
 Status AskRows(mysql::ShardConnections& connections, Shard shard, std::optional<uint64_t> closings,
                ShardFacts& facts) {
-  Status status = connections.Run(shard, [&](mysql::Connection& connection) {
+  return connections.Run(shard, [&](mysql::Connection& connection) {
+    const auto oldest = mysql::PendingChanges(connection, 0, 1);
+    if (!oldest.empty()) facts.oldest_change_s = SecondsSince(oldest.front().written_at);
     facts.crashes = mysql::ReadUnsettledStarts(connection);
     facts.open_breakers.clear();
     if (!closings) return;
@@ -62,10 +61,6 @@ Status AskRows(mysql::ShardConnections& connections, Shard shard, std::optional<
       facts.open_breakers.push_back(edges + " on shard " + std::to_string(of));
     }
   });
-  std::vector<LoggedChange> oldest;
-  if (status.done()) status = mysql::ChangeLog(connections).ReadPending(shard, 0, 1, &oldest);
-  if (!oldest.empty()) facts.oldest_change_s = SecondsSince(oldest.front().written_at);
-  return status;
 }
 
 // `row`: whether the shard holds the installation's row.
@@ -102,8 +97,7 @@ class KafkaAsker {
   explicit KafkaAsker(const Settings& settings)
       : settings_(settings),
         options_(options::ToOptions(settings.kafka, kClientId)),
-        admin_(options_, kKafkaTimeout, [](LogLevel, const std::string&) {}),
-        reader_(options_, kKafkaTimeout, [](LogLevel, const std::string&) {}) {}
+        admin_(options_, kKafkaTimeout, [](LogLevel, const std::string&) {}) {}
 
   // No broker answers at all. If only some log or group fails, the others may still be asked.
   bool silent() const { return silent_; }
@@ -128,7 +122,6 @@ class KafkaAsker {
       facts.waiting += static_cast<uint64_t>(lag.records());
       facts.committed = facts.committed || lag.committed.has_value();
     }
-    AskOldest(log.topic, lags, facts);
     AskMembers(log, facts);
     return facts;
   }
@@ -171,26 +164,6 @@ class KafkaAsker {
     return status.done();
   }
 
-  void AskOldest(const std::string& topic, const std::vector<kafka::PartitionLag>& lags,
-                 LogFacts& facts) {
-    const auto read = [&](const kafka::LogSpan& first, UnixMs* written_at) {
-      const Status status = reader_.Read(topic, first, [&](const Record& record) {
-        *written_at = record.timestamp;
-        return false;
-      });
-      if (status.done()) return FirstRecord::kRead;
-      return reader_.found_corrupt() ? FirstRecord::kCorrupt : FirstRecord::kNotRead;
-    };
-    const Time until = daemon::SystemNow().mono + kOldestTime;
-    const OldestRecord oldest =
-        FindOldest(lags, read, [until] { return daemon::SystemNow().mono < until; });
-    if (oldest.written_at) facts.oldest_s = SecondsSince(*oldest.written_at);
-    facts.unread = oldest.unread;
-    for (const kafka::LogSpan& first : oldest.corrupt) {
-      facts.corrupt.push_back(std::to_string(first.partition) + "/" + std::to_string(first.from));
-    }
-  }
-
   void AskMembers(const Log& log, LogFacts& facts) {
     const auto owners = OwnersOf(log.group, log.topic);
     if (!owners) return;
@@ -202,7 +175,6 @@ class KafkaAsker {
   const Settings& settings_;
   const kafka::ClientOptions options_;
   kafka::Admin admin_;
-  kafka::LogReader reader_;
   bool silent_ = false;
 };
 

@@ -125,26 +125,12 @@ Check ChangesCheck(const std::optional<double>& oldest, const std::string& not_k
   return {kRelations, "changes", all_tell ? Level::kWell : Level::kNote, text};
 }
 
-// A corrupt record stays corrupt: waiting does not help.
-Check CorruptCheck(const LogFacts& log, const std::string& name, const std::string& waiting) {
-  std::string places;
-  for (const std::string& place : log.corrupt) places += (places.empty() ? "" : ", ") + place;
-  return {kLag,
-          name,
-          Level::kLook,
-          "corrupt records at " + places + " (partition/offset); " + waiting,
-          "move its leader to a good replica, or delete the records below the next good offset",
-          "stores.md#fanlinelogunreadable"};
-}
-
 Check LogCheck(const LogFacts& log) {
   const std::string name = log.topic + " (" + log.group + ")";
   if (!log.asked) return NotKnown(kLag, name.c_str(), kKafkaIsAway);
   if (log.away) return Away(kLag, name, log.away);
   if (!log.exists) return NoTopic(kLag, name);
-  std::string text = Counted(log.waiting, "record") + (log.waiting == 1 ? " waits" : " wait");
-  if (log.oldest_s && log.waiting > 0) text += ", the oldest for " + Aged(*log.oldest_s);
-  if (!log.corrupt.empty()) return CorruptCheck(log, name, text);
+  const std::string text = Counted(log.waiting, "record") + (log.waiting == 1 ? " waits" : " wait");
   const bool nobody = log.members && *log.members == 0;
   const bool unused = nobody && !log.of_posts && !log.committed && log.waiting == 0;
   if (unused) return {kLag, name, Level::kNote, "nobody reads it, and nothing was written"};
@@ -156,12 +142,8 @@ Check LogCheck(const LogFacts& log) {
             "start " + log.program,
             log.of_posts ? "daemons.md#fanlinenobodydelivers" : "daemons.md#fanlinenobodymirrors"};
   }
-  if (log.members) text += ", " + Counted(*log.members, "reader");
-  if (log.unread > 0) {
-    text += "; the oldest of " + Counted(log.unread, "partition") + " is not known";
-    return {kLag, name, Level::kNote, text, "look again"};
-  }
-  return {kLag, name, Level::kWell, text};
+  const std::string readers = log.members ? ", " + Counted(*log.members, "reader") : "";
+  return {kLag, name, Level::kWell, text + readers};
 }
 
 }  // namespace

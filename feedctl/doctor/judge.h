@@ -59,12 +59,9 @@ struct LogFacts {
   bool asked = true;         // false: Kafka was already away
   Why away = {};
   bool exists = true;
-  std::optional<size_t> members = {};   // none: the group is rebalancing
-  bool committed = false;               // the group has committed at least once
-  uint64_t waiting = 0;                 // records
-  std::optional<double> oldest_s = {};  // the age of the oldest of them, if known
-  size_t unread = 0;  // partitions whose oldest record is unknown and may be older
-  std::vector<std::string> corrupt = {};  // "3/17": partition and offset of a corrupt record
+  std::optional<size_t> members = {};  // none: the group is rebalancing
+  bool committed = false;              // the group has committed at least once
+  uint64_t waiting = 0;                // records
 };
 
 struct LetterFacts {

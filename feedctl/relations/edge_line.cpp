@@ -1,5 +1,7 @@
 #include "feedctl/relations/edge_line.h"
 
+#include <optional>
+
 #include "fanline/base/number.h"
 #include "feedctl/support/text.h"
 
@@ -17,13 +19,13 @@ std::string_view TakeWord(std::string_view& rest) {
   return word;
 }
 
-BadEdge BadId(std::string_view word, std::optional<uint64_t> id_offset) {
+BadEdge BadId(std::string_view word, uint64_t id_offset) {
   std::string reason = QuotedShort(word);
-  if (word == "0" && id_offset.value_or(0) == 0) {
-    return {reason + " is no user id: ids begin at 1" + (id_offset ? "; pass --id-offset 1" : "")};
+  if (word == "0" && id_offset == 0) {
+    return {reason + " is no user id: ids begin at 1; pass --id-offset 1"};
   }
   return {reason + " is no user id: a whole number from 1 to 2^64-2" +
-          (id_offset.value_or(0) == 0 ? "" : " when --id-offset is added")};
+          (id_offset == 0 ? "" : " when --id-offset is added")};
 }
 
 std::optional<UserId> ParseUser(std::string_view word, uint64_t id_offset) {
@@ -34,17 +36,16 @@ std::optional<UserId> ParseUser(std::string_view word, uint64_t id_offset) {
 
 }  // namespace
 
-std::variant<EdgeKey, NoEdge, BadEdge> ParseEdgeLine(std::string_view line,
-                                                     std::optional<uint64_t> id_offset) {
+std::variant<EdgeKey, NoEdge, BadEdge> ParseEdgeLine(std::string_view line, uint64_t id_offset) {
   std::string_view rest = line;
   const std::string_view from_word = TakeWord(rest);
   if (from_word.empty() || from_word.front() == '#') return NoEdge{};
   const std::string_view to_word = TakeWord(rest);
   if (to_word.empty()) return BadEdge{"one id only; a line is two ids, who follows and whom"};
   if (!TakeWord(rest).empty()) return BadEdge{"more than two ids; a line is who follows and whom"};
-  const auto from = ParseUser(from_word, id_offset.value_or(0));
+  const auto from = ParseUser(from_word, id_offset);
   if (!from) return BadId(from_word, id_offset);
-  const auto to = ParseUser(to_word, id_offset.value_or(0));
+  const auto to = ParseUser(to_word, id_offset);
   if (!to) return BadId(to_word, id_offset);
   return EdgeKey{.src = *from, .dst = *to};
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -17,8 +16,7 @@ struct BadEdge {
 };
 
 // The first id follows the second. `id_offset` is added to both: graphs that count from 0 need 1.
-// None: the command has no --id-offset, so the reason does not mention it. Pure.
-std::variant<EdgeKey, NoEdge, BadEdge> ParseEdgeLine(
-    std::string_view line, std::optional<uint64_t> id_offset = std::nullopt);
+// Pure.
+std::variant<EdgeKey, NoEdge, BadEdge> ParseEdgeLine(std::string_view line, uint64_t id_offset);
 
 }  // namespace fanline::feedctl

@@ -2,13 +2,20 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <utility>
 
+#include "daemon/clock.h"
 #include "feedctl/support/failure.h"
 
 namespace fanline::feedctl {
+namespace {
+
+constexpr Duration kLongestNap = std::chrono::milliseconds(100);
+
+}  // namespace
 
 Interrupt::Interrupt() : watcher_([this] { Watch(); }) {}
 
@@ -32,6 +39,14 @@ void Interrupt::EndUnlessGraceful() {
   std::fprintf(stderr, "%sfeedctl: interrupted%s%s\n", line_end, advice_.empty() ? "" : "; ",
                advice_.c_str());
   _exit(kExitInterrupted);
+}
+
+bool Interrupt::Sleep(Duration time) const {
+  const Time until = daemon::SystemNow().mono + time;
+  for (Time now; !requested() && (now = daemon::SystemNow().mono) < until;) {
+    std::this_thread::sleep_for(std::min(until - now, kLongestNap));
+  }
+  return !requested();
 }
 
 void Interrupt::Advise(std::string advice) {

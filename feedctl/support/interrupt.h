@@ -10,6 +10,7 @@
 
 #include "daemon/signals.h"
 #include "daemon/wakeup.h"
+#include "fanline/base/time.h"
 
 namespace fanline::feedctl {
 
@@ -23,6 +24,9 @@ class Interrupt {
 
   // Any thread.
   bool requested() const { return stop_.requested(); }
+
+  // Returns after `time`, or soon after a request. False: requested.
+  bool Sleep(Duration time) const;
 
   // Advice to print after "interrupted".
   void Advise(std::string advice);

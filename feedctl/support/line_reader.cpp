@@ -1,5 +1,10 @@
 #include "feedctl/support/line_reader.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -7,11 +12,27 @@ namespace fanline::feedctl {
 namespace {
 
 constexpr size_t kReadBytes = 256 * 1024;
+constexpr int kLookForStopMs = 100;
+constexpr std::string_view kGzipMagic = "\x1f\x8b";
+
+int Open(const std::string& path) {
+  if (path == "-") return STDIN_FILENO;
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw Failure(kExitNoInput, "cannot open " + path + ": " + std::strerror(errno));
+  return fd;
+}
 
 }  // namespace
 
 LineReader::LineReader(const std::string& path, std::function<bool()> stop)
-    : source_(path, std::move(stop)), buffer_(kReadBytes) {}
+    : name_(path == "-" ? "stdin" : path),
+      stop_(std::move(stop)),
+      fd_(Open(path)),
+      buffer_(kReadBytes) {}
+
+LineReader::~LineReader() {
+  if (fd_ != STDIN_FILENO) close(fd_);
+}
 
 bool LineReader::Next(std::string_view* line) {
   size_t searched = begin_;
@@ -28,12 +49,24 @@ bool LineReader::Next(std::string_view* line) {
     *line = std::string_view(buffer_.data() + begin_, stop - begin_);
     if (line->ends_with('\r')) line->remove_suffix(1);
     begin_ = found ? stop + 1 : end_;
-    ++number_;
+    if (++number_ == 1 && line->starts_with(kGzipMagic)) {
+      throw Failure(kExitData, name_ + " is gzipped; pipe it through zcat and read stdin (-)");
+    }
     return true;
   }
 }
 
-// Moves the rest to the front and reads more after it. False: the end.
+bool LineReader::AwaitInput() {
+  while (!stopped_) {
+    pollfd waiting{fd_, POLLIN, 0};
+    const int ready = poll(&waiting, 1, kLookForStopMs);
+    if (ready > 0 || (ready < 0 && errno != EINTR)) return true;  // read will report an error
+    stopped_ = stop_ && stop_();
+  }
+  return false;
+}
+
+// Moves the rest to the front and reads what is available after it.
 bool LineReader::Fill() {
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;
@@ -43,8 +76,13 @@ bool LineReader::Fill() {
     throw Bad("the line is longer than " + std::to_string(kMaxLineBytes) + " bytes");
   }
   if (buffer_.size() < end_ + kReadBytes) buffer_.resize(end_ + kReadBytes);
-  const size_t got = source_.Read(buffer_.data() + end_, kReadBytes);
-  end_ += got;
+  ssize_t got = -1;
+  do {
+    if (!AwaitInput()) return false;
+    got = read(fd_, buffer_.data() + end_, kReadBytes);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) throw Failure(kExitIo, "cannot read " + name_ + ": " + std::strerror(errno));
+  end_ += static_cast<size_t>(got);
   return got > 0;
 }
 

@@ -1,4 +1,4 @@
-// The lines of a file, a gzipped file or stdin ("-"), each as soon as it has arrived.
+// The lines of a file or of stdin ("-"), each as soon as it has arrived.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "feedctl/support/byte_source.h"
 #include "feedctl/support/failure.h"
 
 namespace fanline::feedctl {
@@ -16,29 +15,36 @@ class LineReader {
  public:
   static constexpr size_t kMaxLineBytes = 1024 * 1024;
 
-  // As ByteSource.
+  // `stop` is called while there is nothing to read; true ends the input there. Failure 66 when the
+  // file cannot be opened.
   explicit LineReader(const std::string& path, std::function<bool()> stop = nullptr);
+  ~LineReader();
+  LineReader(const LineReader&) = delete;
+  LineReader& operator=(const LineReader&) = delete;
 
   // The next line without its end ("\n" or "\r\n"), valid until the next call; false at the end.
-  // Failures as ByteSource's, and 65 when a line is too long.
+  // Failure 74 when the file cannot be read, 65 when a line is too long or the file is gzipped.
   bool Next(std::string_view* line);
 
-  uint64_t number() const { return number_; }                 // of the last line, from 1
-  const std::string& name() const { return source_.name(); }  // "edges.txt", "stdin"
-  // "edges.txt:17"
-  std::string Where() const { return source_.name() + ":" + std::to_string(number_); }
+  uint64_t number() const { return number_; }  // of the last line, from 1
+  // "edges.txt:17", "stdin:17"
+  std::string Where() const { return name_ + ":" + std::to_string(number_); }
   // The failure for a bad last line.
   Failure Bad(const std::string& reason) const {
     return Failure(kExitData, Where() + ": " + reason);
   }
 
  private:
-  bool Fill();
+  bool AwaitInput();  // false: stopped
+  bool Fill();        // false: the end
 
-  ByteSource source_;
+  const std::string name_;
+  const std::function<bool()> stop_;
+  const int fd_;
   std::vector<char> buffer_;
   size_t begin_ = 0;  // buffer_[begin_, end_) is read and not yet returned
   size_t end_ = 0;
+  bool stopped_ = false;
   bool at_end_ = false;
   uint64_t number_ = 0;
 };

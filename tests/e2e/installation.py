@@ -123,12 +123,12 @@ class Installation(KeepsLogs):
         self.send([Event("unhidden", post, author, version=version)])
 
     def follow(self, reader, author):
-        self.feedctl.run("follow", lines=[f"{reader} {author}"])
+        self.feedctl.run("follow", "--reader", reader, "--author", author)
         self.wait_mirrored()
         self.ledger.follow(reader, author)
 
     def unfollow(self, reader, author):
-        self.feedctl.run("unfollow", lines=[f"{reader} {author}"])
+        self.feedctl.run("unfollow", "--reader", reader, "--author", author)
         self.wait_mirrored()
         self.ledger.unfollow(reader, author)
 

@@ -1,4 +1,4 @@
-// What feedctl import reads: an edge list, plain or gzipped.
+// What feedctl import reads: an edge list.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -37,7 +37,7 @@ Read ReadFile(std::string_view bytes, uint64_t id_offset) {
   return read;
 }
 
-// The plain way, for a file that is not packed.
+// The plain way, for a file that is not gzipped.
 Read ReadLines(std::string_view bytes, uint64_t id_offset) {
   Read read;
   uint64_t number = 0;

@@ -15,8 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-enum class Mode { kFast, kSafe };
-
 // A text that stands only where the input has it.
 constexpr std::string_view kMark = "s3cret";
 
@@ -57,7 +55,7 @@ struct Program {
   std::chrono::microseconds pause = 5us;
   Endpoint listen{"127.0.0.1", 9100};
   std::vector<std::string> brokers{"localhost:9092"};
-  Mode mode = Mode::kSafe;
+  std::string mode = "safe";
   std::string post;
   std::vector<std::string> posts;
   OptionTable table{"fanline-fuzz", "a program for fuzzing"};
@@ -76,7 +74,7 @@ struct Program {
     table.Add("pause", &pause, "a time");
     table.Add("listen", &listen, "a place");
     table.Add("kafka-brokers", &brokers, "a list");
-    table.Add("mode", ChoiceOf<Mode>(&mode, {{"fast", Mode::kFast}, {"safe", Mode::kSafe}}), "one");
+    table.Add("mode", &mode, "one").OneOf({"fast", "safe"});
     OptionTable& edit = table.AddCommand("edit", "a command");
     edit.AddPositional("post", &post, "an argument");
     edit.AddPositional("posts", &posts, "more of them").Optional();

@@ -6,14 +6,6 @@
 namespace fanline::kafka {
 namespace {
 
-PartitionList ListOf(const std::string& topic, int32_t partitions, int64_t offset) {
-  PartitionList list = NewPartitionList(static_cast<size_t>(partitions));
-  for (int32_t partition = 0; partition < partitions; ++partition) {
-    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = offset;
-  }
-  return list;
-}
-
 // The first failure of a call or of a partition in it.
 Status Judge(rd_kafka_resp_err_t error, const PartitionList& list, const std::string& what) {
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(error, what);
@@ -33,13 +25,13 @@ Status ReadGroupLag(const ClientOptions& options, const std::string& group,
       ClientConfig(options, {}, {{"group.id", group}, {"enable.auto.commit", "false"}}), LogSink(),
       nullptr);
   const int limit = ToMs(timeout);
-  const PartitionList committed = ListOf(topic, partitions, RD_KAFKA_OFFSET_INVALID);
+  const PartitionList committed = ListOfAll(topic, partitions, RD_KAFKA_OFFSET_INVALID);
   Status status = Judge(rd_kafka_committed(client.get(), committed.get(), limit), committed,
                         "looking up where " + group + " stands in " + topic);
   if (!status.done()) return status;
   // The ends last, so that a log that grows meanwhile does not look too short.
-  const PartitionList lows = ListOf(topic, partitions, RD_KAFKA_OFFSET_BEGINNING);
-  const PartitionList ends = ListOf(topic, partitions, RD_KAFKA_OFFSET_END);
+  const PartitionList lows = ListOfAll(topic, partitions, RD_KAFKA_OFFSET_BEGINNING);
+  const PartitionList ends = ListOfAll(topic, partitions, RD_KAFKA_OFFSET_END);
   for (const PartitionList* list : {&lows, &ends}) {
     status = Judge(rd_kafka_offsets_for_times(client.get(), list->get(), limit), *list,
                    "looking up what stands in " + topic);

@@ -46,35 +46,18 @@ class Fetching {
 
 }  // namespace
 
-class LogReader::Impl {
- public:
-  Impl(const ClientOptions& options, Duration patience, LogSink log)
-      : patience_(patience),
-        client_(RD_KAFKA_CONSUMER, ConfigOf(options), std::move(log), nullptr) {}
-
-  Status Look(const std::string& topic, int32_t partitions, UnixMs since,
-              std::vector<LogSpan>* spans);
-  Status Read(const std::string& topic, const LogSpan& span,
-              const std::function<bool(Record)>& take);
-  bool found_corrupt() const { return found_corrupt_; }
-
- private:
-  Status Offsets(const std::string& topic, int32_t partitions, int64_t which,
-                 std::vector<int64_t>* found);
-
-  const Duration patience_;
-  Client client_;
-  bool found_corrupt_ = false;
-};
+LogReader::LogReader(ClientOptions options, Duration patience, LogSink log)
+    : patience_(patience),
+      client_(std::make_unique<Client>(RD_KAFKA_CONSUMER, ConfigOf(options), std::move(log),
+                                       nullptr)) {}
+LogReader::~LogReader() = default;
 
 // `which`: a time, RD_KAFKA_OFFSET_BEGINNING or RD_KAFKA_OFFSET_END.
-Status LogReader::Impl::Offsets(const std::string& topic, int32_t partitions, int64_t which,
-                                std::vector<int64_t>* found) {
+Status LogReader::Offsets(const std::string& topic, int32_t partitions, int64_t which,
+                          std::vector<int64_t>* found) {
   const std::string what = "looking up what stands in " + topic;
-  const PartitionList list = NewPartitionList(static_cast<size_t>(partitions));
-  for (int32_t partition = 0; partition < partitions; ++partition)
-    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = which;
-  const auto error = rd_kafka_offsets_for_times(client_.get(), list.get(), ToMs(patience_));
+  const PartitionList list = ListOfAll(topic, partitions, which);
+  const auto error = rd_kafka_offsets_for_times(client_->get(), list.get(), ToMs(patience_));
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(error, what);
   found->clear();
   for (int i = 0; i < list->cnt; ++i) {
@@ -84,8 +67,8 @@ Status LogReader::Impl::Offsets(const std::string& topic, int32_t partitions, in
   return Status::Done();
 }
 
-Status LogReader::Impl::Look(const std::string& topic, int32_t partitions, UnixMs since,
-                             std::vector<LogSpan>* spans) {
+Status LogReader::Look(const std::string& topic, int32_t partitions, UnixMs since,
+                       std::vector<LogSpan>* spans) {
   std::vector<int64_t> from, to;
   Status status = Offsets(topic, partitions, since > 0 ? since : RD_KAFKA_OFFSET_BEGINNING, &from);
   if (status.done()) status = Offsets(topic, partitions, RD_KAFKA_OFFSET_END, &to);
@@ -99,12 +82,11 @@ Status LogReader::Impl::Look(const std::string& topic, int32_t partitions, UnixM
   return Status::Done();
 }
 
-Status LogReader::Impl::Read(const std::string& topic, const LogSpan& span,
-                             const std::function<bool(Record)>& take) {
-  found_corrupt_ = false;
+Status LogReader::Read(const std::string& topic, const LogSpan& span,
+                       const std::function<bool(Record)>& take) {
   if (span.empty()) return Status::Done();
   const std::string what = "reading " + topic + "/" + std::to_string(span.partition);
-  const TopicHandle handle(rd_kafka_topic_new(client_.get(), topic.c_str(), nullptr));
+  const TopicHandle handle(rd_kafka_topic_new(client_->get(), topic.c_str(), nullptr));
   if (!handle) return StatusOf(rd_kafka_last_error(), what);
   Fetching fetching(handle.get(), span.partition, span.from);
   if (fetching.error() != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(fetching.error(), what);
@@ -119,29 +101,12 @@ Status LogReader::Impl::Read(const std::string& topic, const LogSpan& span,
       if (message->offset >= span.to) return Status::Done();
       continue;
     }
-    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      found_corrupt_ = MeaningOf(message->err).reading == Reading::kCorrupt;
-      return StatusOf(message->err, what);
-    }
+    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(message->err, what);
     if (message->offset >= span.to) return Status::Done();
     until = MonoNow() + patience_;
     const bool last = message->offset + 1 == span.to;
     if (!take(RecordOf(*message, topic)) || last) return Status::Done();
   }
 }
-
-LogReader::LogReader(ClientOptions options, Duration patience, LogSink log)
-    : impl_(std::make_unique<Impl>(options, patience, std::move(log))) {}
-LogReader::~LogReader() = default;
-
-Status LogReader::Look(const std::string& topic, int32_t partitions, UnixMs since,
-                       std::vector<LogSpan>* spans) {
-  return impl_->Look(topic, partitions, since, spans);
-}
-Status LogReader::Read(const std::string& topic, const LogSpan& span,
-                       const std::function<bool(Record)>& take) {
-  return impl_->Read(topic, span, take);
-}
-bool LogReader::found_corrupt() const { return impl_->found_corrupt(); }
 
 }  // namespace fanline::kafka

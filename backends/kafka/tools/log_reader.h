@@ -17,6 +17,8 @@
 
 namespace fanline::kafka {
 
+class Client;
+
 // Records [from, to) of a partition.
 struct LogSpan {
   int32_t partition = 0;
@@ -44,12 +46,12 @@ class LogReader {
   Status Read(const std::string& topic, const LogSpan& span,
               const std::function<bool(Record)>& take);
 
-  // Whether the last Read ended at a corrupt record (a bad checksum).
-  [[nodiscard]] bool found_corrupt() const;
-
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  Status Offsets(const std::string& topic, int32_t partitions, int64_t which,
+                 std::vector<int64_t>* found);
+
+  const Duration patience_;
+  const std::unique_ptr<Client> client_;
 };
 
 }  // namespace fanline::kafka

@@ -48,6 +48,19 @@ std::vector<LoggedChange> PendingChanges(Connection& connection, uint64_t after,
   return changes;
 }
 
+std::vector<LoggedChange> PendingChangesOf(Connection& connection, ChangeKind kind,
+                                           const EdgeKey& edge, uint32_t most, bool* all) {
+  std::vector<LoggedChange> changes;
+  // Counts first. A row that was pending for the count and done before the search does no harm.
+  connection.Query(CountPendingSql(most + 1),
+                   [&](const Row& row) { *all = row.UInt64(1) <= most; });
+  connection.Query("SELECT * FROM (" + PendingChangesSql(0, most) + ") AS oldest WHERE kind = " +
+                       std::to_string(static_cast<int>(kind)) + " AND src = " + ToString(edge.src) +
+                       " AND dst = " + ToString(edge.dst) + " ORDER BY id",
+                   [&](const Row& row) { changes.push_back(ChangeOf(row)); });
+  return changes;
+}
+
 uint64_t NewestChange(Connection& connection) {
   uint64_t newest = 0;
   connection.Query("SELECT COALESCE(MAX(id), 0) FROM log1",
@@ -86,33 +99,6 @@ uint64_t PurgeChanges(Connection& connection, std::chrono::seconds keep, uint32_
     deleted += connection.Execute("DELETE FROM log1 WHERE done = 1 AND id IN " + IdList(chunk));
   });
   return deleted;
-}
-
-Status ChangeLog::ReadPending(Shard shard, uint64_t after, uint32_t limit,
-                              std::vector<LoggedChange>* out) {
-  return connections_.Run(
-      shard, [&](Connection& connection) { *out = PendingChanges(connection, after, limit); });
-}
-
-Status ChangeLog::ReadPendingOf(Shard shard, ChangeKind kind, const EdgeKey& edge, uint32_t most,
-                                std::vector<LoggedChange>* out, bool* all) {
-  const std::string sql = "SELECT * FROM (" + PendingChangesSql(0, most) +
-                          ") AS oldest WHERE kind = " + std::to_string(static_cast<int>(kind)) +
-                          " AND src = " + ToString(edge.src) + " AND dst = " + ToString(edge.dst) +
-                          " ORDER BY id";
-  return connections_.Run(shard, [&](Connection& connection) {
-    out->clear();
-    // Counts first. A row that was pending for the count and done before the search does no harm.
-    connection.Query(CountPendingSql(most + 1),
-                     [&](const Row& row) { *all = row.UInt64(1) <= most; });
-    connection.Query(sql, [&](const Row& row) { out->push_back(ChangeOf(row)); });
-  });
-}
-
-Status ChangeLog::MarkDone(Shard shard, const std::vector<LogRow>& rows) {
-  if (rows.empty()) return Status::Done();
-  return connections_.Run(shard,
-                          [&](Connection& connection) { MarkChangesDone(connection, rows); });
 }
 
 }  // namespace fanline::mysql

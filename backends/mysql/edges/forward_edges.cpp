@@ -148,13 +148,4 @@ bool FollowsAsManyAsMayBe(Connection& connection, const EdgeKey& edge, uint32_t 
   return full;
 }
 
-Status ForwardEdges::Change(const EdgeChange& change, ForwardChanged* out) {
-  *out = {};
-  if (Status status = CheckEdgeIds(change.src, change.dst); !status.done()) return status;
-  Status status = connections_.Run(map_.ShardOf(change.src), [&](Connection& connection) {
-    *out = ChangeForward(connection, change, most_followed_);
-  });
-  return status.done() ? mysql::StatusOf(*out, most_followed_) : status;
-}
-
 }  // namespace fanline::mysql

@@ -1,6 +1,6 @@
 // Changes of forward edges, the truth of who follows whom: row, version, counter and log1 row in
 // one transaction (schemas/sql/{change,follow}_edge.sql). The mirror then brings about the
-// reverse row. Blocking; one thread at a time.
+// reverse row.
 //
 // Idempotent: a state that already holds is not written again. If a connection is lost during a
 // commit, the change is requested again, and then the answer is that the state already held.
@@ -10,8 +10,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "backends/mysql/sql/shard_connections.h"
-#include "fanline/model/bucket.h"
+#include "backends/mysql/sql/connection.h"
 #include "fanline/model/edge.h"
 #include "fanline/ports/forward_edges.h"
 
@@ -56,21 +55,5 @@ Status TooOften(uint32_t most_followed);
 // connection to the shard of edge.src. Throws MysqlError.
 [[nodiscard]] bool FollowsAsManyAsMayBe(Connection& connection, const EdgeKey& edge,
                                         uint32_t most_followed);
-
-class ForwardEdges {
- public:
-  // `connections` and `map` outlive this.
-  ForwardEdges(ShardConnections& connections, const ShardMap& map,
-               uint32_t most_followed = kMostFollowed)
-      : connections_(connections), map_(map), most_followed_(most_followed) {}
-
-  // Never: an invalid id, src follows itself, or a limit (over_limit, again_in).
-  Status Change(const EdgeChange& change, ForwardChanged* out);
-
- private:
-  ShardConnections& connections_;
-  const ShardMap& map_;
-  const uint32_t most_followed_;
-};
 
 }  // namespace fanline::mysql

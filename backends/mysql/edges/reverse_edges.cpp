@@ -121,14 +121,4 @@ ReverseResult ApplyReverse(Connection& connection, std::span<const Edge> edges) 
   return result;
 }
 
-Status ReverseEdges::Apply(Shard shard, std::span<const Edge> edges, ReverseResult* out) {
-  *out = {};
-  for (const Edge& edge : edges) {
-    FANLINE_CHECK(map_.ShardOf(edge.dst) == shard, "edges of the shard that is asked");
-  }
-  if (edges.empty()) return Status::Done();
-  return connections_.Run(shard,
-                          [&](Connection& connection) { *out = ApplyReverse(connection, edges); });
-}
-
 }  // namespace fanline::mysql

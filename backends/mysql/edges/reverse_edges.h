@@ -1,14 +1,12 @@
 // Makes reverse edges agree with forward ones. Mirror, synchronous follows and repairs use it. The
 // higher version wins, so a change that comes late, twice or beside others leads to the same rows.
-// Blocking; one thread at a time.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "backends/mysql/sql/shard_connections.h"
-#include "fanline/model/bucket.h"
+#include "backends/mysql/sql/connection.h"
 #include "fanline/model/edge.h"
 
 namespace fanline::mysql {
@@ -30,19 +28,5 @@ struct ReverseResult {
 // key order and then the counters, each once, so that appliers wait for each other instead of
 // deadlocking. Every edge must have a version; one without has no forward row. Throws MysqlError.
 [[nodiscard]] ReverseResult ApplyReverse(Connection& connection, std::span<const Edge> edges);
-
-class ReverseEdges {
- public:
-  // `connections` and `map` outlive this.
-  ReverseEdges(ShardConnections& connections, const ShardMap& map)
-      : connections_(connections), map_(map) {}
-
-  // Calls ApplyReverse on `shard`.
-  Status Apply(Shard shard, std::span<const Edge> edges, ReverseResult* out);
-
- private:
-  ShardConnections& connections_;
-  const ShardMap& map_;
-};
 
 }  // namespace fanline::mysql

@@ -1,9 +1,9 @@
 #include "backends/mysql/installation/settings.h"
 
-#include <charconv>
 #include <string>
 
 #include "backends/mysql/sql/sql_text.h"
+#include "fanline/base/number.h"
 
 namespace fanline::mysql {
 namespace {
@@ -60,10 +60,7 @@ void SetReconcilerMode(Connection& connection, ReconcilerMode mode) {
 }
 
 uint64_t GetBreakerClosings(Connection& connection) {
-  const std::string value = Get(connection, kBreakerClosings);
-  uint64_t closings = 0;
-  std::from_chars(value.data(), value.data() + value.size(), closings);
-  return closings;
+  return ParseNumber<uint64_t>(Get(connection, kBreakerClosings)).value_or(0);
 }
 
 }  // namespace fanline::mysql

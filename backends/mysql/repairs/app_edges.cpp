@@ -1,8 +1,6 @@
 #include "backends/mysql/repairs/app_edges.h"
 
-#include <algorithm>
-#include <map>
-
+#include "backends/mysql/repairs/edge_repair.h"
 #include "backends/mysql/sql/sql_text.h"
 #include "fanline/base/check.h"
 
@@ -80,36 +78,19 @@ Status AppEdges::CheckTables() {
   return away;
 }
 
-void AppEdges::Read(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out) {
-  ReadReverse(edges, out);
-  ReadForward(edges, out);
-}
-
 void AppEdges::ReadReverse(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out) {
   out->assign(edges.size(), {});
-  Read(reverse_, edges, &EdgeKey::dst, &RowsOfEdge::reverse, out);
+  const auto read = [this](Shard shard, const auto& wanted, auto* rows) {
+    return Read(reverse_, shard, wanted, rows);
+  };
+  ReadRows(edges, &EdgeKey::dst, reverse_.map, read, &RowsOfEdge::reverse, out);
 }
 
 void AppEdges::ReadForward(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out) {
-  Read(forward_, edges, &EdgeKey::src, &RowsOfEdge::forward, out);
-}
-
-void AppEdges::Read(Side& side, std::span<const EdgeKey> edges, UserId EdgeKey::*owner,
-                    EdgeState RowsOfEdge::*row, std::vector<RowsOfEdge>* out) {
-  std::map<Shard, std::vector<EdgeKey>> by_shard;
-  for (const EdgeKey& edge : edges) by_shard[side.map.ShardOf(edge.*owner)].push_back(edge);
-  std::map<EdgeKey, EdgeState> found;
-  std::map<Shard, Status> results;
-  for (const auto& [shard, wanted] : by_shard) {
-    std::vector<Edge> rows;
-    results[shard] = Read(side, shard, wanted, &rows);
-    for (const Edge& each : rows) found[each.key()] = each.state();
-  }
-  for (size_t i = 0; i < edges.size(); ++i) {
-    RowsOfEdge& rows = out->at(i);
-    if (rows.status.done()) rows.status = results.at(side.map.ShardOf(edges[i].*owner));
-    rows.*row = found[edges[i]];
-  }
+  const auto read = [this](Shard shard, const auto& wanted, auto* rows) {
+    return Read(forward_, shard, wanted, rows);
+  };
+  ReadRows(edges, &EdgeKey::src, forward_.map, read, &RowsOfEdge::forward, out);
 }
 
 Status AppEdges::WriteForward(const Edge& edge, bool* written, Edge* now) {

@@ -35,9 +35,7 @@ class AppEdges {
   // such table or column, or does not show it to this user. The message names the option to change,
   // the shard and the table. Later: a shard is away, and nothing was found wrong.
   [[nodiscard]] Status CheckTables();
-  // Reads in the order that ReadEdges requires: all reverse rows before the first forward row.
-  void Read(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out);
-  // The two halves of that, in this order: the second completes what the first began.
+  // The two halves of ReadEdges, in this order: the second completes what the first began.
   void ReadReverse(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out);
   void ReadForward(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out);
   // Makes the row equal to `edge`, unless it already has that version or a newer one. *written:
@@ -57,9 +55,6 @@ class AppEdges {
   };
 
   static Status CheckTable(Side& side, const std::string& name, Shard shard);
-  // Reads the rows that lie with `owner`, and merges them into `out`.
-  static void Read(Side& side, std::span<const EdgeKey> edges, UserId EdgeKey::*owner,
-                   EdgeState RowsOfEdge::*row, std::vector<RowsOfEdge>* out);
   static Status Read(Side& side, Shard shard, std::span<const EdgeKey> edges,
                      std::vector<Edge>* out);
   static Status Write(Side& side, Shard shard, const Edge& edge, bool* written, Edge* now);

@@ -150,11 +150,6 @@ CounterFound RepairOne(Connection& connection, const UserCounter& counter) {
   return found;
 }
 
-Status CounterRepair::Repair(const UserCounter& counter, CounterFound* out) {
-  return connections_.Run(map_.ShardOf(counter.user),
-                          [&](Connection& connection) { *out = RepairOne(connection, counter); });
-}
-
 std::vector<CountersSeen> LookAt(Connection& connection, std::span<const UserId> users) {
   std::vector<CountersSeen> seen_by_user;
   if (users.empty()) return seen_by_user;
@@ -171,13 +166,6 @@ std::vector<CountersSeen> LookAt(Connection& connection, std::span<const UserId>
     found.rows += row.Int64(4);
   });
   return seen_by_user;
-}
-
-Status CounterRepair::Look(std::span<const UserId> users, std::vector<CountersSeen>* out) {
-  out->clear();
-  if (users.empty()) return Status::Done();
-  return connections_.Run(map_.ShardOf(users.front()),
-                          [&](Connection& connection) { *out = LookAt(connection, users); });
 }
 
 }  // namespace fanline::mysql

@@ -1,4 +1,4 @@
-// Repairs counters while their rows are being written. Blocking; one thread at a time.
+// Repairs counters while their rows are being written.
 //
 // One statement reads the counter, its epoch and the number of live rows from one snapshot. A
 // change writes row and counter in one transaction, so the difference is exactly the drift, and no
@@ -12,8 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/mysql/sql/shard_connections.h"
-#include "fanline/model/bucket.h"
+#include "backends/mysql/sql/connection.h"
 #include "fanline/model/ids.h"
 #include "fanline/ports/counter_store.h"
 
@@ -55,22 +54,5 @@ struct CountersSeen {
 // hundred, since one statement counts all their rows. Throws MysqlError.
 [[nodiscard]] std::vector<CountersSeen> LookAt(Connection& connection,
                                                std::span<const UserId> users);
-
-class CounterRepair {
- public:
-  // `connections` and `map` outlive this.
-  CounterRepair(ShardConnections& connections, const ShardMap& map)
-      : connections_(connections), map_(map) {}
-
-  // Calls RepairOne on the user's shard.
-  Status Repair(const UserCounter& counter, CounterFound* out);
-
-  // Calls LookAt; all users lie on one shard.
-  Status Look(std::span<const UserId> users, std::vector<CountersSeen>* out);
-
- private:
-  ShardConnections& connections_;
-  const ShardMap& map_;
-};
 
 }  // namespace fanline::mysql

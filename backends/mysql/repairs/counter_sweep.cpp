@@ -53,9 +53,7 @@ SweptPage SweepPage(Connection& connection, const ShardMap& map, std::chrono::se
                     uint32_t rows) {
   const Place place = ReadPlace(connection, every);
   if (!place.due) return {.over = true};
-  OwnersPage page = ReadOwners(connection, place.after, rows);
-  std::erase_if(page.owners,
-                [&](UserId owner) { return map.ShardOf(owner) != connection.shard(); });
+  OwnersPage page = ReadOwners(connection, map, place.after, rows);
   if (page.owners.size() > kListLimit) {
     page.owners.resize(kListLimit);
     page.known = page.owners.back();

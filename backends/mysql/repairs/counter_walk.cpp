@@ -42,22 +42,9 @@ std::string OwnersSql(UserId after, uint32_t rows) {
 
 }  // namespace
 
-Status CounterWalk::Next(std::vector<UserId>* users) {
-  users->clear();
-  while (shown_ == owners_.size() && shard_ < map_.shards()) {
-    Status status = ReadOwners();
-    if (!status.done()) return status;
-  }
-  const size_t count = std::min<size_t>(limits_.users, owners_.size() - shown_);
-  const auto begin = owners_.begin() + static_cast<ptrdiff_t>(shown_);
-  users->assign(begin, begin + static_cast<ptrdiff_t>(count));
-  shown_ += count;
-  return Status::Done();
-}
-
 // If a table has more rows than were read, its owners are known only up to the last one read. The
 // lowest of these bounds what is known of the shard. Owners above it are read again.
-OwnersPage ReadOwners(Connection& connection, UserId after, uint32_t rows) {
+OwnersPage ReadOwners(Connection& connection, const ShardMap& map, UserId after, uint32_t rows) {
   OwnersPage page;
   std::array<Read, std::size(kTables)> reads{};
   connection.Query(OwnersSql(after, rows), [&](const Row& row) {
@@ -70,22 +57,10 @@ OwnersPage ReadOwners(Connection& connection, UserId after, uint32_t rows) {
     if (read.rows == rows) page.known = std::min(page.known.value_or(read.last), read.last);
   }
   SortUnique(page.owners);
-  std::erase_if(page.owners, [&](UserId owner) { return page.known && owner > *page.known; });
-  return page;
-}
-
-Status CounterWalk::ReadOwners() {
-  OwnersPage page;
-  Status status = connections_.Run(shard_, [&](Connection& connection) {
-    page = mysql::ReadOwners(connection, last_, limits_.rows);
+  std::erase_if(page.owners, [&](UserId owner) {
+    return (page.known && owner > *page.known) || map.ShardOf(owner) != connection.shard();
   });
-  if (!status.done()) return status;
-  owners_ = std::move(page.owners);
-  std::erase_if(owners_, [&](UserId owner) { return map_.ShardOf(owner) != shard_; });
-  shown_ = 0;
-  last_ = page.known.value_or(UserId{});
-  if (!page.known) ++shard_;
-  return Status::Done();
+  return page;
 }
 
 }  // namespace fanline::mysql

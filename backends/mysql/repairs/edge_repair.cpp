@@ -15,45 +15,50 @@ Edge EdgeOf(const Row& row) {
 
 }  // namespace
 
+void ReadRows(std::span<const EdgeKey> edges, UserId EdgeKey::*owner, const ShardMap& map,
+              const ReadRowsOnShard& read, EdgeState RowsOfEdge::*row,
+              std::vector<RowsOfEdge>* out) {
+  std::map<Shard, std::vector<EdgeKey>> by_shard;
+  for (const EdgeKey& edge : edges) by_shard[map.ShardOf(edge.*owner)].push_back(edge);
+  std::map<EdgeKey, EdgeState> found;
+  std::map<Shard, Status> results;
+  for (auto& [shard, wanted] : by_shard) {
+    SortUnique(wanted);
+    std::vector<Edge> rows;
+    results[shard] = read(shard, wanted, &rows);
+    for (const Edge& each : rows) found[each.key()] = each.state();
+  }
+  for (size_t i = 0; i < edges.size(); ++i) {
+    RowsOfEdge& rows = out->at(i);
+    if (rows.status.done()) rows.status = results.at(map.ShardOf(edges[i].*owner));
+    rows.*row = found[edges[i]];
+  }
+}
+
 void EdgeRepair::ReadReverseThenForward(std::span<const EdgeKey> edges,
-                                        std::vector<EdgeRows>* out) {
+                                        std::vector<RowsOfEdge>* out) {
   ReadReverse(edges, out);
   ReadForward(edges, out);
 }
 
-void EdgeRepair::ReadReverse(std::span<const EdgeKey> edges, std::vector<EdgeRows>* out) {
+void EdgeRepair::ReadReverse(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out) {
   out->assign(edges.size(), {});
-  Read(edges, &EdgeKey::dst, ReverseRowsSql, &EdgeRows::reverse, out);
+  ReadRows(edges, &EdgeKey::dst, map_, By(ReverseRowsSql), &RowsOfEdge::reverse, out);
 }
 
-void EdgeRepair::ReadForward(std::span<const EdgeKey> edges, std::vector<EdgeRows>* out) {
-  Read(edges, &EdgeKey::src, ForwardRowsSql, &EdgeRows::forward, out);
+void EdgeRepair::ReadForward(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out) {
+  ReadRows(edges, &EdgeKey::src, map_, By(ForwardRowsSql), &RowsOfEdge::forward, out);
 }
 
-void EdgeRepair::Read(std::span<const EdgeKey> edges, UserId EdgeKey::*owner,
-                      std::string (*sql)(std::span<const EdgeKey>), Edge EdgeRows::*row,
-                      std::vector<EdgeRows>* out) {
-  std::map<Shard, std::vector<EdgeKey>> by_shard;
-  for (const EdgeKey& edge : edges) by_shard[map_.ShardOf(edge.*owner)].push_back(edge);
-  std::map<EdgeKey, Edge> found;
-  std::map<Shard, Status> results;
-  for (auto& [shard, wanted] : by_shard) {
-    SortUnique(wanted);
-    results[shard] = connections_.ReadTruth(shard, [&, &wanted = wanted](Connection& connection) {
-      ForEachChunk(wanted, kListLimit, [&](std::span<const EdgeKey> chunk) {
-        connection.Query(sql(chunk), [&](const Row& each) {
-          const Edge edge = EdgeOf(each);
-          found[edge.key()] = edge;
-        });
+ReadRowsOnShard EdgeRepair::By(std::string (*sql)(std::span<const EdgeKey>)) {
+  return [this, sql](Shard shard, const std::vector<EdgeKey>& edges, std::vector<Edge>* rows) {
+    return connections_.ReadTruth(shard, [&](Connection& connection) {
+      rows->clear();
+      ForEachChunk(edges, kListLimit, [&](std::span<const EdgeKey> chunk) {
+        connection.Query(sql(chunk), [&](const Row& row) { rows->push_back(EdgeOf(row)); });
       });
     });
-  }
-  for (size_t i = 0; i < edges.size(); ++i) {
-    EdgeRows& rows = out->at(i);
-    if (rows.status.done()) rows.status = results.at(map_.ShardOf(edges[i].*owner));
-    const auto one = found.find(edges[i]);
-    rows.*row = one == found.end() ? fanline::EdgeOf(edges[i], {}) : one->second;
-  }
+  };
 }
 
 Status EdgeRepair::Adopt(const Edge& edge, ForwardChanged* out) {

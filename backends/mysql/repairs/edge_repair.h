@@ -2,6 +2,7 @@
 // apply. Blocking; one thread at a time.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,14 +11,17 @@
 #include "backends/mysql/sql/shard_connections.h"
 #include "fanline/model/bucket.h"
 #include "fanline/model/edge.h"
+#include "fanline/ports/repair_store.h"
 
 namespace fanline::mysql {
 
-struct EdgeRows {
-  Status status;  // of this edge; a shard that is away fails only its own edges
-  Edge forward;   // ver 0: there is no row
-  Edge reverse;
-};
+// Reads the rows of edges that lie with `owner`, shard by shard, and merges them into `out`. `read`
+// reads those that there are on one shard; it is given each edge once.
+using ReadRowsOnShard =
+    std::function<Status(Shard shard, const std::vector<EdgeKey>& edges, std::vector<Edge>* rows)>;
+void ReadRows(std::span<const EdgeKey> edges, UserId EdgeKey::*owner, const ShardMap& map,
+              const ReadRowsOnShard& read, EdgeState RowsOfEdge::*row,
+              std::vector<RowsOfEdge>* out);
 
 class EdgeRepair {
  public:
@@ -28,19 +32,17 @@ class EdgeRepair {
   // Reads both rows of each edge, in the order of `edges`. All reverse rows are read before the
   // first forward row. A change commits the forward row first, so a reverse row that is read as
   // newer than its forward row really is newer, whatever is written meanwhile.
-  void ReadReverseThenForward(std::span<const EdgeKey> edges, std::vector<EdgeRows>* out);
+  void ReadReverseThenForward(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out);
   // The two halves of that, in this order: the second completes what the first began.
-  void ReadReverse(std::span<const EdgeKey> edges, std::vector<EdgeRows>* out);
-  void ReadForward(std::span<const EdgeKey> edges, std::vector<EdgeRows>* out);
+  void ReadReverse(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out);
+  void ReadForward(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out);
 
   // Calls AdoptForward on the shard of edge.src.
   Status Adopt(const Edge& edge, ForwardChanged* out);
 
  private:
-  // Reads the rows that lie with `owner`, and merges them into `out`.
-  void Read(std::span<const EdgeKey> edges, UserId EdgeKey::*owner,
-            std::string (*sql)(std::span<const EdgeKey>), Edge EdgeRows::*row,
-            std::vector<EdgeRows>* out);
+  // `sql`: the statement that reads at most kListLimit edges.
+  ReadRowsOnShard By(std::string (*sql)(std::span<const EdgeKey>));
 
   ShardConnections& connections_;
   const ShardMap& map_;

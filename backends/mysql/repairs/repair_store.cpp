@@ -5,6 +5,7 @@
 #include "backends/mysql/repairs/edge_repair.h"
 #include "backends/mysql/repairs/removals.h"
 #include "backends/mysql/repairs/repair_log.h"
+#include "fanline/base/check.h"
 
 namespace fanline::mysql {
 namespace {
@@ -12,31 +13,25 @@ namespace {
 class OwnEdges final : public RepairWorker {
  public:
   OwnEdges(const Config& config, const ShardMap& map)
-      : RepairWorker(config, map, "follower"),
-        repair_(connections_, map_),
-        reverse_(connections_, map_) {}
+      : RepairWorker(config, map, "follower"), repair_(connections_, map_) {}
 
   void ReadReverse(const ReadEdges& request, EdgesRead& reply) override {
-    std::vector<EdgeRows> found;
-    repair_.ReadReverse(request.edges, &found);
-    for (EdgeRows& rows : found) {
-      reply.rows.push_back({std::move(rows.status), rows.reverse.state(), {}});
-    }
+    repair_.ReadReverse(request.edges, &reply.rows);
   }
 
   void ReadForward(const ReadEdges& request, EdgesRead& reply) override {
-    std::vector<EdgeRows> found(request.edges.size());
-    repair_.ReadForward(request.edges, &found);
-    for (size_t i = 0; i < found.size(); ++i) {
-      reply.rows[i].status = std::move(found[i].status);
-      reply.rows[i].forward = found[i].forward.state();
-    }
+    repair_.ReadForward(request.edges, &reply.rows);
   }
 
   EdgesApplied Do(const ApplyEdges& request) override {
     EdgesApplied reply;
     ReverseResult result;
-    reply.status = reverse_.Apply(request.shard, request.edges, &result);
+    for (const Edge& edge : request.edges) {
+      FANLINE_CHECK(map_.ShardOf(edge.dst) == request.shard, "edges of the shard that is asked");
+    }
+    reply.status = connections_.Run(request.shard, [&](Connection& connection) {
+      result = ApplyReverse(connection, request.edges);
+    });
     for (const ReverseApplied& each : result.applied) {
       reply.applied.push_back({each.ver, each.written});
     }
@@ -52,7 +47,6 @@ class OwnEdges final : public RepairWorker {
 
  private:
   EdgeRepair repair_;
-  ReverseEdges reverse_;
 };
 
 class ApplicationsEdges final : public RepairWorker {

@@ -2,10 +2,9 @@
 // row, then what a relay would bring about. One object per thread.
 #pragma once
 
-#include "backends/mysql/edges/forward_edges.h"
-#include "backends/mysql/edges/reverse_edges.h"
 #include "backends/mysql/sql/shard_connections.h"
 #include "fanline/model/bucket.h"
+#include "tests/integration/mysql/blocking_edges.h"
 
 namespace fanline::mysql {
 
@@ -38,7 +37,7 @@ class Relations {
   ShardConnections connections_;
   const ShardMap map_;
   ForwardEdges forward_{connections_, map_, 1'000'000};  // without a limit of changes
-  ReverseEdges reverse_{connections_, map_};
+  ReverseEdges reverse_{connections_};
 };
 
 }  // namespace fanline::mysql

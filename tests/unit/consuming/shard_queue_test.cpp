@@ -10,45 +10,117 @@
 namespace fanline {
 namespace {
 
-using Jobs = ShardQueue::Jobs;
+using Batch = ShardQueue::Batch;
+using Job = ShardQueue::Job;
 using std::chrono::milliseconds;
 
-constexpr ShardQueue::Limits kLimits{.jobs = 3, .transactions = 2, .backoff = {}};
+constexpr ShardQueue::Limits kLimits{.jobs = 8, .batches = 2, .backoff = {}};
 constexpr Time kNow{std::chrono::seconds(100)};
 
-ShardQueue Holding(uint64_t jobs) {
-  ShardQueue queue(kLimits);
-  for (uint64_t job = 1; job <= jobs; ++job) queue.Push(job);
-  return queue;
+std::vector<uint64_t> IdsOf(const Batch& batch) {
+  std::vector<uint64_t> ids;
+  for (const Job& job : batch.jobs) ids.push_back(job.id);
+  return ids;
 }
 
 TEST(ShardQueue, SoManyJobsGoInATransactionAndSoManyTransactionsAreUnderWay) {
-  ShardQueue queue = Holding(8);
-  EXPECT_EQ(queue.Take(kNow), (Jobs{1, 2, 3}));
-  EXPECT_EQ(queue.Take(kNow), (Jobs{4, 5, 6}));
-  EXPECT_EQ(queue.Take(kNow), std::nullopt);
-  queue.Done();
-  EXPECT_EQ(queue.Take(kNow), (Jobs{7, 8}));
-  queue.Done();
-  EXPECT_EQ(queue.Take(kNow), std::nullopt) << "nothing waits";
+  ShardQueue queue(kLimits);
+  for (uint64_t id = 1; id <= 20; ++id) queue.Push({id, id});
+  const Batch first = queue.Take(kNow).value();
+  EXPECT_EQ(IdsOf(first), (std::vector<uint64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+  const Batch second = queue.Take(kNow).value();
+  EXPECT_FALSE(queue.Take(kNow));
+  queue.Done(first, kNow);
+  EXPECT_EQ(IdsOf(queue.Take(kNow).value()), (std::vector<uint64_t>{17, 18, 19, 20}));
+  queue.Drop(second);
+  EXPECT_FALSE(queue.Take(kNow)) << "nothing waits";
 }
 
 TEST(ShardQueue, AShardThatIsAwayIsLeftAloneForABackoffAndItsJobsStayInFront) {
-  ShardQueue queue = Holding(4);
-  const Jobs first = queue.Take(kNow).value();
+  ShardQueue queue(kLimits);
+  for (uint64_t id = 1; id <= 9; ++id) queue.Push({id, id});
+  const Batch first = queue.Take(kNow).value();
   queue.Away(first, kNow, 0);
-  ASSERT_TRUE(queue.timer());
-  EXPECT_GT(*queue.timer(), kNow);
-  EXPECT_EQ(queue.Take(*queue.timer() - Duration(1)), std::nullopt);
-  const Time due = *queue.timer();
-  EXPECT_EQ(queue.Take(due), first);
-  EXPECT_EQ(queue.timer(), std::nullopt);
+  const Time due = queue.timer().value();
+  EXPECT_GT(due, kNow);
+  EXPECT_FALSE(queue.Take(due - Duration(1)));
+  EXPECT_EQ(queue.Take(due).value().jobs, first.jobs);
+  EXPECT_FALSE(queue.timer());
+}
+
+// Somebody holds a row of author 7: all of the author's jobs fail, whoever is with them.
+TEST(ShardQueue, JobsOfALockedKeyWaitByThemselves) {
+  ShardQueue queue(kLimits);
+  std::set<uint64_t> done;
+  Time now = kNow;
+  size_t lost = 0;  // transactions that waited in vain
+  for (uint64_t id = 1; id <= 200; ++id) queue.Push({id, id % 10});
+  while (auto batch = queue.Take(now)) {
+    const bool locked = std::any_of(batch->jobs.begin(), batch->jobs.end(),
+                                    [](const Job& job) { return job.key == 7; });
+    if (locked) {
+      ++lost;
+      queue.Locked(*batch, now, 0);
+    } else {
+      for (const uint64_t id : IdsOf(*batch)) done.insert(id);
+      queue.Done(*batch, now);
+    }
+  }
+  EXPECT_EQ(done.size(), 180u) << "all others";
+  EXPECT_LE(lost, 8u);
+  ASSERT_TRUE(queue.timer()) << "it is tried again";
+
+  size_t tries = 0;
+  while (auto batch = queue.Take(now = std::max(now, queue.timer().value_or(now)))) {
+    ++tries;
+    for (const uint64_t id : IdsOf(*batch)) done.insert(id);
+    queue.Done(*batch, now);
+  }
+  EXPECT_EQ(done.size(), 200u);
+  EXPECT_LE(tries, 7u) << "twice as many at each try";
+  queue.Push({500, 7});
+  EXPECT_FALSE(queue.Take(now).value().locked) << "like any other again";
+}
+
+TEST(ShardQueue, OneTransactionOfLockedKeysIsUnderWayBesideTheOthers) {
+  ShardQueue queue(kLimits);
+  for (const uint64_t key : {1, 2}) {
+    queue.Push({key, key});
+    queue.Locked(queue.Take(kNow).value(), kNow, 0);
+  }
+  const Time later = kNow + std::chrono::seconds(1);
+  for (uint64_t id = 10; id < 40; ++id) queue.Push({id, id});
+  size_t of_locked = 0, taken = 0;
+  while (const auto batch = queue.Take(later)) ++taken, of_locked += batch->locked ? 1 : 0;
+  EXPECT_EQ(of_locked, 1u);
+  EXPECT_EQ(taken, 1u + kLimits.batches);
+}
+
+// The lock is on the row of one job, not on the key's.
+TEST(ShardQueue, OfALockedKeyOnlyTheJobThatIsTheCauseStays) {
+  ShardQueue queue(kLimits);
+  std::set<uint64_t> done;
+  for (uint64_t id = 1; id <= 50; ++id) queue.Push({id, 7});
+  Time now = kNow;
+  for (int step = 0; step < 300; ++step, now += milliseconds(100)) {
+    while (const auto batch = queue.Take(now)) {
+      const auto ids = IdsOf(*batch);
+      if (std::count(ids.begin(), ids.end(), 20u) > 0) {
+        queue.Locked(*batch, now, 0);
+        continue;
+      }
+      done.insert(ids.begin(), ids.end());
+      queue.Done(*batch, now);
+    }
+  }
+  EXPECT_EQ(done.size(), 49u);
 }
 
 TEST(ShardQueue, WhatFailsWithinOneBackoffCountsOnceAndWhatFailsAfterItAnew) {
-  ShardQueue queue = Holding(6);
-  const uint64_t longest = static_cast<uint64_t>(kLimits.backoff.first.count() / 2);
-  const Jobs one = queue.Take(kNow).value(), other = queue.Take(kNow).value();
+  ShardQueue queue(kLimits);
+  for (uint64_t id = 1; id <= 16; ++id) queue.Push({id});
+  const auto longest = static_cast<uint64_t>(kLimits.backoff.first.count() / 2);
+  const Batch one = queue.Take(kNow).value(), other = queue.Take(kNow).value();
   queue.Away(one, kNow, longest);
   const auto due = queue.timer();
   EXPECT_EQ(due, kNow + kLimits.backoff.first);
@@ -57,60 +129,74 @@ TEST(ShardQueue, WhatFailsWithinOneBackoffCountsOnceAndWhatFailsAfterItAnew) {
 
   queue.Away(queue.Take(*due).value(), *due, 2 * longest);
   EXPECT_EQ(queue.timer(), *due + 2 * kLimits.backoff.first);
-  queue.Take(*queue.timer()).value();
-  queue.Done();
+  queue.Done(queue.Take(*queue.timer()).value(), *due);
   queue.Away(queue.Take(*due + std::chrono::seconds(1)).value(), *due, longest);
   EXPECT_EQ(queue.timer(), *due + kLimits.backoff.first) << "it answered meanwhile";
 }
 
-TEST(ShardQueue, WhatWaitsIsForgottenAndWhatIsUnderWayGoesOn) {
-  ShardQueue queue = Holding(5);
-  const Jobs under_way = queue.Take(kNow).value();
+TEST(ShardQueue, WhatIsUnderWayIsNotForgotten) {
+  ShardQueue queue(kLimits);
+  for (uint64_t id = 1; id <= 10; ++id) queue.Push({id});
+  const Batch under_way = queue.Take(kNow).value();
   EXPECT_FALSE(queue.empty());
-  queue.Forget([](uint64_t job) { return job >= 4; });
+  queue.Forget([](uint64_t id) { return id >= 9; });
   EXPECT_TRUE(queue.empty());
-  EXPECT_EQ(queue.Take(kNow), std::nullopt);
+  EXPECT_FALSE(queue.Take(kNow));
   queue.Away(under_way, kNow, 0);
-  EXPECT_EQ(queue.Take(*queue.timer()), under_way);
+  EXPECT_EQ(queue.Take(*queue.timer()).value().jobs, under_way.jobs);
+}
+
+TEST(ShardQueue, WhatWaitsIsForgotten) {
+  ShardQueue queue(kLimits);
+  for (uint64_t id = 1; id <= 30; ++id) queue.Push({id, id % 2});
+  queue.Locked(queue.Take(kNow).value(), kNow, 0);
+  queue.Forget([](uint64_t) { return true; });
+  EXPECT_FALSE(queue.Take(kNow + std::chrono::hours(1)));
 }
 
 // Whatever fails, each job ends once, and only jobs that are the cause are given up.
 TEST(ShardQueue, EachJobEndsOnceInAnySchedule) {
   fanline::testing::Seeded random;
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 300; ++round) {
     ShardQueue queue(kLimits);
     std::set<uint64_t> bad, done, given_up;
-    std::vector<Jobs> under_way;
+    std::set<uint64_t> locked_keys{random.Below(6)}, locked_jobs{random.Below(40)};
+    std::vector<Batch> under_way;
     const uint64_t last = 1 + random.Below(40);
     uint64_t pushed = 0;
     Time now = kNow;
     while (done.size() + given_up.size() < last) {
       now += milliseconds(random.Below(100));
+      if (random.OneIn(200)) locked_keys.clear(), locked_jobs.clear();
       if (pushed < last) {
-        queue.Push(++pushed);
+        queue.Push({++pushed, random.Below(6)});
         if (random.OneIn(8)) bad.insert(pushed);
       }
-      while (auto jobs = queue.Take(now)) under_way.push_back(*std::move(jobs));
-      ASSERT_LE(under_way.size(), kLimits.transactions);
+      while (auto batch = queue.Take(now)) under_way.push_back(*std::move(batch));
+      ASSERT_LE(under_way.size(), kLimits.batches + 1);
       if (under_way.empty()) continue;
       const auto at =
           under_way.begin() + static_cast<std::ptrdiff_t>(random.Below(under_way.size()));
-      const Jobs jobs = *at;
+      const Batch batch = *at;
       under_way.erase(at);
-      const bool never =
-          std::any_of(jobs.begin(), jobs.end(), [&](uint64_t job) { return bad.contains(job); });
-      if (random.OneIn(3)) {
-        queue.Away(jobs, now, random.Below(1'000'000));
-      } else if (!never) {
-        queue.Done();
-        for (const uint64_t job : jobs) ASSERT_TRUE(done.insert(job).second);
-      } else if (!queue.Split(jobs)) {
-        ASSERT_EQ(jobs.size(), 1u);
-        ASSERT_TRUE(given_up.insert(jobs.front()).second);
+      const auto any = [&batch](auto is) {
+        return std::any_of(batch.jobs.begin(), batch.jobs.end(), is);
+      };
+      if (random.OneIn(5)) {
+        queue.Away(batch, now, random.Below(1'000'000));
+      } else if (any([&](const Job& job) {
+                   return locked_keys.contains(job.key) || locked_jobs.contains(job.id);
+                 })) {
+        queue.Locked(batch, now, random.Below(1'000'000));
+      } else if (!any([&](const Job& job) { return bad.contains(job.id); })) {
+        queue.Done(batch, now);
+        for (const Job& job : batch.jobs) ASSERT_TRUE(done.insert(job.id).second);
+      } else if (!queue.Split(batch, now)) {
+        ASSERT_EQ(batch.jobs.size(), 1u);
+        ASSERT_TRUE(given_up.insert(batch.jobs.front().id).second);
       }
     }
-    ASSERT_EQ(given_up, bad);
-    ASSERT_EQ(queue.Take(now + std::chrono::hours(1)), std::nullopt);
+    EXPECT_EQ(given_up, bad);
   }
 }
 

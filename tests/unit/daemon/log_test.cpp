@@ -23,7 +23,7 @@ constexpr UnixMs kNoon = 1'769'860'800'123;  // 2026-01-31T12:00:00.123Z
 // World: a log into memory whose clock stands at noon.
 struct World {
   std::ostringstream out;
-  Log log{"pusher", {.level = LogLevel::kInfo}, out, [] { return kNoon; }};
+  Log log{"pusher", {.level = "info"}, out, [] { return kNoon; }};
 
   // The fields behind the message, of the only line.
   std::string FieldsOf(Fields fields) {

@@ -268,7 +268,7 @@ TEST(Fairness, ACelebritysPagesLetOthersPass) {
   const Found alone = Measure(100, false);
   const Found beside = Measure(100, true);
   EXPECT_LT(alone.p99, 0.01);
-  EXPECT_LT(beside.p99, 0.04) << "16 ranges take turns, each with a batch that is mostly hers";
+  EXPECT_LT(beside.p99, 0.08) << "16 ranges take turns, each with a batch that is mostly hers";
 }
 
 TEST(Fairness, ACelebrityHasWhatOthersLeave) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/mysql/edges/forward_edges.h"
+#include "tests/integration/mysql/blocking_edges.h"
 #include "tests/integration/mysql/relation_shards.h"
 
 namespace fanline::mysql {

@@ -5,6 +5,7 @@
 #include "backends/mysql/edges/forward_edges.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/repairs/app_edges.h"
+#include "tests/integration/mysql/blocking_edges.h"
 #include "tests/integration/mysql/demotable_primary.h"
 #include "tests/integration/mysql/friendships.h"
 #include "tests/integration/mysql/relation_shards.h"
@@ -146,7 +147,8 @@ TEST_F(DemotedRelations, RowsOfAnApplicationAreNotJudged) {
   const EdgeKey asked{ann_, bob_};
   const auto read = [&] {
     std::vector<RowsOfEdge> rows;
-    edges.Read({&asked, 1}, &rows);
+    edges.ReadReverse({&asked, 1}, &rows);
+    edges.ReadForward({&asked, 1}, &rows);
     return rows.at(0).status;
   };
   for (int use = 0; use < 2; ++use) ASSERT_TRUE(read().done());

@@ -9,6 +9,7 @@
 
 #include "backends/mysql/edges/recounts.h"
 #include "schemas/sql_schema.h"
+#include "tests/integration/mysql/blocking_edges.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/unit/seeded.h"
 

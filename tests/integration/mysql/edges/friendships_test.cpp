@@ -9,6 +9,7 @@
 #include "backends/mysql/edges/change_log.h"
 #include "backends/mysql/edges/forward_edges.h"
 #include "fanline/ports/friendship_edges.h"
+#include "tests/integration/mysql/blocking_edges.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/unit/seeded.h"
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "backends/mysql/edges/recounts.h"
+#include "tests/integration/mysql/blocking_edges.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/unit/seeded.h"
 
@@ -29,7 +30,7 @@ class ReverseEdgesTest : public ::testing::Test {
 
   RelationShards shards_;
   ShardConnections connections_{shards_.config()};
-  ReverseEdges reverse_{connections_, shards_.map()};
+  ReverseEdges reverse_{connections_};
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
 };
 
@@ -93,7 +94,7 @@ TEST_F(ReverseEdgesTest, DuplicateStaleAndPermutedChangesEndInTheNewest) {
       mine.insert(mine.end(), changes.begin(), changes.begin() + changes.size() / 4);
       std::shuffle(mine.begin(), mine.end(), random);
       ShardConnections connections(shards_.config());
-      ReverseEdges reverse(connections, shards_.map());
+      ReverseEdges reverse(connections);
       for (size_t begin = 0; begin < mine.size(); begin += 20) {
         const size_t size = std::min<size_t>(20, mine.size() - begin);
         ReverseResult result;

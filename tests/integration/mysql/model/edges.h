@@ -27,7 +27,7 @@ struct Edges {
   MysqlChangeStore log{config, HealthSink(), kNoLog};
   MysqlRepairStore repairs{config, map, 1};
   ShardConnections connections{config};
-  Friendships friendships{config, map, 1'000'000};              // the fake has none of these limits
+  Friendships friendships{config, map, kMostFollowed};
   std::vector<std::vector<LogRow>> seen{world.shards.count()};  // of log1, some of them gone
 
   std::string Draw() {

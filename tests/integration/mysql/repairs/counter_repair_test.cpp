@@ -16,6 +16,27 @@ namespace {
 
 constexpr uint64_t kNow = 1'700'000'000'000'000;
 
+// One thread at a time; both outlive it.
+class CounterRepair {
+ public:
+  CounterRepair(ShardConnections& connections, const ShardMap& map)
+      : connections_(connections), map_(map) {}
+
+  Status Repair(const UserCounter& counter, CounterFound* out) {
+    return connections_.Run(map_.ShardOf(counter.user),
+                            [&](Connection& connection) { *out = RepairOne(connection, counter); });
+  }
+  // All users lie on one shard.
+  Status Look(std::span<const UserId> users, std::vector<CountersSeen>* out) {
+    return connections_.Run(map_.ShardOf(users.front()),
+                            [&](Connection& connection) { *out = LookAt(connection, users); });
+  }
+
+ private:
+  ShardConnections& connections_;
+  const ShardMap& map_;
+};
+
 class CounterRepairTest : public ::testing::Test {
  protected:
   void Follow(UserId src, UserId dst) {

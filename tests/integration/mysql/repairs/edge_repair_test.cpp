@@ -6,7 +6,6 @@
 #include <atomic>
 #include <thread>
 
-#include "backends/mysql/edges/change_log.h"
 #include "backends/mysql/repairs/repair_log.h"
 #include "backends/mysql/sql/statements.h"
 #include "tests/integration/mysql/relation_shards.h"
@@ -37,23 +36,24 @@ class EdgeRepairTest : public ::testing::Test {
     }
     ASSERT_TRUE(log.MarkDone(shard, rows).done());
   }
-  // One version above what was read.
-  ForwardChanged Adopt(Edge edge) {
+  // Of ann's edge to bob, one version above what was read.
+  ForwardChanged Adopt(const EdgeState& read) {
+    Edge edge = EdgeOf({ann_, bob_}, read);
     ++edge.ver;
     ForwardChanged adopted;
     const Status status = repair_.Adopt(edge, &adopted);
     EXPECT_TRUE(status.done()) << status.message;
     return adopted;
   }
-  std::vector<EdgeRows> Read(const std::vector<EdgeKey>& edges) {
-    std::vector<EdgeRows> rows;
+  std::vector<RowsOfEdge> Read(const std::vector<EdgeKey>& edges) {
+    std::vector<RowsOfEdge> rows;
     repair_.ReadReverseThenForward(edges, &rows);
     return rows;
   }
   // What a relay does with all that is pending.
   void RelayAll() {
     ChangeLog log(connections_);
-    ReverseEdges reverse(connections_, shards_.map());
+    ReverseEdges reverse(connections_);
     for (Shard shard = 0; shard < shards_.count(); ++shard) {
       std::vector<LoggedChange> pending;
       ASSERT_TRUE(log.ReadPending(shard, 0, 1'000, &pending).done());
@@ -99,7 +99,7 @@ TEST_F(EdgeRepairTest, AShardThatIsAwayKeepsOnlyItsOwnEdgesUnread) {
   ShardConnections connections(broken);
   EdgeRepair repair(connections, shards_.map());
   const std::vector<EdgeKey> edges = {{ann_, bob_}, {ann_, cid_}, {bob_, ann_}};
-  std::vector<EdgeRows> rows;
+  std::vector<RowsOfEdge> rows;
   repair.ReadReverseThenForward(edges, &rows);
   EXPECT_EQ(rows[0].status.resource, "mysql_1");
   EXPECT_TRUE(rows[1].status.done());
@@ -147,7 +147,7 @@ TEST_F(EdgeRepairTest, AReverseRowThatIsAheadIsAdoptedOneVersionHigher) {
        {"UPDATE following SET ver = ver - 5, state = 0", "DELETE FROM following"}) {
     shards_.of(ann_).Execute(loss);
     shards_.of(ann_).Execute("UPDATE user_rel SET following_cnt = 0");
-    const Edge ahead = Read({{ann_, bob_}})[0].reverse;
+    const EdgeState ahead = Read({{ann_, bob_}})[0].reverse;
     const ForwardChanged adopted = Adopt(ahead);
     EXPECT_TRUE(adopted.changed);
     EXPECT_EQ(adopted.edge.ver, ahead.ver + 1);
@@ -163,7 +163,7 @@ TEST_F(EdgeRepairTest, AnOrphanMayBeRemovedInsteadByATombstoneOnBothSides) {
   Follow(ann_, bob_);
   shards_.of(ann_).Execute("DELETE FROM following");
   shards_.of(ann_).Execute("DELETE FROM user_rel");
-  Edge orphan = Read({{ann_, bob_}})[0].reverse;
+  EdgeState orphan = Read({{ann_, bob_}})[0].reverse;
   orphan.live = false;
   const ForwardChanged adopted = Adopt(orphan);
   EXPECT_TRUE(adopted.changed);

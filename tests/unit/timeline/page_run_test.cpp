@@ -58,7 +58,8 @@ TEST(PageRun, AsksAllShardsAtOnce) {
   const Page page = run.Take();
   EXPECT_EQ(page.items, w.Everything());
   EXPECT_FALSE(page.incomplete);
-  EXPECT_EQ(w.rounds, 4) << "whom he follows, when these posted last, their posts, the proof";
+  EXPECT_EQ(w.rounds, 5) << "whom he follows, when these posted last, their posts in two spans, "
+                            "the proof";
 }
 
 TEST(PageRun, LeavesOutAuthorsOfShardsThatDoNotAnswer) {

@@ -80,12 +80,9 @@ struct Serving {
     exchanges.emplace(*mirror, shards, shards, timelines, bodies ? &*bodies : nullptr, map,
                       api::Exchanges::Rules{installation.following_limit, limits.longest_wait},
                       daemon::SystemNow);
-    const auto rebuild = [this, &installation](UserId reader) {
-      return timeline::Rebuild(
-          installation.window, [this] { return tokens.Next(); },
-          timeline::OwnOf(reader, installation.own_posts));
-    };
-    rebuilds.emplace(api::Rebuilds::By(*exchanges, map, rebuild, metrics),
+    const timeline::RebuildRules rules{installation.window, [this] { return tokens.Next(); },
+                                       installation.own_posts};
+    rebuilds.emplace(api::Rebuilds::By(*exchanges, map, rules, metrics),
                      api::Rebuilds::Limits{.at_once = limits.rebuild_threads,
                                            .longest_wait = 2 * limits.longest_pull_wait},
                      metrics, mono);

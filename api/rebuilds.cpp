@@ -9,11 +9,11 @@ namespace fanline::api {
 
 namespace {
 
-using Run = std::shared_ptr<timeline::RebuildRun>;
+using Run = std::shared_ptr<timeline::Rebuild>;
 
 constexpr Asking kAsking{.work = Work::kRebuilds};
 
-void AskAll(const Run& run, const timeline::RebuildRun::Requests& requests, Exchange& stores) {
+void AskAll(const Run& run, const timeline::Rebuild::Requests& requests, Exchange& stores) {
   if (run->done()) return stores.Answer(Response(), run->status());
   for (const auto& request : requests) {
     std::visit(
@@ -28,11 +28,10 @@ void AskAll(const Run& run, const timeline::RebuildRun::Requests& requests, Exch
 }  // namespace
 
 Rebuilds::Begin Rebuilds::By(Exchanges& exchanges, const ShardMap& map,
-                             std::function<timeline::Rebuild(UserId)> make, Metrics& metrics) {
-  return [&exchanges, &map, make = std::move(make), &metrics](UserId reader, Admit admit,
-                                                              const std::function<void()>& ended) {
-    const auto run =
-        std::make_shared<timeline::RebuildRun>(reader, make(reader), map, std::move(admit));
+                             timeline::RebuildRules rules, Metrics& metrics) {
+  return [&exchanges, &map, rules = std::move(rules), &metrics](
+             UserId reader, Admit admit, const std::function<void()>& ended) {
+    const auto run = std::make_shared<timeline::Rebuild>(reader, rules, map, std::move(admit));
     exchanges.Begin([&run](Exchange& stores) { AskAll(run, run->Begin(), stores); }, kAsking, {},
                     [run, ended, &metrics](const Response&, const Status& failed) {
                       failed.done() ? metrics.RebuildEnded(run->result())

@@ -22,7 +22,7 @@
 #include "api/operations/exchange.h"
 #include "fanline/base/time.h"
 #include "fanline/model/ids.h"
-#include "timeline/rebuild_run.h"
+#include "timeline/rebuild.h"
 
 namespace fanline::api {
 
@@ -37,13 +37,13 @@ class Rebuilds {
     // queue moves, pulls would double the work.
     Duration longest_wait = std::chrono::seconds(60);
   };
-  using Admit = timeline::RebuildRun::Admit;
+  using Admit = timeline::Rebuild::Admit;
   // Begins to rebuild the reader's timeline, and calls `ended` once, on any thread. Asks `admit`,
   // unless it is empty, before an unknown reader gets a timeline.
   using Begin = std::function<void(UserId reader, Admit admit, std::function<void()> ended)>;
   // Rebuilds by requests to the stores, and reports to `metrics`. All outlive it.
-  static Begin By(Exchanges& exchanges, const ShardMap& map,
-                  std::function<timeline::Rebuild(UserId)> make, Metrics& metrics);
+  static Begin By(Exchanges& exchanges, const ShardMap& map, timeline::RebuildRules rules,
+                  Metrics& metrics);
 
   static constexpr size_t kBacklog = 4;
 

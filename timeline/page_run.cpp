@@ -15,12 +15,7 @@ void PageRun::OnLive(LivePageRead reply) {
 }
 
 PageRun::Requests PageRun::GoOn() {
-  const PageNeed need = read_.needed();
-  if (std::holds_alternative<NeedFollowees>(need)) return reads_.Followees(reader_);
-  if (const auto* last_at = std::get_if<NeedLastAt>(&need)) return reads_.LastAt(last_at->authors);
-  if (const auto* items = std::get_if<NeedItems>(&need)) {
-    return reads_.Items(items->posts, items->span, items->limit);
-  }
+  if (!read_.done()) return RequestsFor(read_.needed(), reader_, reads_);
   Requests proofs = reads_.Confirm();
   if (proofs.empty()) End({});
   return proofs;

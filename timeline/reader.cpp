@@ -15,22 +15,18 @@ std::string_view NameOf(EmptyReason reason) {
 
 Reader::Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits window,
                std::function<std::string()> next_token, bool own_posts)
-    : truth_(&truth),
-      timelines_(&timelines),
-      window_(window),
-      next_token_(std::move(next_token)),
-      own_posts_(own_posts) {}
+    : truth_(&truth), timelines_(&timelines), rules_{window, std::move(next_token), own_posts} {}
 
 Status Reader::Activate(UserId reader, RebuildResult* result, const Admit& admit) {
-  RebuildRun run(reader, Rebuild(window_, next_token_, OwnOf(reader, own_posts_)), truth_->map(),
-                 admit);
+  Rebuild run(reader, rules_, truth_->map(), admit);
   truth_->Finish(run, run.Begin(), [&](const auto& request) { return Do(*timelines_, request); });
   *result = run.result();
   return run.status();
 }
 
 Status Reader::Home(UserId reader, const PageQuery& query, Page* page) {
-  PageRun run(reader, query, OwnOf(reader, own_posts_), truth_->map(), TruthReads::Answers::kWhole);
+  PageRun run(reader, query, OwnOf(reader, rules_.own_posts), truth_->map(),
+              TruthReads::Answers::kWhole);
   run.OnLive(Do(*timelines_, run.Begin()));  // if it fails, the page is pulled
   truth_->Finish(run, run.GoOn(), [](const auto&) { return LivePageRead(); });
   if (run.status().done()) *page = run.Take();

@@ -1,6 +1,6 @@
 // fanline::timeline - timelines as applications read them, from C++.
 //
-// A Reader serves pages of home timelines and makes timelines live. It steps PageRun and RebuildRun
+// A Reader serves pages of home timelines and makes timelines live. It steps PageRun and Rebuild
 // on the caller's thread, with the truth on the shards and the live timelines in Redis. feedctl
 // uses it, and so may an application that would rather link than call:
 //
@@ -31,7 +31,7 @@
 
 #include "fanline/ports/reader_truth.h"
 #include "timeline/page_run.h"
-#include "timeline/rebuild_run.h"
+#include "timeline/rebuild.h"
 
 namespace fanline::timeline {
 
@@ -42,7 +42,7 @@ std::string_view NameOf(EmptyReason reason);  // "follows_nobody"
 
 class Reader {
  public:
-  // The ports outlive it. `next_token`: as in Rebuild. `own_posts`: the installation's.
+  // The ports outlive it. `next_token`: as in RebuildRules. `own_posts`: the installation's.
   Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits window,
          std::function<std::string()> next_token, bool own_posts);
 
@@ -54,18 +54,16 @@ class Reader {
   // try, one builds the timeline and the others get kBusy. Not done: the next call may try at once,
   // unless Redis failed. `admit`, if given, is asked about a user whom no shard knows: if false, no
   // timeline is made (kNotAdmitted).
-  using Admit = RebuildRun::Admit;
+  using Admit = Rebuild::Admit;
   [[nodiscard]] Status Activate(UserId reader, RebuildResult* result, const Admit& admit = {});
 
  private:
   ReaderTruth* truth_;
   ReaderTimelines* timelines_;
-  WindowLimits window_;
-  std::function<std::string()> next_token_;
-  bool own_posts_;
+  RebuildRules rules_;
 };
 
-// The `own` of PageRead and Rebuild: the reader, if home timelines hold the reader's own posts.
+// The `own` of PageRead: the reader, if home timelines hold the reader's own posts.
 inline std::optional<UserId> OwnOf(UserId reader, bool own_posts) {
   return own_posts ? std::optional(reader) : std::nullopt;
 }

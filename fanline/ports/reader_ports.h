@@ -54,6 +54,7 @@ struct ItemsRead {
   std::vector<Item> items;         // author by author, each one's newest first
   std::optional<PostsOf> partial;  // the read ended within these, which are the last of `items`
   std::vector<PostsOf> unread;     // nothing of these was read
+  size_t of_partial = 0;           // how many of `items`, the last, are of `partial`
 };
 
 // What the shards know of a user, without any list.
@@ -114,7 +115,6 @@ struct ItemsAnswered {
   Status status;
   ServerId server = 0;
   ItemsRead read = {};
-  size_t of_partial = 0;  // how many of its items, the last, are of read.partial
 };
 
 // Whether `server` answers here and is the primary, so that what it answered before was the truth.

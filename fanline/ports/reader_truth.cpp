@@ -11,7 +11,7 @@ namespace {
 void Add(ItemsAnswered reply, ItemsRead* all) {
   ItemsRead& read = reply.read;
   if (read.partial && all->partial) {
-    read.items.resize(read.items.size() - reply.of_partial);
+    read.items.resize(read.items.size() - read.of_partial);
     read.unread.push_back(*read.partial);
     read.partial.reset();
   }

@@ -111,10 +111,6 @@ class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadL
       ++reads;
       authors_read += request.posts.size();
       reply.read = mysql.Items(request.posts, request.span, request.limit);
-      if (const auto& partial = reply.read.partial) {
-        reply.of_partial = mysql.Items({*partial}, request.span, request.limit).items.size();
-        reply.of_partial = std::min(reply.of_partial, reply.read.items.size());
-      }
       most_read = std::max(most_read, reply.read.items.size());
     });
     if (on_read) on_read();

@@ -9,8 +9,7 @@ namespace fanline::mysql {
 namespace {
 
 // Reads either the pushed ones of `posts` or the others, in ascending order as in the index.
-void ReadHalf(Connection& connection, bool pushed, const ReadItems& asked, ItemsAnswered* reply) {
-  ItemsRead* out = &reply->read;
+void ReadHalf(Connection& connection, bool pushed, const ReadItems& asked, ItemsRead* out) {
   std::vector<UserId> authors;
   for (const PostsOf& one : asked.posts) {
     if (one.pushed == pushed) authors.push_back(one.author);
@@ -23,7 +22,7 @@ void ReadHalf(Connection& connection, bool pushed, const ReadItems& asked, Items
     if (room > 0) {
       connection.Query(ItemsSql(chunk, pushed, asked.span, room), [&](const Row& row) {
         const UserId author{row.UInt64(1)};
-        reply->of_partial = author == last ? reply->of_partial + 1 : 1;
+        out->of_partial = author == last ? out->of_partial + 1 : 1;
         last = author;
         out->items.push_back({PostId{row.UInt64(2)}, row.Int64(3)});
         ++found;
@@ -68,7 +67,7 @@ LastAtRead ReaderService::Do(Connection& connection, const ReadLastAt& request) 
 // One statement after another while there is room. The rest of `limit` bounds the next.
 ItemsAnswered ReaderService::Do(Connection& connection, const ReadItems& request) const {
   auto reply = Read<ItemsAnswered>(connection);
-  for (const bool pushed : {true, false}) ReadHalf(connection, pushed, request, &reply);
+  for (const bool pushed : {true, false}) ReadHalf(connection, pushed, request, &reply.read);
   if (request.proved) connection.RequirePrimary();
   return reply;
 }

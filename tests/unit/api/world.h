@@ -85,13 +85,8 @@ struct World {
     exchanges = std::make_unique<Exchanges>(relations, relations, posts, posts, &texts, map,
                                             Exchanges::Rules(), clock);
     rebuilds = std::make_unique<Rebuilds>(
-        Rebuilds::By(
-            *exchanges, map,
-            [this](UserId) {
-              return timeline::Rebuild(WindowLimits{6, 26},
-                                       [this] { return std::to_string(++tokens); }, {});
-            },
-            metrics),
+        Rebuilds::By(*exchanges, map,
+                     {WindowLimits{6, 26}, [this] { return std::to_string(++tokens); }}, metrics),
         Rebuilds::Limits{.at_once = 1, .waiting = 100, .strangers = 2}, metrics,
         [this] { return mono.load(); });
     pages = std::make_unique<Pages>(*exchanges, *rebuilds, map, metrics, clock,

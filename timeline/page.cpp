@@ -32,7 +32,7 @@ PageNeed PageRead::needed() const {
   return std::visit([](const auto& need) { return PageNeed(need); }, pull.needed());
 }
 
-void PageRead::OnTimeline(ReaderTimelines::Page cached) {
+void PageRead::OnTimeline(LivePage cached) {
   asked_ = true;
   page_.timeline = cached.state;
   if (!page_.live()) return PullTheRest();

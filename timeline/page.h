@@ -61,7 +61,7 @@ class PageRead {
       : query_(query), own_(guards.pulls_own ? own : std::nullopt) {}
 
   PageNeed needed() const;
-  void OnTimeline(ReaderTimelines::Page cached);
+  void OnTimeline(LivePage cached);
   void OnNoTimeline();  // Redis did not answer: the page is pulled
   void OnFollowees(std::vector<UserId> authors);
   void OnLastAt(std::vector<AuthorLastAt> authors);

@@ -13,13 +13,9 @@ std::string_view NameOf(EmptyReason reason) {
   return "";
 }
 
-Reader::Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits window,
-               std::function<std::string()> next_token, bool own_posts)
-    : truth_(&truth), timelines_(&timelines), rules_{window, std::move(next_token), own_posts} {}
-
 Status Reader::Activate(UserId reader, RebuildResult* result, const Admit& admit) {
   Rebuild run(reader, rules_, truth_->map(), admit);
-  truth_->Finish(run, run.Begin(), [&](const auto& request) { return Do(*timelines_, request); });
+  truth_->Finish(run, run.Begin(), &timelines_);
   *result = run.result();
   return run.status();
 }
@@ -27,8 +23,8 @@ Status Reader::Activate(UserId reader, RebuildResult* result, const Admit& admit
 Status Reader::Home(UserId reader, const PageQuery& query, Page* page) {
   PageRun run(reader, query, OwnOf(reader, rules_.own_posts), truth_->map(),
               TruthReads::Answers::kWhole);
-  run.OnLive(Do(*timelines_, run.Begin()));  // if it fails, the page is pulled
-  truth_->Finish(run, run.GoOn(), [](const auto&) { return LivePageRead(); });
+  run.OnLive(truth_->Ask(timelines_, run.Begin()));  // if it fails, the page is pulled
+  truth_->Finish(run, run.GoOn());
   if (run.status().done()) *page = run.Take();
   return run.status();
 }

@@ -43,8 +43,13 @@ std::string_view NameOf(EmptyReason reason);  // "follows_nobody"
 class Reader {
  public:
   // The ports outlive it. `next_token`: as in RebuildRules. `own_posts`: the installation's.
-  Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits window,
-         std::function<std::string()> next_token, bool own_posts);
+  // `timelines` serves the requests of TimelinePort.
+  template <class Timelines>
+  Reader(ReaderTruth& truth, Timelines& timelines, WindowLimits window,
+         std::function<std::string()> next_token, bool own_posts)
+      : truth_(&truth),
+        timelines_(truth.PortTo(timelines)),
+        rules_{window, std::move(next_token), own_posts} {}
 
   // A page of `reader`'s home timeline. Leaves a timeline that is not live as it is: the caller
   // decides when to Activate it.
@@ -59,7 +64,7 @@ class Reader {
 
  private:
   ReaderTruth* truth_;
-  ReaderTimelines* timelines_;
+  TimelinePort timelines_;
   RebuildRules rules_;
 };
 

@@ -40,8 +40,6 @@ using AnyReply =
                  FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed, OutboxRead, UserLookedUp,
                  LivePageRead, RebuildBegan, RebuildFinished, RebuildAbandoned, BodiesAnswered>;
 
-using TimelinePort = Port<ReadLivePage, BeginRebuild, FinishRebuild, AbandonRebuild>;
-
 // How a request is asked.
 struct Asking {
   Work work = Work::kLookups;

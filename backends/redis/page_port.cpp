@@ -77,8 +77,7 @@ void PagePort::ServeNext(std::unique_lock<std::mutex>& lock) {
   if (store != nullptr) {
     std::visit(
         [&](auto& asked) {
-          auto reply = Do(*store, asked.request);
-          reply.id = asked.request.id;
+          auto reply = store->Do(asked.request);
           // Others may have the connection before the reply is dealt with.
           lock.lock();
           queue_.Served(batch.work_class);

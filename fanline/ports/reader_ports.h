@@ -172,38 +172,17 @@ enum class RebuildBegun {
 // How long a timeline lives if its rebuild found no item; reads do not prolong it.
 inline constexpr std::chrono::minutes kEmptyTimelineTtl{5};
 
-// Calls block, each up to its own deadline; one object per thread.
-class ReaderTimelines {
- public:
-  virtual ~ReaderTimelines() = default;
-
-  // Rebuild script 1.
-  virtual Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) = 0;
-  // Rebuild script 2. `items`: newest first, each once. *applied = false: the token is gone, start
-  // again. `marked`: the followed authors who may have posts that are merged at read. A timeline
-  // without any item or mark lives for kEmptyTimelineTtl: a made-up reader gets one too.
-  virtual Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
-                        Floor floor, const std::vector<UserId>& marked, bool* applied) = 0;
-  // Ends the token's rebuild, which cannot go on: there is no timeline then, and the next Begin
-  // creates one. Does nothing if the token is gone.
-  virtual Status Abandon(UserId reader, const std::string& token) = 0;
-
-  struct Page {
-    TimelineState state = TimelineState::kNotLive;
-    std::vector<Item> items;  // newest first, strictly newer than the floor
-    Marks marks;
-    Floor floor = kNoFloor;
-    bool reached_floor = false;  // the cache has nothing older: pull from the truth
-    UnixMs as_of = 0;            // AppliedPosition::as_of of the reader's range
-  };
-  // Items behind `after`, at most `limit`. Refreshes the TTL of a ready timeline that holds an
-  // item, at most once a minute.
-  virtual Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
-                      Page* page) = 0;
+struct LivePage {
+  TimelineState state = TimelineState::kNotLive;
+  std::vector<Item> items;  // newest first, strictly newer than the floor
+  Marks marks;
+  Floor floor = kNoFloor;
+  bool reached_floor = false;  // the cache has nothing older: pull from the truth
+  UnixMs as_of = 0;            // AppliedPosition::as_of of the reader's range
 };
 
-// The same as requests. kLater: Redis is away, or busy.
-
+// Items behind `after`, at most `limit`. Refreshes the TTL of a ready timeline that holds an item,
+// at most once a minute. kLater, as for the others: Redis is away, or busy.
 struct ReadLivePage {
   using Reply = struct LivePageRead;
   uint64_t id = 0;
@@ -214,9 +193,10 @@ struct ReadLivePage {
 struct LivePageRead {
   uint64_t id = 0;
   Status status;
-  ReaderTimelines::Page page = {};
+  LivePage page = {};
 };
 
+// Rebuild script 1.
 struct BeginRebuild {
   using Reply = struct RebuildBegan;
   uint64_t id = 0;
@@ -229,21 +209,25 @@ struct RebuildBegan {
   RebuildBegun begun{};
 };
 
+// Rebuild script 2. A timeline without any item or mark lives for kEmptyTimelineTtl: a made-up
+// reader gets one too.
 struct FinishRebuild {
   using Reply = struct RebuildFinished;
   uint64_t id = 0;
   UserId reader{};
   std::string token = {};
-  std::vector<Item> items = {};
+  std::vector<Item> items = {};  // newest first, each once
   Floor floor = kNoFloor;
-  std::vector<UserId> marked = {};
+  std::vector<UserId> marked = {};  // the followed who may have posts that are merged at read
 };
 struct RebuildFinished {
   uint64_t id = 0;
   Status status;
-  bool applied = false;
+  bool applied = false;  // if not, the token is gone: start again
 };
 
+// Ends the token's rebuild, which cannot go on: there is no timeline then, and the next
+// BeginRebuild creates one. Does nothing if the token is gone.
 struct AbandonRebuild {
   using Reply = struct RebuildAbandoned;
   uint64_t id = 0;
@@ -255,25 +239,6 @@ struct RebuildAbandoned {
   Status status;
 };
 
-// Carry one out; block.
-inline LivePageRead Do(ReaderTimelines& timelines, const ReadLivePage& request) {
-  LivePageRead reply;
-  reply.status = timelines.Read(request.reader, request.after, request.limit, &reply.page);
-  return reply;
-}
-inline RebuildBegan Do(ReaderTimelines& timelines, const BeginRebuild& request) {
-  RebuildBegan reply;
-  reply.status = timelines.Begin(request.reader, request.token, &reply.begun);
-  return reply;
-}
-inline RebuildFinished Do(ReaderTimelines& timelines, const FinishRebuild& request) {
-  RebuildFinished reply;
-  reply.status = timelines.Finish(request.reader, request.token, request.items, request.floor,
-                                  request.marked, &reply.applied);
-  return reply;
-}
-inline RebuildAbandoned Do(ReaderTimelines& timelines, const AbandonRebuild& request) {
-  return {request.id, timelines.Abandon(request.reader, request.token)};
-}
+using TimelinePort = Port<ReadLivePage, BeginRebuild, FinishRebuild, AbandonRebuild>;
 
 }  // namespace fanline

@@ -127,7 +127,7 @@ bool TruthReads::On(const ReadsConfirmed& reply) {
 
 Status ReaderTruth::Read(TruthReads::Requests requests) {
   Once once{reads_, requests.empty()};
-  Finish(once, std::move(requests), [](const auto&) { return LivePageRead(); });
+  Finish(once, std::move(requests));
   return reads_.status();
 }
 
@@ -156,15 +156,13 @@ Status ReaderTruth::Confirm() { return Read(reads_.Confirm()); }
 
 Status ReaderTruth::Outbox(UserId author, const TimeSpan& span, uint32_t limit,
                            std::vector<Item>* out) {
-  port_.Submit(ReadOutbox{0, map_.ShardOf(author), author, span, limit});
-  auto reply = std::get<OutboxRead>(replies_.Wait());
+  auto reply = Ask(port_, ReadOutbox{0, map_.ShardOf(author), author, span, limit});
   *out = std::move(reply.items);
   return reply.status;
 }
 
 Status ReaderTruth::LookUp(UserId user, UserFacts* out) {
-  port_.Submit(LookUpUser{0, map_.ShardOf(user), user});
-  const auto reply = std::get<UserLookedUp>(replies_.Wait());
+  const auto reply = Ask(port_, LookUpUser{0, map_.ShardOf(user), user});
   *out = reply.facts;
   return reply.status;
 }

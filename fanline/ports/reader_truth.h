@@ -95,15 +95,24 @@ class ReaderTruth {
 
   const ShardMap& map() const { return map_; }
 
-  // Steps a run (timeline/page_run.h) to its end. `other` answers the requests that are not for the
-  // shards.
-  template <class Run, class Other>
-  void Finish(Run& run, typename Run::Requests requests, const Other& other) {
+  // For Ask and Finish.
+  template <class Server>
+  TimelinePort PortTo(Server& timelines) {
+    return {timelines, replies_};
+  }
+  template <class P, class R>
+  typename R::Reply Ask(const P& port, R request) {
+    port.Submit(std::move(request));
+    return std::get<typename R::Reply>(replies_.Wait());
+  }
+  // Steps a run (timeline/page_run.h) to its end.
+  template <class Run>
+  void Finish(Run& run, typename Run::Requests requests, const TimelinePort* timelines = nullptr) {
     replies_.Finish(run, std::move(requests), [&](auto&& request) {
       if constexpr (requires { port_.Submit(std::move(request)); }) {
         port_.Submit(std::move(request));
       } else {
-        replies_.Push(other(request));
+        timelines->Submit(std::move(request));
       }
     });
   }

@@ -21,8 +21,7 @@ namespace fanline::fakes {
 class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadLastAt, ReadItems,
                                           ConfirmReads, ReadOutbox, LookUpUser, ReadLivePage,
                                           BeginRebuild, FinishRebuild, AbandonRebuild>,
-                         public ReaderTruth,
-                         public ReaderTimelines {
+                         public ReaderTruth {
  public:
   FakeReaderStores(RangeLayout layout, WindowLimits window, const ShardMap& map = OneShard())
       : ReaderTruth(*this, map), mysql(layout, 1'000), redis(layout, window) {}
@@ -62,26 +61,6 @@ class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadL
   // The server that answered so far is gone.
   void LoseConnections() { ++server_; }
 
-  Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) override {
-    if (redis.full) return Status::Later("redis", "OOM");
-    return Timelines([&] { *begun = redis.Begin(reader, token, 1); });
-  }
-  Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
-                Floor floor, const std::vector<UserId>& marked, bool* applied) override {
-    return Timelines([&] { *applied = redis.Finish(reader, token, items, floor, marked); });
-  }
-  Status Abandon(UserId reader, const std::string& token) override {
-    return Timelines([&] { redis.Abandon(reader, token); });
-  }
-  Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
-              ReaderTimelines::Page* page) override {
-    if (!pages_fail.done()) return pages_fail;
-    return Timelines([&] {
-      *page = redis.Read(reader, after, limit);
-      if (as_of) page->as_of = as_of();
-    });
-  }
-
  private:
   template <class R>
   void Answer(const R& request, ReplyTo<typename R::Reply> to) {
@@ -92,7 +71,7 @@ class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadL
                          ? Status::Later("mysql_" + std::to_string(request.shard), "away")
                          : Do(request, reply);
     } else {
-      reply = fanline::Do(*this, request);
+      reply.status = Do(request, reply);
     }
     reply.id = request.id;
     to(std::move(reply));
@@ -127,6 +106,26 @@ class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadL
   }
   Status Do(const LookUpUser& request, UserLookedUp& reply) {
     return Truth(reply, [&] { reply.facts = mysql.LookUp(request.user); });
+  }
+  Status Do(const BeginRebuild& request, RebuildBegan& reply) {
+    if (redis.full) return Status::Later("redis", "OOM");
+    return Timelines([&] { reply.begun = redis.Begin(request.reader, request.token, 1); });
+  }
+  Status Do(const FinishRebuild& request, RebuildFinished& reply) {
+    return Timelines([&] {
+      reply.applied =
+          redis.Finish(request.reader, request.token, request.items, request.floor, request.marked);
+    });
+  }
+  Status Do(const AbandonRebuild& request, RebuildAbandoned&) {
+    return Timelines([&] { redis.Abandon(request.reader, request.token); });
+  }
+  Status Do(const ReadLivePage& request, LivePageRead& reply) {
+    if (!pages_fail.done()) return pages_fail;
+    return Timelines([&] {
+      reply.page = redis.Read(request.reader, request.after, request.limit);
+      if (as_of) reply.page.as_of = as_of();
+    });
   }
   template <typename Reply, typename Call>
   Status Truth(Reply& reply, const Call& call) {

@@ -33,7 +33,7 @@ struct World : timeline::World {
   // What is there of a page before the authors are asked.
   timeline::PageRun Asked(const PageQuery& query = {.limit = 10}) {
     timeline::PageRun run(kBob, query, std::nullopt, kTwo, TruthReads::Answers::kPartly);
-    run.OnLive(fanline::Do(*this, run.Begin()));
+    run.OnLive(Ask(PortTo(*this), run.Begin()));
     return run;
   }
   void Load(timeline::PageRead& read) {

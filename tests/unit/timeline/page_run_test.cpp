@@ -30,7 +30,7 @@ struct PulledWorld : World {
   // Steps a page to its end. Counts how often replies are waited for.
   PageRun Run() {
     PageRun run(kBob, {.limit = 200}, std::nullopt, kSixteen, TruthReads::Answers::kPartly);
-    run.OnLive(fanline::Do(*this, run.Begin()));
+    run.OnLive(Ask(PortTo(*this), run.Begin()));
     PageRun::Requests requests = run.GoOn();
     for (rounds = 0; !run.done(); ++rounds) {
       using Reply = std::variant<FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed>;

@@ -17,8 +17,6 @@ inline constexpr WindowLimits kWindow{6, 26};
 inline constexpr UserId kBob{1};
 
 struct World : fakes::FakeReaderStores {
-  using Page = timeline::Page;  // not the port's Page
-
   explicit World(bool own = false, const ShardMap& map = OneShard())
       : FakeReaderStores(RangeLayout(kRanges), kWindow, map), own_posts(own) {}
 

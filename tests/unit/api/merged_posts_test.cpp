@@ -50,7 +50,7 @@ struct World : timeline::World {
     merged.Serve(run.read(), now);
     if (!run.read().done()) Load(run.read());
     if (!run.read().done()) {
-      ReaderTruth::Finish(run, run.GoOn(), [](const auto&) { return LivePageRead(); });
+      ReaderTruth::Finish(run, run.GoOn());
       EXPECT_TRUE(run.status().done());
     }
     return run.Take();

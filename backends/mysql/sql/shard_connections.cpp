@@ -21,7 +21,7 @@ Status ShardConnections::Run(Shard shard, const std::function<void(Connection&)>
     call(*slot.connection);
     return Status::Done();
   } catch (const MysqlError& error) {
-    return StatusOf(error, ResourceOf(config_, shard));
+    return StatusOf(error, config_, shard);
   }
 }
 

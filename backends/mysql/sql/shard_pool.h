@@ -154,7 +154,7 @@ class ShardPool {
   // refuses come again and again.
   [[nodiscard]] Status Failed(const Connection& connection, const MysqlError& error) {
     const Shard shard = connection.shard();
-    Status status = StatusOf(error, ResourceOf(config_, shard));
+    Status status = StatusOf(error, config_, shard);
     const std::string key = ResourceOf(shard) + " " + std::to_string(error.code());
     log_.Log(LogLevel::kWarn, key, LineOf(shard, status.message));
     return status;
@@ -261,7 +261,7 @@ class ShardPool {
   }
 
   Status AwayBy(const MysqlError& error, Shard shard) const {
-    Status status = StatusOf(error, ResourceOf(config_, shard));
+    Status status = StatusOf(error, config_, shard);
     status.outcome = Outcome::kLater;  // even a `never` here says nothing about a job
     status.resource = ResourceOf(config_, shard);
     return status;

@@ -81,18 +81,18 @@ void Pages::ReadHome(const Shared& page, bool here) {
   page->run.emplace(reader, page->query, timeline::OwnOf(reader, rules_.own_posts), map_,
                     TruthReads::Answers::kPartly);
   page->stores->Ask(page->run->Begin(), {.longest_wait = rules_.longest_wait, .here = here},
-                    [this, page](const LivePageRead& reply) { TakeLive(page, reply); });
+                    [this, page](LivePageRead& reply) { TakeLive(page, std::move(reply)); });
 }
 
 // If too many ask, the rebuild finds out whether the timeline is live.
-void Pages::TakeLive(const Shared& page, const LivePageRead& reply) {
+void Pages::TakeLive(const Shared& page, LivePageRead reply) {
   const bool overloaded = reply.status.cause == Cause::kOverloaded;
   page->read_at = clock_().unix_ms;
   page->can_be_built = reply.status.done() || overloaded;
   if (!page->can_be_built) {
     metrics_.StoreFailed(page->route, reply.status.resource, reply.status.message);
   }
-  page->run->OnLive(reply);
+  page->run->OnLive(std::move(reply));
   MergeOrPull(page);
 }
 
@@ -169,8 +169,8 @@ void Pages::StepRun(const Shared& page, const timeline::PageRun::Requests& reque
   for (const auto& request : requests) {
     std::visit(
         [&](const auto& each) {
-          page->stores->Ask(each, AskingOf(*page, each.shard), [this, page](const auto& reply) {
-            StepRun(page, page->run->On(reply));
+          page->stores->Ask(each, AskingOf(*page, each.shard), [this, page](auto& reply) {
+            StepRun(page, page->run->On(std::move(reply)));
           });
         },
         request);

@@ -85,7 +85,7 @@ class Pages {
   // Read a page, or refill one.
   void Read(const Shared& page, const timeline::PageQuery& query);
   void ReadHome(const Shared& page, bool here);
-  void TakeLive(const Shared& page, const LivePageRead& reply);
+  void TakeLive(const Shared& page, LivePageRead reply);
   void MergeOrPull(const Shared& page);
   void AskForMerged(const Shared& page, const std::vector<UserId>& authors);
   void PullOrAwait(const Shared& page);

@@ -18,8 +18,9 @@ void AskAll(const Run& run, const timeline::Rebuild::Requests& requests, Exchang
   for (const auto& request : requests) {
     std::visit(
         [&](const auto& each) {
-          stores.Ask(each, kAsking,
-                     [run, &stores](const auto& reply) { AskAll(run, run->On(reply), stores); });
+          stores.Ask(each, kAsking, [run, &stores](auto& reply) {
+            AskAll(run, run->On(std::move(reply)), stores);
+          });
         },
         request);
   }

@@ -100,7 +100,7 @@ void Exchanges::Push(AnyReply reply) {
   lock.unlock();
   if (found.empty()) return;
   auto& [by, then] = found.mapped();
-  by->Take([then = std::move(then), reply = std::move(reply)] { then(reply); });
+  by->Take([then = std::move(then), reply = std::move(reply)]() mutable { then(reply); });
 }
 
 void RefuseByLimits(const std::optional<UserId>& over, UserId user,

@@ -67,11 +67,11 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
         answered_(std::move(answered)) {}
 
   template <class R>
-  void Ask(R request, std::function<void(const typename R::Reply&)> then) {
+  void Ask(R request, std::function<void(typename R::Reply&)> then) {
     Ask(std::move(request), asking_, std::move(then));
   }
   template <class R>
-  void Ask(R request, const Asking& asking, std::function<void(const typename R::Reply&)> then);
+  void Ask(R request, const Asking& asking, std::function<void(typename R::Reply&)> then);
 
   using Step = std::function<void()>;
   // Takes the step now, or leaves it to the thread that is taking one.
@@ -137,7 +137,7 @@ class Exchanges {
 
  private:
   friend class Exchange;
-  using Then = std::function<void(const AnyReply&)>;
+  using Then = std::function<void(AnyReply&)>;
   struct Pending {
     std::shared_ptr<Exchange> by;
     Then then;
@@ -180,9 +180,8 @@ class Exchanges {
 };
 
 template <class R>
-void Exchange::Ask(R request, const Asking& asking,
-                   std::function<void(const typename R::Reply&)> then) {
-  request.id = all_.Note(shared_from_this(), [then = std::move(then)](const AnyReply& reply) {
+void Exchange::Ask(R request, const Asking& asking, std::function<void(typename R::Reply&)> then) {
+  request.id = all_.Note(shared_from_this(), [then = std::move(then)](AnyReply& reply) {
     then(std::get<typename R::Reply>(reply));
   });
   if (asking.patience != Duration::max()) {

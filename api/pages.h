@@ -49,7 +49,7 @@ class Pages {
     uint32_t pulls = 16;  // at once; beyond it a page rather waits for its rebuild
     // For a worker of Redis, of the shards, of the application's database.
     Duration longest_wait = std::chrono::milliseconds(500);
-    Duration longest_pull_wait = std::chrono::seconds(30);
+    Duration longest_pull_wait = std::chrono::seconds(5);
     Duration longest_bodies_wait = std::chrono::milliseconds(250);
   };
   // A pusher that keeps up reports its progress every five seconds.

@@ -1,5 +1,5 @@
-// fanline-bench-follow: follows of distinct edges by several threads, as long as a caller waits for
-// them. There is a connection to every shard for each thread.
+// fanline-bench-follow: follows of distinct edges by several callers, each of which waits for one
+// at a time. There is a connection to every shard for each caller.
 //
 //   async    the store's change, through its port: forward row, version, counter and log1 row in
 //   one
@@ -13,6 +13,8 @@
 // "statement": of upsert, "durability": of the server}.
 #include <atomic>
 #include <cstdio>
+#include <deque>
+#include <future>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -28,7 +30,6 @@
 #include "daemon/clock.h"
 #include "daemon/options/options.h"
 #include "daemon/run/main_guard.h"
-#include "fanline/ports/ask.h"
 
 using namespace fanline;
 
@@ -51,12 +52,9 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table.AddCommand("upsert", "one statement per edge");
 }
 
-// Calls `each` for a thread's contiguous share of the edges.
-template <class Each>
-void ForShare(const Config& config, uint32_t thread, Each each) {
-  const uint64_t begin = config.changes * thread / config.threads;
-  const uint64_t end = config.changes * (thread + 1) / config.threads;
-  for (uint64_t i = begin; i < end; ++i) each(bench::MadeRow(config.first + i));
+// Each caller has a contiguous share of the edges.
+uint64_t BeginOf(const Config& config, uint32_t caller) {
+  return config.first + config.changes * caller / config.threads;
 }
 
 class InlineCounts : public api::Metrics {
@@ -106,18 +104,44 @@ class AtOnce {
   std::jthread ticks_;
 };
 
-double Follow(const Config& config, Serves<ChangeEdge>& server) {
-  return bench::SecondsOf(config.threads, [&](uint32_t thread) {
-    const auto answers = std::make_shared<Answers<EdgeChanged>>();
-    return [&config, &server, answers, thread] {
-      ForShare(config, thread, [&](const Edge& row) {
-        const EdgeChanged now =
-            answers->Ask(server, ChangeEdge{0, {row.src, row.dst, true, row.ver}});
-        bench::Must(now.status);
-        bench::Must(now.forward.changed, "an edge was there before");
-      });
-    };
-  });
+// Follows one edge after the other: the answer asks for the next, as in fanline-api, where no
+// thread waits for the store.
+class Caller {
+ public:
+  Caller(Serves<ChangeEdge>& server, uint64_t begin, uint64_t end)
+      : server_(server), next_(begin), end_(end) {}
+
+  void Next() {
+    if (next_ == end_) return ended_.set_value();
+    const Edge row = bench::MadeRow(next_++);
+    server_.Submit(ChangeEdge{0, {row.src, row.dst, true, row.ver}}, *this);
+  }
+  void Push(const EdgeChanged& now) {
+    try {
+      bench::Must(now.status);
+      bench::Must(now.forward.changed, "an edge was there before");
+    } catch (...) {
+      return ended_.set_exception(std::current_exception());
+    }
+    Next();
+  }
+  void Await() { ended_.get_future().get(); }
+
+ private:
+  Serves<ChangeEdge>& server_;
+  uint64_t next_;
+  const uint64_t end_;
+  std::promise<void> ended_;
+};
+
+double Follow(const Config& config, Serves<ChangeEdge>& server, std::deque<Caller>& callers) {
+  for (uint32_t i = 0; i < config.threads; ++i) {
+    callers.emplace_back(server, BeginOf(config, i), BeginOf(config, i + 1));
+  }
+  const bench::Stopwatch watch;
+  for (Caller& caller : callers) caller.Next();
+  for (Caller& caller : callers) caller.Await();
+  return watch.Seconds();
 }
 
 // Waits until all workers are connected: the health sink of a shard tells of its first one alone.
@@ -143,13 +167,14 @@ double Upsert(const Config& config, const mysql::Config& shards, const ShardMap&
     auto connections = std::make_shared<mysql::ShardConnections>(shards);
     bench::OpenAll(*connections, map);
     return [&config, &map, connections, thread] {
-      ForShare(config, thread, [&](const Edge& row) {
+      for (uint64_t i = BeginOf(config, thread); i < BeginOf(config, thread + 1); ++i) {
+        const Edge row = bench::MadeRow(i);
         uint64_t written = 0;
         bench::Must(connections->Run(map.ShardOf(row.src), [&](mysql::Connection& connection) {
           written = connection.Execute(bench::UpsertFollowingSql(row));
         }));
         bench::Must(written == 1, "an edge was there before");
-      });
+      }
     };
   });
 }
@@ -171,12 +196,13 @@ int Main(int argc, char** argv) {
   if (command == "upsert") {
     seconds = Upsert(config, shards, map);
   } else {
+    std::deque<Caller> callers;  // outlive the store, which replies to them
     mysql::MysqlForwardStore forward(shards, {}, Quiet, {map, kMostFollowed},
                                      {.threads_per_shard = config.threads});
     AwaitConnections(shards, config.threads);
     std::optional<AtOnce> at_once;
     if (command == "sync") at_once.emplace(shards, map, forward);
-    seconds = Follow(config, at_once ? at_once->server() : forward);
+    seconds = Follow(config, at_once ? at_once->server() : forward, callers);
     if (at_once) late = at_once->late();
   }
   std::printf(

@@ -72,7 +72,6 @@ void PartitionPairTracker::Written(const PairRecord& record, Time now) {
 void PartitionPairTracker::Mirrored(const PairRecord& record, Time now) {
   PairTable::Place place = pairs_.Find(record.edge);
   const bool pending = place != PairTable::kNone && pairs_[place].pending();
-  if (!pending && !guards_->remember_early) return Settle(record.offset);
   if (place == PairTable::kNone) place = pairs_.Take(record.edge);
   Pair& pair = pairs_[place];
   if (record.ver <= pair.mirrored) {
@@ -274,7 +273,6 @@ bool PartitionPairTracker::PassedBy(const Lane& lane, const Pair& pair) const {
 
 // Whether everything appended before the pair's time was over has been consumed.
 bool PartitionPairTracker::CaughtUp(const Timer& timer) const {
-  if (!guards_->fire_caught_up) return true;
   if (newest_ > pairs_[timer.place].appended + Milliseconds(limits_->grace)) return true;
   return watermark_ && watermark_->asked_at >= timer.at && position_ >= watermark_->offset;
 }
@@ -312,7 +310,6 @@ bool PartitionPairTracker::StartRetry(PairTable::Place place, RetryCause cause, 
   pair.stamp = ++*stamps_;
   ++retrying_;
   progress.retries.push_back({partition_, pair.stamp, pair.edge, pair.claim()});
-  if (!guards_->release_acknowledged) Answer(place, now);
   return true;
 }
 

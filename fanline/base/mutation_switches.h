@@ -1,7 +1,6 @@
-// Guards of the logic that a mutation check switches off, to see that schedules then go wrong
-// (tests/sim/mutation_test.cpp, tests/unit/mirror/mirror_property_test.cpp,
-// tests/unit/reconciler/pair_mutation_test.cpp). Only those checks hand in switches; everywhere
-// else all guards are on.
+// Guards of the logic that a test switches off, to see that something then goes wrong
+// (tests/sim/mutation_test.cpp, and CheckerTest for the reconciler's). Everywhere else all guards
+// are on.
 #pragma once
 
 namespace fanline {
@@ -16,9 +15,6 @@ struct MutationSwitches {
   bool quarantine_drops = true;       // off: a quarantine leaves its readers' timelines alone
   bool newer_awaited = true;          // off: a hint of a newer program is quarantined
   bool commit_lowest_pending = true;  // off: everything read is committed
-  bool fire_caught_up = true;         // off: a pair's deadline alone causes its check
-  bool remember_early = true;         // off: a msg2 without its msg1 is forgotten
-  bool release_acknowledged = true;   // off: a retry counts as written when it is sent
   bool letters_before_commit = true;  // off: a dead letter that was refused counts as taken
   bool append_again = true;           // off: a hint that is not acknowledged counts as appended
   bool unread_is_all = true;          // off: followers that could not be read count as none

@@ -12,23 +12,14 @@ _TIMEOUT = 60
 class RelationLog:
     def __init__(self, brokers):
         self._brokers = brokers
-        self._placed = {}
         self._producer = Producer({"bootstrap.servers": brokers, "partitioner": "murmur2_random",
                                    "log_level": 2})
 
     def written(self, *edges, log_id=0):
-        """Appends msg1 of each (src, dst, ver, live). Returns where: {partition: first offset}."""
-        self._placed.clear()
+        """Appends msg1 of each (src, dst, ver, live)."""
         for src, dst, ver, live in edges:
             self._send(f"{src}:{dst}",
                        _message(2, src, dst, ver, int(live), ver // 1000, log_id))
-        self._flush()
-        return dict(self._placed)
-
-    def mirrored(self, *edges):
-        """Appends msg2 of each (src, dst, ver, ...)."""
-        for src, dst, ver, *_ in edges:
-            self._send(f"{src}:{dst}", _message(3, src, dst, ver))
         self._flush()
 
     def letter(self, edge, reason):
@@ -87,10 +78,10 @@ class RelationLog:
         if self._producer.flush(_TIMEOUT):
             raise TimeoutError("relation-log did not take all messages")
 
-    def _delivered(self, error, record):
+    @staticmethod
+    def _delivered(error, _):
         if error:
             raise RuntimeError(str(error))
-        self._placed.setdefault(record.partition(), record.offset())
 
 
 def _varint(value):

@@ -5,7 +5,6 @@ import re
 import subprocess
 import time
 import unittest
-import zlib
 
 from confluent_kafka import Producer as KafkaProducer
 from confluent_kafka.admin import AdminClient
@@ -15,7 +14,8 @@ from stack.programs import BIN
 from stack.programs.feedctl import Feedctl, FeedctlFailed
 from stack.programs.fleet import FEED, TASKS
 from stack.waiting import wait_until
-from tests.e2e.installation import USERS, Installation, most_followed
+from tests.e2e.installation import Installation, most_followed
+from tests.e2e.relations import shard_of
 
 WELL, FOUND, NOBODY, AWAY, NOT_INSTALLED = 0, 1, 67, 69, 78
 # Every line of a whole look.
@@ -176,9 +176,8 @@ class Doctor(Installation):
             self.stack.mysql[0].start()
 
     def reader_of_shard_1_who_follows_shard_0(self):
-        of_shard_1 = {user for user in range(1, USERS + 1) if zlib.crc32(str(user).encode()) % 1024 >= 512}
-        return next(reader for author, readers in self.ledger.followers.items() if author not in of_shard_1
-                    for reader in sorted(readers) if reader in of_shard_1)
+        return next(reader for author, readers in self.ledger.followers.items() if shard_of(author) == 0
+                    for reader in sorted(readers) if shard_of(reader) == 1)
 
     def test_6_redis_and_kafka_are_away(self):
         self.stack.redis.kill()

@@ -46,21 +46,6 @@ class EmptyRanges(Installation):
         self.wait_for(lambda: self.counter("fanline_publish_to_last_delivery_seconds_count") >= 1,
                       "the last of fewer parts than ranges to be observed")
 
-    def test_an_import_brings_live_timelines_what_was_published_before(self):
-        reader, author = 8_200, 9_200
-        self.import_edges([(reader, 9_201)])
-        self.settle()
-        self.make_live([reader])
-        post = self.publish(author)
-        self.settle()
-        self.assertEqual(self.posts_of(reader), [])
-        self.import_edges([(reader, author)])
-        self.settle()
-        self.assertEqual(self.posts_of(reader), [post])
-        again = self.import_edges([(reader, author)])
-        self.assertEqual((again["already_there"], again["hints"]), (1, 1),
-                         "an import that was killed before its hints is run again")
-
     def follow_all(self):
         for reader in RACERS:
             for author in RACED:

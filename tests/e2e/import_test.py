@@ -60,6 +60,9 @@ class Imports(Installation):
         first = [(reader, 9_201)]
         self.feedctl.run("import", self.graph(first))
         self.note(first)
+        again = self.feedctl.json("import", self.graph(first), "--json")
+        self.assertEqual((again["already_there"], again["hints"]), (1, 1),
+                         "an import that was killed before its hints is run again")
         self.settle()
         self.make_live([reader])
         post = self.publish(author)

@@ -4,6 +4,7 @@ import threading
 import time
 import unittest
 
+from tests.e2e.meanwhile import long
 from tests.e2e.reading import Reading
 from tests.e2e.relations import shard_of
 from tests.helm.chart import ci_values, objects
@@ -88,6 +89,7 @@ class Readiness(Reading):
             page = self.get(f"{reader}/timeline?limit=5")
             self.assertEqual((page["state"], page["items"][0]["id"]), ("live", str(self.posts[-1])))
 
+    @long
     def test_one_shard_of_two_hangs_and_nobody_leaves_the_service(self):
         here = [user for user in READERS if shard_of(user) == 0]
         there = next(user for user in READERS if shard_of(user) == 1)

@@ -13,10 +13,10 @@ from stack.programs.fleet import RELATION_LOG
 from stack.programs.relation_log import RelationLog
 from tests.e2e.decoding import ROOT
 from tests.e2e.installation import SESSION, Installation, most_followed
-from tests.e2e.relations import Tables, committed, shard_of, version
+from tests.e2e.meanwhile import long
+from tests.e2e.relations import Tables, shard_of, version
 
 GRACE = 1.0
-GROUP = "fanline-reconciler"
 BASE = 1_000_000  # users beyond the graph
 
 
@@ -135,6 +135,20 @@ class Pairs(WithReconciler):
             ("counter", "drift", reader, 0, "following_cnt -7"),
             ("counter", "drift", author, 0, "fans_cnt -1")])
 
+    def test_a_dry_run_changes_nothing(self):
+        self.assertEqual(self.feedctl.run("relations", "reconciler").strip(), "run")
+        self.addCleanup(self.feedctl.run, "relations", "reconciler", "run")
+        self.set_mode("dry_run")
+        edges = self.edges(10_000, 5)
+        self.tables.put_forward(*edges)
+        self.log.written(*edges)
+        self.wait_for(lambda: self.rel("repairs_withheld_total") >= 5, "the report")
+        self.assertFalse({edge[:2] for edge in edges} & set(self.tables.reverse()))
+        repaired = {repair[2:4] for repair in self.tables.repairs()}
+        self.assertFalse({edge[:2] for edge in edges} & repaired)
+        self.set_mode("run")
+        self.wait_for(lambda: self.mirrored(edges), "the repairs")
+
     def test_a_letter_of_relation_log_is_replayed_as_a_check(self):
         edge, = self.edges(15_000, 1)
         self.tables.put_forward(edge)
@@ -157,29 +171,6 @@ class Pairs(WithReconciler):
         mirror = self.daemon("fanline-mirror")
         self.addCleanup(mirror.stop)
         self.wait_for(lambda: self.mirrored(edges), "the mirror")
-
-    def test_answered_pairs_cost_nothing(self):
-        edges = self.edges(10_000, 300)
-        self.tables.put_forward(*edges)
-        before = self.rel("checks_total"), self.rel("pairs_total", result="matched")
-        self.tables.put_reverse(*edges)
-        self.log.written(*edges)
-        self.log.mirrored(*edges)
-        self.wait_for(lambda: self.rel("pairs_total", result="matched") == before[1] + 300,
-                      "the pairs to be answered")
-        time.sleep(2 * GRACE)
-        self.assertEqual(self.rel("checks_total"), before[0])
-
-    def test_what_is_pending_survives_a_kill(self):
-        edge, = self.edges(20_000, 1)
-        self.tables.put_forward(edge)
-        (partition, offset), = self.log.written(edge).items()
-        time.sleep(GRACE / 2)
-        self.reconciler.kill()
-        self.assertLessEqual(committed(self.brokers, GROUP)[partition], offset)
-        self.assertFalse(self.mirrored([edge]))
-        self.reconciler.start().wait_ready()
-        self.wait_for(lambda: self.mirrored([edge]), "the repair by the next life")
 
     def test_a_stop_is_orderly_and_what_is_pending_is_found_again(self):
         edge, = self.edges(25_000, 1)
@@ -224,6 +215,7 @@ class Pairs(WithReconciler):
         causes = {(src, dst): cause for net, cause, src, dst, *_ in self.tables.repairs() if net == "pair"}
         self.assertEqual({causes[src, dst] for src, dst, *_ in left}, {"lost"})
 
+    @long
     def test_a_shard_that_is_away_holds_up_only_its_own(self):
         away = self.edges(40_000, 20, dst_shard=1)
         here = [edge for edge in self.edges(50_000, 80, dst_shard=0)
@@ -252,31 +244,9 @@ class Pairs(WithReconciler):
         self.wait_for(lambda: self.gauge("pending") == 0, "the pairs to be answered")
 
 
+@long
 class Guarded(WithReconciler):
-    def test_1_a_dry_run_changes_nothing(self):
-        self.assertEqual(self.feedctl.run("relations", "reconciler").strip(), "run")
-        self.set_mode("dry_run")
-        edges = self.edges(0, 5)
-        self.tables.put_forward(*edges)
-        self.log.written(*edges)
-        self.wait_for(lambda: self.rel("repairs_withheld_total") >= 5, "the report")
-        self.assertFalse({edge[:2] for edge in edges} & set(self.tables.reverse()))
-        self.assertEqual(self.tables.repairs(), [])
-        self.set_mode("run")
-        self.wait_for(lambda: self.mirrored(edges), "the repairs")
-
-    def test_2_a_pause_asks_nothing_and_loses_nothing(self):
-        self.set_mode("pause")
-        edges = self.edges(5_000, 5)
-        self.tables.put_forward(*edges)
-        checks = self.rel("checks_total")
-        self.log.written(*edges)
-        self.wait_for(lambda: self.rel("retries_total") >= 5, "the retries")
-        self.assertEqual(self.rel("checks_total"), checks)
-        self.set_mode("run")
-        self.wait_for(lambda: self.mirrored(edges), "the repairs")
-
-    def test_3_too_many_removals_stop(self):
+    def test_too_many_removals_stop(self):
         edges = self.edges(100_000, 2_000, dst_shard=0)
         ended = [(src, dst, ver + 1, False) for src, dst, ver, _ in edges]
         self.tables.put_reverse(*edges)

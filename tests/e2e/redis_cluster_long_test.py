@@ -1,7 +1,6 @@
 """What is too long for every `make test`: nodes of a Redis Cluster that fail while a slot moves between
 them; a rack of them that hangs; and a Cluster that speaks TLS and asks who comes."""
 
-import binascii
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +8,7 @@ from statistics import median
 
 from tests.e2e.on_a_cluster import EVERYBODY, RANGES, OnACluster, slot_of
 from tests.e2e.reading import Reading
+from tests.e2e.relations import bucket_of
 from tests.e2e.security_test import acl_rules
 
 
@@ -63,11 +63,7 @@ class NodesThatFailWhileASlotMoves(OnACluster):
         self.assert_all_is_as_it_should_be()
 
     def readers_of(self, number):
-        return {reader for reader in EVERYBODY if self.range_of(reader) == number}
-
-    @staticmethod
-    def range_of(reader):
-        return binascii.crc32(str(reader).encode()) % 1024 // (1024 // RANGES)
+        return {reader for reader in EVERYBODY if bucket_of(reader) // (1024 // RANGES) == number}
 
     def test_a_target_that_fails_over_and_loses_timelines_that_had_come(self):
         self.fails_over_with_what_had_moved("tl:")

@@ -20,6 +20,7 @@ from stack.programs.fleet import RELATION_EVENTS, RELATION_LOG
 from stack.programs.relation_log import RelationLog
 from tests.e2e import mirror_test
 from tests.e2e.installation import SESSION, USERS
+from tests.e2e.meanwhile import long
 from tests.e2e.relation_clients import (NO_ANSWER, Events, Follows, Friends, Watcher, both_ways,
                                         own_pairs)
 from tests.e2e.relations import Tables
@@ -267,6 +268,7 @@ class RelationFaults(mirror_test.Mirrored):
 
     # ---- the tests -----------------------------------------------------------------------------
 
+    @long
     def test_1_nothing_is_lost_brought_back_or_left_behind(self):
         lists, strangers = own_pairs(self.drawn("pairs"), self.ledger, EVERYBODY, FOLLOWERS + 1,
                                      PAIRS)

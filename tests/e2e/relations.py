@@ -1,11 +1,7 @@
-"""Relations from below: rows written by hand, and what a group has committed."""
+"""Relations from below: rows written by hand."""
 
 import time
 import zlib
-
-from confluent_kafka import Consumer, TopicPartition
-
-from stack.programs.fleet import RELATION_LOG
 
 
 def shard_of(user):
@@ -81,15 +77,3 @@ class Tables:
 
 def version():
     return time.time_ns() // 1000
-
-
-def committed(brokers, group, topic=RELATION_LOG):
-    """{partition: offset} of what the group has committed."""
-    asker = Consumer({"bootstrap.servers": brokers, "group.id": group,
-                      "enable.auto.commit": False, "log_level": 0})
-    try:
-        partitions = asker.list_topics(topic, 10).topics[topic].partitions
-        places = asker.committed([TopicPartition(topic, number) for number in partitions], 10)
-        return {place.partition: max(0, place.offset) for place in places}
-    finally:
-        asker.close()

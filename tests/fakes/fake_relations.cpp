@@ -110,12 +110,6 @@ void FakeRelations::LoseRows(Shard shard, uint64_t last) {
   table.rows.erase(table.rows.upper_bound(table.ids), table.rows.end());
 }
 
-void FakeRelations::CollectTombstones() {
-  const auto ended = [](const auto& each) { return !each.second.live; };
-  std::erase_if(forward_, ended);
-  std::erase_if(reverse_, ended);
-}
-
 PurgedDone FakeRelations::Do(const PurgeDone& request) {
   const UnixMs oldest = now - std::chrono::milliseconds(request.keep).count();
   PurgedDone reply;

@@ -53,8 +53,6 @@ class FakeRelations {
   std::vector<LoggedChange> Last(Shard shard, size_t most) const;
   void LoseChanges(Shard shard, size_t count);
   size_t PendingOf(Shard shard, const EdgeKey& edge) const;
-  // Deletes the rows of edges that ended, in both directions.
-  void CollectTombstones();
 
   // A user follows or unfollows. Returns the row as it is then.
   Edge Change(UserId src, UserId dst, bool live, Origin origin = Origin::kUser,

@@ -41,9 +41,8 @@ STACKS = {"plain": {}, "cluster": {"cluster": True, "shards": 0}}
 TESTS = {
     name: Test(name) for name in (
         "fanline_test", "consuming_test", "daemon_test", "kafka_adapter_test", "mysql_adapter_test",
-        "redis_adapter_test", "services_test", "mirror_test", "relations_test",
-        "pair_schedule_test", "api_parts_test", "wiring_test", "http_test", "feedctl_parts_test",
-        "backend_options_test", "audit_test")
+        "redis_adapter_test", "services_test", "mirror_test", "relations_test", "api_parts_test",
+        "wiring_test", "http_test", "feedctl_parts_test", "backend_options_test", "audit_test")
 } | {
     name: Test(name, services="plain") for name in ("kafka_test", "mysql_integration_test",
                                                     "redis_test")
@@ -64,7 +63,7 @@ TESTS_OF = {
     "pusher/": ("services_test", "fleet_sim"),
     "timeline/": ("services_test", "fleet_sim"),
     "mirror/": ("mirror_test", "fleet_sim"),
-    "reconciler/": ("relations_test", "pair_schedule_test", "fleet_sim"),
+    "reconciler/": ("relations_test", "fleet_sim"),
     "audit/": ("audit_test",),
     "api/": ("api_parts_test",),
     "http/": ("http_test",),

@@ -241,10 +241,12 @@ struct Chances {
     of.healthy = true;
     of.fault = 0;
     of.redis_later = of.never = 0;
-    of.slow = of.unmirrored = of.lose_msg2 = 0;
+    of.unmirrored = of.lose_msg2 = 0;
     of.mirror_lag = 1;
     of.few_pairs = false;
-    of.grace_ms = kHealthyGraceMs;
+    of.lags = Chance(50);
+    if (!of.lags) of.slow = 0;
+    of.grace_ms = of.lags ? 20 : kHealthyGraceMs;
   }
 };
 

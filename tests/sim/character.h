@@ -44,7 +44,8 @@ struct Character {
   int repeat = 0;           // percent of messages of relation-log that arrive three times
   bool inline_too = false;  // clients write the reverse row as well (mirror mode sync)
   int grace_ms = 100;       // of a pair
-  bool few_pairs = false;   // few may be pending, so some go to the retries
+  bool lags = false;        // the mirror, in a healthy schedule, by more than the grace
+  bool few_pairs = false;   // the reconciler has room for few, so some go to the retries
   // Ranges without followers are left out.
   bool leave_out = false;
   int counter_drift = 0;  // percent of counters of followers that are read wrongly

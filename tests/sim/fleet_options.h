@@ -135,7 +135,8 @@ struct FleetCounts {
   uint64_t trimmed = 0, quarantined = 0;
   uint64_t pages = 0, walked = 0;  // of walks: pages read, and shown items that had not changed
   std::array<uint64_t, kLetters> letters{};
-  uint64_t checked_edges = 0, shards_away = 0, checks = 0, repairs = 0, sent_to_retries = 0;
+  uint64_t checked_edges = 0, shards_away = 0, checks = 0, repairs = 0, first_rows = 0,
+           sent_to_retries = 0;
 };
 
 }  // namespace fanline::sim

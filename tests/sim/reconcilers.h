@@ -117,6 +117,9 @@ struct ReconcilerCalls
   }
 
   void Serve(const ApplyEdges& request, ReplyTo<ApplyEdges::Reply> to) {
+    for (const Edge& edge : request.edges) {
+      world.counts.first_rows += world.mysql.relations.reverse().contains(edge.key()) ? 0 : 1;
+    }
     AskWith(to, "repair of a reverse row", EdgesApplied{request.id, {}, {}, 0},
             [this, request](EdgesApplied& reply) {
               if (Away(request.shard)) {
@@ -209,7 +212,9 @@ struct PairsPart : ReconcilerCalls,
     limits.grace = grace;
     limits.remember = std::max<Duration>(milliseconds(200), 2 * grace);
     limits.commit_every = milliseconds(5);
-    if (world.character.few_pairs) limits.pending = 3;
+    if (world.character.few_pairs) {
+      limits.pending = limits.remembered = limits.checks_in_flight = limits.retries_in_flight = 3;
+    }
     logic = std::make_unique<reconciler::PairReconciler>(
         reconciler::PairReconciler::Ports{
             CheckerPorts(inbox), {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},

@@ -2,9 +2,6 @@
 // adapter does when the node goes away.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
 
 #include "backends/redis/client/scripts.h"
 #include "backends/redis/cluster/server_check.h"
@@ -13,6 +10,7 @@
 #include "backends/redis/keys.h"
 #include "tests/integration/redis/blocking_timelines.h"
 #include "tests/integration/redis/redis_world.h"
+#include "tests/support/temporary_file.h"
 
 namespace fanline::redis::testing {
 namespace {
@@ -418,24 +416,9 @@ TEST_F(RedisOwnership, CredentialsAreUsedAndNeverTold) {
   EXPECT_EQ(claimed.status.message.find("s3cret"), std::string::npos);
 }
 
-// A file of this content, while it lives.
-class PasswordFile {
- public:
-  explicit PasswordFile(const std::string& content) : path_(::testing::TempDir() + "redis-XXXXXX") {
-    close(mkstemp(path_.data()));
-    Write(content);
-  }
-  ~PasswordFile() { unlink(path_.c_str()); }
-  void Write(const std::string& content) const { std::ofstream(path_) << content << "\n"; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 TEST_F(RedisOwnership, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
   console_.Run({"ACL", "SETUSER", "fanline", "on", ">s3cret-1", "~*", "+@all"});
-  const PasswordFile file("s3cret-1");
+  const TemporaryFile file("s3cret-1\n");
   Options named = options_;
   named.username = "fanline";
   named.password.file = file.path();
@@ -449,7 +432,7 @@ TEST_F(RedisOwnership, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
   console_.Run({"ACL", "SETUSER", "fanline", "resetpass", ">s3cret-2"});
   console_.Run({"CLIENT", "KILL", "USER", "fanline"});
   driver.WaitUntilConnected(false);
-  file.Write("s3cret-2");
+  file.Write("s3cret-2\n");
   driver.WaitUntilConnected();
   (void)reader.Read(kBob, std::nullopt, 1, &page);  // finds its connection dead
   EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).done());

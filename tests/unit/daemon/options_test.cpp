@@ -2,11 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <fstream>
+#include <optional>
+
+#include "tests/support/temporary_file.h"
 
 namespace fanline::daemon {
 namespace {
@@ -46,10 +46,6 @@ struct World {
     table.Add("listen", &listen, "where to serve");
     table.Add("mode", &mode, "how to run").OneOf({"fast", "safe"});
   }
-  World(const World&) = delete;
-  ~World() {
-    if (!file_path_.empty()) unlink(file_path_.c_str());
-  }
 
   Parsed Parse(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "fanline-test");
@@ -57,15 +53,10 @@ struct World {
   }
 
   // The path of a file with this content.
-  const char* File(const std::string& content) {
-    file_path_ = testing::TempDir() + "fanline-options-XXXXXX";
-    close(mkstemp(file_path_.data()));
-    std::ofstream(file_path_) << content;
-    return file_path_.c_str();
-  }
+  const char* File(const std::string& content) { return file_.emplace(content).path(); }
 
  private:
-  std::string file_path_;
+  std::optional<TemporaryFile> file_;
 };
 
 TEST(Options, AFlagWinsOverTheEnvironmentThatOverTheFileThatOverTheDefault) {

@@ -2,10 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include <fstream>
+#include "tests/support/temporary_file.h"
 
 namespace fanline::feedctl {
 namespace {
@@ -16,15 +14,6 @@ using ::testing::IsEmpty;
 
 class LineReaderTest : public ::testing::Test {
  protected:
-  LineReaderTest() {
-    const int fd = mkstemp(path_);
-    EXPECT_GE(fd, 0);
-    close(fd);
-  }
-  ~LineReaderTest() override { unlink(path_); }
-
-  void Write(const std::string& bytes) { std::ofstream(path_, std::ios::binary) << bytes; }
-
   static std::vector<std::string> LinesOf(const char* path) {
     LineReader reader(path);
     std::vector<std::string> lines;
@@ -34,8 +23,8 @@ class LineReaderTest : public ::testing::Test {
     return lines;
   }
 
-  std::vector<std::string> Lines() const { return LinesOf(path_); }
-  Failure FailureOfReading() const { return FailureOf(path_); }
+  std::vector<std::string> Lines() const { return LinesOf(file_.path()); }
+  Failure FailureOfReading() const { return FailureOf(file_.path()); }
   static Failure FailureOf(const char* path) {
     try {
       LinesOf(path);
@@ -46,7 +35,7 @@ class LineReaderTest : public ::testing::Test {
     return Failure(0, "");
   }
 
-  char path_[32] = "/tmp/line_reader_test_XXXXXX";
+  const TemporaryFile file_{""};
 };
 
 // Longer than any buffer.
@@ -57,32 +46,32 @@ std::string ManyLines(size_t count) {
 }
 
 TEST_F(LineReaderTest, ReadsLinesWithoutTheirEnds) {
-  Write("one\ntwo\r\n\nfour");
+  file_.Write("one\ntwo\r\n\nfour");
   EXPECT_THAT(Lines(), ElementsAre("one", "two", "", "four"));
 }
 
 TEST_F(LineReaderTest, AnEmptyFileHasNoLine) {
   EXPECT_THAT(Lines(), IsEmpty());
-  Write("\n");
+  file_.Write("\n");
   EXPECT_THAT(Lines(), ElementsAre(""));
 }
 
 TEST_F(LineReaderTest, LinesMayCrossAnyBuffer) {
   constexpr size_t kLines = 200'000;
-  Write(ManyLines(kLines));
+  file_.Write(ManyLines(kLines));
   const auto lines = Lines();
   ASSERT_EQ(lines.size(), kLines);
   for (size_t i = 0; i < kLines; ++i) ASSERT_EQ(lines[i], "line " + std::to_string(i));
 }
 
 TEST_F(LineReaderTest, AGzippedFileIsRefused) {
-  Write("\x1f\x8b\x08 packed\nbytes");
+  file_.Write("\x1f\x8b\x08 packed\nbytes");
   EXPECT_EQ(FailureOfReading().exit_code(), 65);
   EXPECT_THAT(FailureOfReading().what(), HasSubstr("is gzipped; pipe it through zcat"));
 }
 
 TEST_F(LineReaderTest, ALineWithoutEndIsRefusedBeforeItFillsTheMemory) {
-  Write("short\n" + std::string(4 * LineReader::kMaxLineBytes, 'x'));
+  file_.Write("short\n" + std::string(4 * LineReader::kMaxLineBytes, 'x'));
   EXPECT_EQ(FailureOfReading().exit_code(), 65);
   EXPECT_THAT(FailureOfReading().what(), HasSubstr(":2: the line is longer than"));
 }
@@ -94,12 +83,12 @@ TEST_F(LineReaderTest, AFileThatIsNotThereIsNoInput) {
 }
 
 TEST_F(LineReaderTest, WhatIsWrongIsSaidWithFileAndLine) {
-  Write("one\ntwo\n");
-  LineReader reader(path_);
+  file_.Write("one\ntwo\n");
+  LineReader reader(file_.path());
   std::string_view line;
   ASSERT_TRUE(reader.Next(&line));
   ASSERT_TRUE(reader.Next(&line));
-  EXPECT_EQ(reader.Bad("no").what(), std::string(path_) + ":2: no");
+  EXPECT_EQ(reader.Bad("no").what(), std::string(file_.path()) + ":2: no");
 }
 
 }  // namespace

@@ -3,11 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
 
 #include "backends/kafka/client.h"
+#include "tests/support/temporary_file.h"
 
 namespace fanline::kafka {
 namespace {
@@ -17,18 +15,14 @@ using ::testing::HasSubstr;
 // World: a client of a broker that is not there, and the file of its password.
 class CredentialsTest : public ::testing::Test {
  protected:
-  CredentialsTest() : path_(::testing::TempDir() + "kafka-XXXXXX") {
-    close(mkstemp(path_.data()));
-    Write("s3cret-1");
+  CredentialsTest() {
     options_.brokers = "127.0.0.1:1";
     options_.user = "fanline";
-    options_.password.file = path_;
+    options_.password.file = file_.path();
     options_.properties = {{"security.protocol", "SASL_PLAINTEXT"},
                            {"sasl.mechanism", "SCRAM-SHA-512"}};
   }
-  ~CredentialsTest() override { unlink(path_.c_str()); }
 
-  void Write(const std::string& password) { std::ofstream(path_) << password << "\n"; }
   std::unique_ptr<Client> Start() {
     return std::make_unique<Client>(RD_KAFKA_PRODUCER, ClientConfig(options_, {}, {}), LogSink(),
                                     nullptr);
@@ -40,7 +34,7 @@ class CredentialsTest : public ::testing::Test {
     return value;
   }
 
-  std::string path_;
+  const TemporaryFile file_{"s3cret-1\n"};
   ClientOptions options_;
 };
 
@@ -48,22 +42,22 @@ TEST_F(CredentialsTest, AClientHoldsWhatTheFileSaysAlsoWhenItIsNew) {
   const auto client = Start();
   EXPECT_EQ(Held(*client, "sasl.username"), "fanline");
   EXPECT_EQ(Held(*client, "sasl.password"), "s3cret-1");
-  Write("s3cret-2");
+  file_.Write("s3cret-2\n");
   EXPECT_EQ(client->context().credentials->Refresh(client->get()), "");
   EXPECT_EQ(Held(*client, "sasl.password"), "s3cret-2");
 }
 
 TEST_F(CredentialsTest, AFileThatCannotBeReadLeavesTheClientWhatItHad) {
   const auto client = Start();
-  unlink(path_.c_str());
-  EXPECT_THAT(client->context().credentials->Refresh(client->get()), HasSubstr(path_));
+  file_.Remove();
+  EXPECT_THAT(client->context().credentials->Refresh(client->get()), HasSubstr(file_.path()));
   EXPECT_EQ(Held(*client, "sasl.password"), "s3cret-1");
 }
 
 TEST_F(CredentialsTest, AClientThatCannotReadItsPasswordStartsAllTheSame) {
-  unlink(path_.c_str());
+  file_.Remove();
   const auto client = Start();
-  Write("s3cret-3");
+  file_.Write("s3cret-3\n");
   EXPECT_EQ(client->context().credentials->Refresh(client->get()), "");
   EXPECT_EQ(Held(*client, "sasl.password"), "s3cret-3");
 }

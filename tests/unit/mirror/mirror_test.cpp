@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "mirror/member.h"
 #include "tests/unit/mirror/world.h"
 

@@ -14,15 +14,14 @@ void World::Start() {
                      {of_mirror, inbox},
                      {of_mirror, inbox},
                      *metrics}},
-      Mirror::Setup{{layout, shards, seed, switches}, kPartitions, Duration::zero()}, limits);
+      Mirror::Setup{{layout, shards, 1, {}}, kPartitions, Duration::zero()}, limits);
   event_consumer =
       std::make_unique<RelationEventConsumer>(RelationEventConsumer::Ports{{of_events, event_inbox},
                                                                            {of_events, event_inbox},
                                                                            {of_events, event_inbox},
                                                                            {of_events, event_inbox},
                                                                            *metrics},
-                                              RelationEventConsumer::Setup{shards, seed}, limits);
-  running = true;
+                                              RelationEventConsumer::Setup{shards, 1}, limits);
   for (int32_t partition = 0; partition < int32_t{kPartitions}; ++partition) {
     inbox.emplace_back(PartitionAssigned{partition, 0, 0});
   }
@@ -32,7 +31,6 @@ void World::Start() {
 }
 
 void World::Crash() {
-  running = false;
   mirror.reset();
   event_consumer.reset();
   requests.clear();
@@ -85,7 +83,6 @@ HintsAppended World::CarryOut(const AppendHints& request) {
       continue;
     }
     hints.push_back(hint);
-    on_hint(hint);
   }
   return reply;
 }

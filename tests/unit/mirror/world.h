@@ -3,7 +3,6 @@
 // consumer has one partition of relation events.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -100,7 +99,6 @@ struct World {
   UserId UserOn(Shard shard, uint64_t nth = 1) const;
 
   Limits limits;
-  MutationSwitches switches;
   ShardMap shards = ShardMap::Even(2);
   RangeLayout layout{4};
   fakes::FakeRelations store{shards};
@@ -117,12 +115,9 @@ struct World {
   std::vector<Hint> hints;  // in the order appended
   std::vector<DeadLetter> letters;
   std::set<Range> takes_nothing;  // logs of ranges
-  std::function<void(const Hint&)> on_hint = [](const Hint&) {};
 
   int64_t event_position = 0, event_committed = 0;
   bool events_paused = false;
-  uint64_t seed = 1;
-  bool running = false;
   std::optional<Time> next_timer;  // of the mirror's last step
   std::unique_ptr<Mirror> mirror;
   std::unique_ptr<RelationEventConsumer> event_consumer;

@@ -1,14 +1,12 @@
 // The options by which programs find Kafka, Redis and MariaDB, and what adapters make of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
 
 #include "backends/options/bodies_settings.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "backends/options/redis_settings.h"
+#include "tests/support/temporary_file.h"
 
 namespace fanline::options {
 namespace {
@@ -140,14 +138,6 @@ TEST(Settings, SentinelsHaveAUserAndPasswordOfTheirOwn) {
   EXPECT_EQ(options.At({"r", 1}).password.text, "p");
 }
 
-TEST(Settings, APasswordOfSentinelsThatNobodyNamedIsRefused) {
-  EXPECT_THAT(World().Parse({"--redis-sentinel-password", "q"}).err,
-              HasSubstr("--redis-sentinel-master"));
-  EXPECT_THAT(
-      World().Parse({"--redis-sentinel-master", "timelines", "--redis-sentinel-user", "u"}).err,
-      HasSubstr("--redis-sentinel-user: has no password"));
-}
-
 TEST(Settings, PropertiesOfKafkaAreNameAndValue) {
   World world;
   ASSERT_TRUE(world
@@ -164,23 +154,10 @@ TEST(Settings, PropertiesOfKafkaAreNameAndValue) {
 constexpr char kCertificate[] = "-----BEGIN CERTIFICATE-----\n...\n-----END CERTIFICATE-----\n";
 constexpr char kKey[] = "-----BEGIN EC PRIVATE KEY-----\n...\n-----END EC PRIVATE KEY-----\n";
 
-// A file of this content, while it lives.
-class File {
- public:
-  explicit File(const std::string& content) : path_(::testing::TempDir() + "settings-XXXXXX") {
-    close(mkstemp(path_.data()));
-    std::ofstream(path_) << content;
-  }
-  ~File() { unlink(path_.c_str()); }
-  const char* path() const { return path_.c_str(); }
-
- private:
-  std::string path_;
-};
-
 TEST(Settings, PropertiesOfKafkaMayStandInAFileToo) {
   World world;
-  const File file("# of the cluster\n\nsecurity.protocol = SSL\r\nssl.key.password=a=b \n");
+  const TemporaryFile file(
+      "# of the cluster\n\nsecurity.protocol = SSL\r\nssl.key.password=a=b \n");
   ASSERT_TRUE(world
                   .Parse({"--kafka-properties-file", file.path(), "--kafka-properties",
                           "security.protocol=SASL_SSL"})
@@ -192,7 +169,7 @@ TEST(Settings, PropertiesOfKafkaMayStandInAFileToo) {
 
 TEST(Settings, AUserOfKafkaIsShownWhereBrokersAsk) {
   World world;
-  const File file("s3cret\n");
+  const TemporaryFile file("s3cret\n");
   ASSERT_TRUE(world
                   .Parse({"--kafka-user", "fanline", "--kafka-password-file", file.path(),
                           "--kafka-properties", "security.protocol=sasl_ssl"})
@@ -204,8 +181,8 @@ TEST(Settings, AUserOfKafkaIsShownWhereBrokersAsk) {
 
 TEST(Settings, TlsTakesAnAuthorityAndMaybeACertificateWithItsKey) {
   World world;
-  const File file(kCertificate);
-  const File key(kKey);
+  const TemporaryFile file(kCertificate);
+  const TemporaryFile key(kKey);
   ASSERT_TRUE(world
                   .Parse({"--mysql-tls-ca", file.path(), "--mysql-tls-cert", file.path(),
                           "--mysql-tls-key", key.path()})
@@ -219,7 +196,7 @@ TEST(Settings, TlsTakesAnAuthorityAndMaybeACertificateWithItsKey) {
 
 TEST(Settings, TlsToRedisIsToldLikewise) {
   World world;
-  const File file(kCertificate);
+  const TemporaryFile file(kCertificate);
   ASSERT_TRUE(world.Parse({"--redis-tls-ca", file.path()}).proceed());
   EXPECT_EQ(ToOptions(world.redis, {}, {}).tls.authority, file.path());
 }
@@ -231,7 +208,7 @@ TEST(Settings, AKeyPrefixIsOfLettersDigitsAndSomeSigns) {
 }
 
 TEST(Settings, WhatIsWrongIsRefusedAndNoSecretShown) {
-  const File lines("security.protocol=SSL\ns3cret\n"), pem(kCertificate), other("s3cret");
+  const TemporaryFile lines("security.protocol=SSL\ns3cret\n"), pem(kCertificate), other("s3cret");
   const std::string long_prefix(redis::kMostOfPrefix + 1, 'b');
   const std::pair<std::vector<const char*>, std::string> table[] = {
       {{"--mysql-shards", "m0"}, "tcp://host:port/database"},

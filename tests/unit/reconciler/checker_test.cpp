@@ -181,14 +181,6 @@ TEST_F(CheckerTest, AnotherRowOfTheSameIdIsNoAnswer) {
   EXPECT_EQ(world.found[Finding::kMissing], 1);
 }
 
-// Nobody but msg1 knows of it: the mirror applies what log1 holds, and log1 holds nothing.
-TEST_F(CheckerTest, AChangeThatWentWithTheTailOfItsForwardShardIsInBothRowsAgain) {
-  EXPECT_TRUE(Check(Written(kFollows)).resolved);
-  EXPECT_EQ(world.found[Finding::kLost], 1);
-  EXPECT_EQ(world.forward[kEdge], (EdgeState{101, true, 5}));
-  EXPECT_EQ(world.reverse[kEdge], world.forward[kEdge]);
-}
-
 TEST_F(CheckerTest, RowsAreAskedForManyAtATime) {
   std::vector<CheckOrder> orders;
   for (uint64_t src = 10; src < 13; ++src) {

@@ -5,14 +5,13 @@
 
 #include <atomic>
 #include <barrier>
-#include <filesystem>
-#include <fstream>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "tests/integration/mysql/demotable_primary.h"
 #include "tests/integration/mysql/shards.h"
+#include "tests/support/temporary_file.h"
 
 namespace fanline::mysql {
 namespace {
@@ -54,16 +53,16 @@ TEST_F(ConnectionTest, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
 
   Config config = shards_.config();
   config.user = "turning";
-  config.password = {{}, ::testing::TempDir() + "mysql-password"};
-  std::ofstream(config.password.file) << "s3cret-1\n";
+  const TemporaryFile file("s3cret-1\n");
+  config.password.file = file.path();
   Connection connection(config, 0);
   connection.Open();
   admin.Execute("ALTER USER turning@127.0.0.1 IDENTIFIED BY 's3cret-2'");
   EXPECT_THROW(connection.Open(), MysqlError);
-  std::ofstream(config.password.file) << "s3cret-2\n";
+  file.Write("s3cret-2\n");
   connection.Open();
 
-  std::filesystem::remove(config.password.file);
+  file.Remove();
   try {
     connection.Open();
     FAIL() << "there is no password";
@@ -77,8 +76,8 @@ TEST_F(ConnectionTest, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
 // The stack's shards speak no TLS, see stack/local_stack.py.
 TEST_F(ConnectionTest, AServerThatOffersNoTlsIsRefusedWhenItIsDemanded) {
   Config config = shards_.config();
-  config.tls.authority = ::testing::TempDir() + "ca.pem";
-  std::ofstream(config.tls.authority) << "not looked at";
+  const TemporaryFile file("not looked at");
+  config.tls.authority = file.path();
   Connection connection(config, 0);
   try {
     connection.Open();

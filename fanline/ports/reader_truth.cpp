@@ -98,6 +98,7 @@ bool TruthReads::Ends() {
   const bool partly = answers_ == Answers::kPartly && answered_ > 0;
   if (!failed_.done() && partly) lacks_ = true;
   if (!partly) status_ = failed_;
+  if (!status_.done()) servers_.clear();
   return true;
 }
 
@@ -153,18 +154,5 @@ Status ReaderTruth::Items(const std::vector<PostsOf>& posts, const TimeSpan& spa
 }
 
 Status ReaderTruth::Confirm() { return Read(reads_.Confirm()); }
-
-Status ReaderTruth::Outbox(UserId author, const TimeSpan& span, uint32_t limit,
-                           std::vector<Item>* out) {
-  auto reply = Ask(port_, ReadOutbox{0, map_.ShardOf(author), author, span, limit});
-  *out = std::move(reply.items);
-  return reply.status;
-}
-
-Status ReaderTruth::LookUp(UserId user, UserFacts* out) {
-  const auto reply = Ask(port_, LookUpUser{0, map_.ShardOf(user), user});
-  *out = reply.facts;
-  return reply.status;
-}
 
 }  // namespace fanline

@@ -3,7 +3,7 @@
 // per shard, however often it was read (docs/decisions/0023-truth-is-proved-after-it-is-read.md).
 //
 // With kPartly, authors whose shards do not answer are left out, and lacks() says so. A read fails
-// if no shard answers.
+// if no shard answers. A read that fails discards those before it: the next begins a new set.
 //
 // Passive: one read at a time. It returns the requests, and takes their replies in any order; On
 // returns true with the last one. Not thread-safe.
@@ -31,9 +31,8 @@ class TruthReads {
   Requests Followees(UserId reader);
   Requests LastAt(const std::vector<UserId>& authors);
   Requests Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit);
-  // Of all reads since the last Confirm or Forget; none: nothing was read.
+  // Of all reads since the last Confirm; none: nothing was read.
   Requests Confirm();
-  void Forget() { servers_.clear(); }
 
   bool On(FolloweesRead reply);
   bool On(LastAtRead reply);
@@ -69,7 +68,7 @@ using TruthPort = Port<ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadO
 
 // The truth behind one reader's timeline, for a caller that waits: feedctl and timeline::Reader.
 // The first three reads may be answered by a former primary: they count once Confirm says that they
-// were the truth. Outbox and LookUp are the truth when they are done. Calls block as long as the
+// were the truth. Calls block as long as the
 // server's own deadlines let them; one object per thread.
 class ReaderTruth {
  public:
@@ -85,13 +84,14 @@ class ReaderTruth {
   // Visible items of `posts` in the span, at most `limit` of each shard.
   Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
                ItemsRead* out);
-  // Whether all that was read since the last Confirm or ForgetReads was the truth when it was read.
-  // Call it before anything rests on them; done at once if nothing was read.
+  // Whether all that was read since the last Confirm was the truth when it was read. Call it before
+  // anything rests on them; done at once if nothing was read.
   Status Confirm();
-  // Another piece of work begins: nothing will rest on earlier reads, and Confirm leaves them out.
-  void ForgetReads() { reads_.Forget(); }
-  Status Outbox(UserId author, const TimeSpan& span, uint32_t limit, std::vector<Item>* out);
-  Status LookUp(UserId user, UserFacts* out);
+  // Asks for one of the others, whose reply is the truth when it is done.
+  template <class R>
+  typename R::Reply Ask(R request) {
+    return Ask(port_, std::move(request));
+  }
 
   const ShardMap& map() const { return map_; }
 

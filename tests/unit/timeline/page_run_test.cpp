@@ -90,6 +90,17 @@ TEST(PageRun, FailsIfAnotherServerAnswersThanBefore) {
   EXPECT_TRUE(w.Run().status().later());
 }
 
+// Else nothing would be confirmed any more.
+TEST(TruthReads, AReadThatFailsDiscardsThoseBeforeIt) {
+  World w;
+  std::vector<UserId> read;
+  ASSERT_TRUE(w.Followees(kBob, &read).done());
+  w.LoseConnections();
+  EXPECT_TRUE(w.Followees(kBob, &read).later()) << "another server answers than before";
+  EXPECT_TRUE(w.Followees(kBob, &read).done());
+  EXPECT_TRUE(w.Confirm().done());
+}
+
 // One partial read goes on from where it ended; of the others the partial author is read anew.
 TEST(PageRun, PutsPartialReadsOfManyShardsTogether) {
   World w(false, kSixteen);

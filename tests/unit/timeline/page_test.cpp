@@ -271,10 +271,9 @@ TEST(Posts, AreAllOfTheAuthorsPushedOrNot) {
       std::vector<Item> walked;
       Page page;
       do {
-        const ReadOutbox asked = OutboxOf(UserId{100}, query, w.map());
-        std::vector<Item> items;
-        ASSERT_TRUE(w.Outbox(asked.author, asked.span, asked.limit, &items).done());
-        page = PageOf(std::move(items), query);
+        OutboxRead read = w.Ask(OutboxOf(UserId{100}, query, w.map()));
+        ASSERT_TRUE(read.status.done());
+        page = PageOf(std::move(read.items), query);
         ASSERT_LE(page.items.size(), limit);
         walked.insert(walked.end(), page.items.begin(), page.items.end());
         query.older_than = page.next;

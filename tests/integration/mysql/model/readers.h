@@ -82,18 +82,19 @@ struct Readers {
     const UserId author = world.User();
     const TimeSpan span = AnySpan();
     const auto limit = static_cast<uint32_t>(1 + world.Below(6));
-    std::vector<Item> got;
-    EXPECT_EQ(Text(truth.Outbox(author, span, limit, &got)), "done");
-    EXPECT_EQ(Text(got), Text(fake.Outbox(author, span, limit)));
+    const OutboxRead got =
+        truth.Ask(ReadOutbox{0, truth.map().ShardOf(author), author, span, limit});
+    EXPECT_EQ(Text(got.status), "done");
+    EXPECT_EQ(Text(got.items), Text(fake.Outbox(author, span, limit)));
     return "outbox of " + ToString(author);
   }
 
   std::string LookUp() {
     const UserId user = world.OneIn(3) ? UserId{kHuge + 100 + world.Below(3)} : world.User();
-    UserFacts got;
-    EXPECT_EQ(Text(truth.LookUp(user, &got)), "done");
+    const UserLookedUp got = truth.Ask(LookUpUser{0, truth.map().ShardOf(user), user});
+    EXPECT_EQ(Text(got.status), "done");
     const UserFacts expected = fake.LookUp(user);
-    EXPECT_EQ(Words(got.known, got.follows), Words(expected.known, expected.follows));
+    EXPECT_EQ(Words(got.facts.known, got.facts.follows), Words(expected.known, expected.follows));
     return "facts of " + ToString(user);
   }
 };

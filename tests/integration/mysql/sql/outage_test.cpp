@@ -256,13 +256,6 @@ TEST_F(DemotedTruth, IsConfirmedByTheServerThatWasReadAndNoOther) {
   EXPECT_EQ(confirmed.status.resource, "mysql_1");
 }
 
-TEST_F(DemotedTruth, OfReadsThatAreForgottenNeedsNoConfirmation) {
-  ASSERT_TRUE(Read(1));
-  truth_.ForgetReads();
-  SetReadOnly("ON");
-  EXPECT_TRUE(truth_.Confirm().done());
-}
-
 TEST_F(Demoted, ABlockingCallerIsToldSoUntilThereIsAPrimary) {
   Config config = shards_.config();
   config.primary_check = std::chrono::seconds(0);

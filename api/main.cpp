@@ -91,6 +91,7 @@ struct Serving {
                                     .overlap = limits.newest_overlap,
                                     .columns = bodies_config ? &bodies_config->columns : nullptr,
                                     .pulls = limits.pull_threads,
+                                    .away = [this](Shard shard) { return shards.away(shard); },
                                     .longest_wait = limits.longest_wait,
                                     .longest_pull_wait = limits.longest_pull_wait,
                                     .longest_bodies_wait = limits.longest_bodies_wait});

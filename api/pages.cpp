@@ -132,7 +132,8 @@ void Pages::AskForMerged(const Shared& page, const std::vector<UserId>& authors)
 // many readers come back at once.
 void Pages::PullOrAwait(const Shared& page) {
   if (Joins(page)) return;
-  const bool rebuilds = page->can_be_built && !page->query.older_than && !page->awaited;
+  const bool away = rules_.away && rules_.away(map_.ShardOf(page->call->user));
+  const bool rebuilds = page->can_be_built && !page->query.older_than && !page->awaited && !away;
   if (!rebuilds) return Pull(page);
   bool room = false;
   {

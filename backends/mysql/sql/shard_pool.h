@@ -123,6 +123,12 @@ class ShardPool {
     }
   }
 
+  // Known to be; a request would fail at once.
+  bool away(Shard shard) const {
+    const std::lock_guard lock(shards_[shard]->mutex);
+    return shards_[shard]->away.has_value();
+  }
+
   // The jobs of these classes that wait for a worker, of all shards.
   size_t waiting(size_t first = 0, size_t last = SIZE_MAX) const {
     size_t sum = 0;

@@ -59,6 +59,7 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
         pool_(TunedFor(config), limits, *this, std::move(health), std::move(log)) {}
 
   // As those of ShardPool.
+  bool away(Shard shard) const { return pool_.away(shard); }
   void DropLate() { pool_.DropLate(); }
   void Stop() { pool_.Stop(); }
   size_t waiting(size_t first = 0, size_t last = SIZE_MAX) const {

@@ -28,10 +28,9 @@ class PagesTest : public ::testing::Test {
   }
   void SetAway(bool away) { w_.posts.away = away ? std::set<Shard>{0} : std::set<Shard>(); }
   // Instead of those that the world made.
-  void ServeWith(Rebuilds& rebuilds) {
+  void ServeWith(Rebuilds& rebuilds, const Pages::Rules& rules = {}) {
     const auto clock = [] { return Now{}; };
-    w_.pages =
-        std::make_unique<Pages>(*w_.exchanges, rebuilds, w_.map, w_.metrics, clock, Pages::Rules());
+    w_.pages = std::make_unique<Pages>(*w_.exchanges, rebuilds, w_.map, w_.metrics, clock, rules);
     w_.handler = std::make_unique<Handler>(*w_.exchanges, *w_.pages, nullptr, w_.metrics, clock);
   }
   // Begins a page; its answer is added to `answers_`.
@@ -430,6 +429,19 @@ TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
   }
   ASSERT_EQ(answers_.size(), 1u);
   EXPECT_EQ(answers_[0]["state"], "live") << "pulls beside the rebuilds make all wait longer";
+}
+
+// Others' rebuilds may hang.
+TEST_F(PagesTest, WhoseShardIsAwayWaitsForNoRebuild) {
+  FollowAuthorOfOnePost();
+  Rebuilds rebuilds([](UserId, const Rebuilds::Admit&, const std::function<void()>&) {},
+                    {.at_once = 1}, w_.metrics, [] { return Time{}; });
+  ServeWith(rebuilds,
+            {.pulls = 0, .away = [this](Shard shard) { return w_.posts.away.contains(shard); }});
+  SetAway(true);
+  BeginHome("5");
+  ASSERT_EQ(answers_.size(), 1u);
+  EXPECT_EQ(answers_[0]["code"], "store_unavailable");
 }
 
 TEST_F(PagesTest, AWaitForARebuildThatComesToNothingEndsInAPull) {

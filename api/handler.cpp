@@ -65,10 +65,14 @@ void Handler::Serve(Request request, Answer reply) {
       answer(route, std::move(response));
     });
   }
-  Exchange::Answered answered = [this, answer, route](Response response, const Status& failed) {
+  Exchange::Answered answered = [this, answer, route, alive = request.alive](Response response,
+                                                                             const Status& failed) {
     if (!failed.done() && failed.cause != Cause::kOverloaded) {
       metrics_.StoreFailed(route, failed.resource, failed.message);
     }
+    // It may have been dropped for that, and is no sign of overload.
+    const bool left = alive != nullptr && !*alive;
+    if (left && failed.cause == Cause::kOverloaded) response = ToResponse(ClientLeft());
     answer(route, std::move(response));
   };
   if (call.page != nullptr) {

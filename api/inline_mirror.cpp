@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "api/operations/call.h"
+
 namespace fanline::api {
 
 void InlineMirror::SubmitInTurn(ChangeEdge request, ReplyTo<EdgeChanged> to, Turn turn) {
@@ -77,7 +79,8 @@ Time InlineMirror::Step(Time now) {
   AnswerTheLate(now);
   if (now >= ask_mode_at_ && !mode_asked_.exchange(true)) {
     ask_mode_at_ = now + kModeEvery;
-    modes_.Submit(ReadMirrorMode{});
+    modes_.Submit(ReadMirrorMode{},
+                  {.work_class = static_cast<size_t>(Work::kLookups), .until = now + kModeWait});
   }
   if (mode_ == MirrorMode::kSync) return now + kTick;
   return std::max(ask_mode_at_, now + std::chrono::milliseconds(100));

@@ -31,6 +31,7 @@ namespace fanline::api {
 class InlineMirror final : public Serves<ChangeEdge> {
  public:
   static constexpr Duration kModeEvery = std::chrono::seconds(1);
+  static constexpr Duration kModeWait = std::chrono::milliseconds(500);  // for a shard's worker
   static constexpr Duration kBudget = std::chrono::milliseconds(50);
 
   struct Servers {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <thread>
 
 #include "api/config.h"
 #include "api/handler.h"
@@ -189,6 +190,14 @@ struct MainLoop {
     return {.done = server.stopped(), .next_timer = now.mono + std::chrono::milliseconds(20)};
   }
 
+  // Beyond the limit of the drain the requests under way are answered all the same, and in time.
+  void AnswerTheRest() {
+    for (server.Stop(); !server.stopped();
+         std::this_thread::sleep_for(std::chrono::milliseconds(20))) {
+      serving.Step(daemon::SystemNow().mono);
+    }
+  }
+
   http::Server& server;
   Serving& serving;
   const wiring::AwaitedRedis& redis;
@@ -247,7 +256,9 @@ int Main(int argc, char** argv) {
                       handler);
   process.log.Info("serves requests", {{"host", config.listen.host}, {"port", server.port()}});
   MainLoop loop{server, serving, *redis_checked, *metrics};
-  return process.Run(loop);
+  const int code = process.Run(loop);
+  loop.AnswerTheRest();
+  return code;
 }
 
 }  // namespace

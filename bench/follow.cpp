@@ -2,8 +2,7 @@
 // at a time. There is a connection to every shard for each caller.
 //
 //   async    the store's change, through its port: forward row, version, counter and log1 row in
-//   one
-//            transaction
+//            one transaction
 //   sync     the same, then the reverse row as fanline-api writes it at once
 //   upsert   the other side: one autocommit guarded upsert per edge, into a table like `following`,
 //            each thread on connections of its own
@@ -17,23 +16,46 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "api/inline_mirror.h"
 #include "backends/mysql/edges/mirror_store.h"
 #include "backends/mysql/installation/installation.h"
+#include "backends/mysql/sql/shard_connections.h"
+#include "backends/mysql/sql/sql_text.h"
 #include "backends/options/mysql_settings.h"
-#include "bench/bare_rows.h"
-#include "bench/made_edges.h"
+#include "bench/made_up.h"
 #include "bench/round.h"
 #include "bench/threads.h"
 #include "daemon/clock.h"
 #include "daemon/options/options.h"
 #include "daemon/run/main_guard.h"
+#include "fanline/model/edge.h"
 
 using namespace fanline;
 
 namespace {
+
+// The made-up edges: distinct for distinct numbers below 2^36, the same in every run. 20 in a row
+// have one author, and authors are spread over all ids. Followers are 5,000 users drawn at random,
+// so that each follows many and two threads seldom meet at one.
+constexpr EdgeKey MadeEdge(uint64_t number) {
+  constexpr uint64_t kFirstFollower = 1'000'000'000, kFirstAuthor = 20'000'000'000;
+  constexpr uint64_t kFollowers = 5'000, kFollowersEach = 20;
+  constexpr uint64_t kStep = 241;  // 20 of them fit, so the 20 are distinct
+  const uint64_t block = number / kFollowersEach;
+  const uint64_t follower = (bench::Mixed(block) + number % kFollowersEach * kStep) % kFollowers;
+  const auto author = static_cast<uint32_t>(block * 2'654'435'761u);  // odd: each another
+  return {UserId{kFirstFollower + follower}, UserId{kFirstAuthor + author}};
+}
+
+// The edge's row as a follow makes it. Versions are microseconds, as those of the store are.
+constexpr Edge MadeRow(uint64_t number) {
+  constexpr UnixMs kAt = 1'700'000'000'000;
+  const UnixMs pos = kAt + static_cast<UnixMs>(number);
+  return EdgeOf(MadeEdge(number), {static_cast<uint64_t>(pos) * 1'000, true, pos});
+}
 
 struct Config {
   options::MysqlSettings mysql;
@@ -113,7 +135,7 @@ class Caller {
 
   void Next() {
     if (next_ == end_) return ended_.set_value();
-    const Edge row = bench::MadeRow(next_++);
+    const Edge row = MadeRow(next_++);
     server_.Submit(ChangeEdge{0, {row.src, row.dst, true, row.ver}}, *this);
   }
   void Push(const EdgeChanged& now) {
@@ -160,18 +182,48 @@ void AwaitConnections(const mysql::Config& config, uint32_t threads) {
   }
 }
 
+// ---- the other side -------------------------------------------------------------------------
+
+void RunOnEach(mysql::ShardConnections& connections, const ShardMap& map, const char* sql) {
+  for (Shard shard = 0; shard < map.shards(); ++shard) {
+    bench::Must(
+        connections.Run(shard, [&](mysql::Connection& connection) { connection.Execute(sql); }));
+  }
+}
+
+// The higher version wins, and nothing is counted, logged or told.
+std::string UpsertSql(const Edge& row) {
+  std::string sql = "INSERT INTO bare_following (src, dst, ver, state, pos) VALUES ";
+  mysql::AppendTuple(sql, Raw(row.src), Raw(row.dst), row.ver, int{row.live}, row.pos);
+  return sql +
+         " ON DUPLICATE KEY UPDATE state = IF(VALUES(ver) > ver, VALUES(state), state),"
+         " pos = IF(VALUES(ver) > ver, VALUES(pos), pos), ver = GREATEST(ver, VALUES(ver))";
+}
+
+// What a commit on this server survives: "innodb_flush_log_at_trx_commit=2, ...".
+std::string Durability(mysql::ShardConnections& connections) {
+  std::string text;
+  bench::Must(connections.Run(0, [&](mysql::Connection& connection) {
+    connection.Query(
+        "SELECT CONCAT('innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit,"
+        " ', innodb_doublewrite=', @@innodb_doublewrite, ', log_bin=', @@log_bin)",
+        [&](const mysql::Row& row) { text = row.Text(1); });
+  }));
+  return text;
+}
+
 double Upsert(const Config& config, const mysql::Config& shards, const ShardMap& map) {
   mysql::ShardConnections first(shards);
-  bench::MakeBareTable(first, map, "following");
+  RunOnEach(first, map, "CREATE TABLE IF NOT EXISTS bare_following LIKE following");
   return bench::SecondsOf(config.threads, [&](uint32_t thread) {
     auto connections = std::make_shared<mysql::ShardConnections>(shards);
-    bench::OpenAll(*connections, map);
+    RunOnEach(*connections, map, "DO 1");  // opens them before the clock runs
     return [&config, &map, connections, thread] {
       for (uint64_t i = BeginOf(config, thread); i < BeginOf(config, thread + 1); ++i) {
-        const Edge row = bench::MadeRow(i);
+        const Edge row = MadeRow(i);
         uint64_t written = 0;
         bench::Must(connections->Run(map.ShardOf(row.src), [&](mysql::Connection& connection) {
-          written = connection.Execute(bench::UpsertFollowingSql(row));
+          written = connection.Execute(UpsertSql(row));
         }));
         bench::Must(written == 1, "an edge was there before");
       }
@@ -210,9 +262,8 @@ int Main(int argc, char** argv) {
       "\"%s\","
       " \"durability\": \"%s\"}\n",
       static_cast<unsigned long long>(config.changes), seconds, config.threads,
-      static_cast<unsigned long long>(late),
-      bench::UpsertFollowingSql(bench::MadeRow(config.first)).c_str(),
-      bench::Durability(connections).c_str());
+      static_cast<unsigned long long>(late), UpsertSql(MadeRow(config.first)).c_str(),
+      Durability(connections).c_str());
   return 0;
 }
 

@@ -17,15 +17,6 @@ constexpr PostId PostOf(UnixMs created_at, uint64_t which) {
   return PostId{static_cast<uint64_t>(created_at - kIdEpoch) << 22 | (which & 0x3FFFFF)};
 }
 
-// Another user for each made-up one (all below 2^36), with an id of 11, 16, 19 or 20 digits by
-// turns.
-constexpr UserId OfAnyLength(UserId user) {
-  constexpr uint64_t kBases[] = {uint64_t{1} << 36, 1'000'000'000'000'000, INT64_MAX,
-                                 UINT64_MAX - 1};
-  const uint64_t base = kBases[Raw(user) % 4];
-  return UserId{Raw(user) % 4 < 2 ? base + Raw(user) : base - Raw(user)};
-}
-
 // A spread of 64-bit numbers that is the same in every run (SplitMix64).
 constexpr uint64_t Mixed(uint64_t value) {
   value += 0x9E3779B97F4A7C15u;

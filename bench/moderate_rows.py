@@ -18,8 +18,6 @@ COST_BLOCKS = ("few", "moderate", "live20", "live100")
 COST_SHARES = ("half", "tenth")
 LAST_DELIVERY = "fanline_publish_to_last_delivery_seconds"
 _LONGEST = 12  # seconds of a run at a steady rate: the slow ones publish fewer events
-# What the daemons gather their input for, unless told otherwise: the relay's linger.
-GATHER_MS = 100
 
 
 class Run(NamedTuple):
@@ -35,11 +33,6 @@ class Run(NamedTuple):
     @property
     def cost_us(self):
         return sum(self.cpu.values()) / self.events * 1e6
-
-    @property
-    def busy(self):
-        """Cores of all processes but the broker."""
-        return sum(spent for name, spent in self.cpu.items() if name != "kafka") / self.seconds
 
 
 def cpu_per_event(rig, sizes):
@@ -58,25 +51,18 @@ def cpu_per_event(rig, sizes):
 
 
 def latency(rig, sizes):
-    """Publish to last delivery of authors with 200 followers, beside two bare Kafka hops: as many
-    records a second, the same lingers, as many cores kept busy by other work."""
+    """Publish to last delivery of authors with 200 followers, beside that of the burst."""
     rig.scene("compact", dispatcher_args=("--sample-rate", "1"), of_each=2)
     authors = rig.population.authors["live20"]
     events = min(sizes.moderate, authors.count)
-    found = {name: [] for name in SHARES}
-    for number in range(rounds_of(sizes) + 1):
-        runs = _round(rig, authors, events)
-        for name in SHARES:
-            if number:
-                found[name].append((runs[name], _hops(rig, runs[name])))
-    for name, pairs in found.items():
+    rounds = [_round(rig, authors, events) for _ in range(rounds_of(sizes) + 1)][1:]
+    for name in SHARES:
         for suffix, share in (("", 0.5), ("_p99", 0.99)):
-            key = f"p{share * 100:.0f}_ms"
-            yield row(f"latency_{name}_rate{suffix}",
-                      [run.samples.histogram(LAST_DELIVERY).quantile(share) * 1e3
-                       for run, _ in pairs], f"ms, p{share * 100:.0f}", "two bare Kafka hops",
-                      [hops[key] for _, hops in pairs],
-                      events_per_second=statistics.median(run.rate for run, _ in pairs),
+            took, in_burst = ([each[which].samples.histogram(LAST_DELIVERY).quantile(share) * 1e3
+                               for each in rounds] for which in (name, "burst"))
+            yield row(f"latency_{name}_rate{suffix}", took, f"ms, p{share * 100:.0f}",
+                      "in the burst", in_burst,
+                      events_per_second=statistics.median(each[name].rate for each in rounds),
                       **audience_of(rig, authors, events))
 
 
@@ -132,12 +118,6 @@ def run_at(rig, authors, events, rate=0):
     rig.wait_pushed(hints + events * rig.ranges)
     seconds, cpu = time.perf_counter() - begin, meter.spent()
     return Run(seconds, events, cpu, rig.fleet.counters() - before)
-
-
-def _hops(rig, run):
-    return rig.helper("fanline-bench-hops", "--records", run.events, "--rate", run.rate,
-                      "--partitions", rig.ranges, "--linger", f"{GATHER_MS}ms", "--busy",
-                      f"{run.busy:.3f}")
 
 
 def _by_process(runs):

@@ -1,7 +1,6 @@
 """The rows about reading: pages through the library, over HTTP, while posts are pushed, and below the
 floor. Every function yields one row or several."""
 
-import socket
 import statistics
 import time
 from contextlib import contextmanager
@@ -9,35 +8,30 @@ from contextlib import contextmanager
 from bench.fanout import burst, pushing
 from bench.measure import interleaved, row
 from bench.population import FIRST_LIVE, Authors
-from stack.ports import Ports
-from stack.programs import BIN
-from stack.waiting import wait_until
 
 _ITEMS = 50  # of a page
 _READS_A_SECOND = 200  # beside them: as of readers, not as many as come
 _FIRST_READER = 10_000_000_000  # bench/rebuild.cpp
 _PAGES_A_SECOND = 10_000  # about so many come: how long a round of sizes.pages takes
-_PATIENCE = 120
+_PLAIN = "plain ZRANGE through hiredis, one call at a time"
 
 
 def page_library(rig, sizes):
     """The newest items of a live timeline, beside a plain ZRANGE: a call waits for the one before."""
     rig.scene("compact")
-    asked = (*_live(rig), "--pages", sizes.pages)
-    pairs = interleaved(sizes.rounds, lambda _: rig.helper("fanline-bench-pages", "library", *asked),
-                        lambda _: rig.helper("fanline-bench-pages", "plain", *asked))
-    yield _row("page_library", pairs, "plain ZRANGE through hiredis, one call at a time")
+    pairs = interleaved(sizes.rounds, lambda _: _one_by_one(rig, sizes, "library"),
+                        lambda _: _one_by_one(rig, sizes, "plain"))
+    yield _row("page_library", pairs, _PLAIN)
 
 
 def page_http(rig, sizes):
-    """The same over HTTP, beside a bare server of the same library that sends what ZRANGE answers."""
+    """The same over HTTP, beside the same ZRANGE."""
     rig.scene("compact")
-    with _api(rig) as api, _bare_api(rig) as bare:
+    with _api(rig) as api:
         pairs = interleaved(sizes.rounds, lambda _: _load(rig, sizes, api),
-                            lambda _: _load(rig, sizes, bare))
-    yield _row("page_http", pairs, "a bare server that does one ZRANGE",
-               p99_ms=statistics.median(mine["p99_ms"] for mine, _ in pairs),
-               beside_p99_ms=statistics.median(bare["p99_ms"] for _, bare in pairs))
+                            lambda _: _one_by_one(rig, sizes, "plain"))
+    yield _row("page_http", pairs, _PLAIN,
+               p99_ms=statistics.median(mine["p99_ms"] for mine, _ in pairs))
 
 
 def page_p99_under_fanout(rig, sizes):
@@ -110,6 +104,10 @@ def _live(rig, first=FIRST_LIVE, readers=None):
     return ("--first-reader", first, "--readers", readers or rig.population.live, "--limit", _ITEMS)
 
 
+def _one_by_one(rig, sizes, how):
+    return rig.helper("fanline-bench-pages", how, *_live(rig), "--pages", sizes.pages)
+
+
 def _seconds(sizes):
     return sizes.pages / _PAGES_A_SECOND
 
@@ -131,19 +129,3 @@ def _api(rig):
         yield api.serving
     finally:
         api.stop()
-
-
-@contextmanager
-def _bare_api(rig):
-    port = Ports().take()
-    bare = rig.stack.spawn("bare-api", [BIN / "fanline-bench-bare-api", "--port", port])
-    try:
-        wait_until(lambda: _serves(port), _PATIENCE, "the bare server")
-        yield port
-    finally:
-        bare.terminate()
-
-
-def _serves(port):
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0

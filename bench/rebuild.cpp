@@ -51,7 +51,6 @@ struct Config {
   uint64_t followees = 0;
   uint64_t posts = 20;
   uint64_t turns = 1;
-  bool any_length = false;
 };
 
 void AddOptions(daemon::OptionTable& table, Config& config) {
@@ -62,23 +61,15 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table.Add("followees", &config.followees, "authors each of them follows").AtLeast(2).Required();
   table.Add("posts", &config.posts, "posts of an author").AtLeast(1);
   table.Add("turns", &config.turns, "how often each reader's timeline is rebuilt").AtLeast(1);
-  table.Add("any-length", &config.any_length, "users have ids of 11 to 20 digits, mixed");
   table.AddCommand("fill", "writes the rows");
   table.AddCommand("rebuild", "rebuilds each reader's timeline");
   table.AddCommand("known", "reads and writes what is known to be the answer");
 }
 
-UserId User(const Config& config, uint64_t number) {
-  return config.any_length ? bench::OfAnyLength(UserId{number}) : UserId{number};
-}
 // Fills of other sizes have other users; the same one may be made again.
 uint64_t Base(const Config& config) { return config.followees * 1'000'000; }
-UserId Reader(const Config& config, uint64_t i) {
-  return User(config, kFirstReader + Base(config) + i);
-}
-UserId Author(const Config& config, uint64_t i) {
-  return User(config, kFirstAuthor + Base(config) + i);
-}
+UserId Reader(const Config& config, uint64_t i) { return UserId{kFirstReader + Base(config) + i}; }
+UserId Author(const Config& config, uint64_t i) { return UserId{kFirstAuthor + Base(config) + i}; }
 uint64_t FirstFollowed(const Config& config, uint64_t reader) {
   return reader * (config.followees / 2);
 }

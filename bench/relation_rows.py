@@ -1,5 +1,5 @@
-"""The rows about relations: follows, reverse rows, checks and pairs. No daemon runs meanwhile; the
-programs of a side make one round each. Every function yields one row."""
+"""The rows about relations: follows and rebuilds. No daemon runs meanwhile; the programs of a side
+make one round each. Every function yields one row."""
 
 import statistics
 from typing import NamedTuple
@@ -11,13 +11,8 @@ from bench.rig import WINDOW
 
 class RelationSizes(NamedTuple):
     rounds: int
-    follows: int  # of a round; a whole number of authors (bench/made_edges.h)
-    reverse_rows: int
-    viewers: int
-    checks: int  # calls of a round
-    pair_edges: int  # in hundreds; two records each
+    follows: int  # of a round; a whole number of authors (bench/follow.cpp)
     rebuilt: int  # timelines of a round
-    followees: int  # of each of their readers
 
 
 def follows(rig, sizes, mode):
@@ -34,62 +29,6 @@ def follows(rig, sizes, mode):
     yield _row(f"follow_{mode}", pairs, "changes", "follows/s", "single autocommit guarded upserts",
                threads=mine["threads"], statement=beside["statement"],
                durability=beside["durability"], late=sum(run["late"] for run, _ in pairs))
-
-
-def apply_rows(rig, sizes):
-    """Reverse rows per second in batches of 500, beside one multi-row upsert per batch."""
-    rig.no_relations()
-    firsts = [rig.edges(sizes.reverse_rows) for _ in range(sizes.rounds + 1)]
-
-    def side(command):
-        return lambda number: ("fanline-bench-apply", command, "--first", firsts[number], "--rows",
-                               sizes.reverse_rows)
-
-    pairs = _interleaved(rig, sizes, side("apply"), side("upsert"))
-    yield _row("apply_rows", pairs, "rows", "reverse rows/s", "bare multi-row upserts",
-               statement=pairs[-1][1]["statement"], durability=pairs[-1][1]["durability"])
-
-
-def check_batch(rig, sizes):
-    """Ids per second in calls of 500, both sides of each, beside one IN query per side."""
-    rig.no_relations()
-    asked = ("--viewers", sizes.viewers, "--calls", sizes.checks)
-    rig.helper("fanline-bench-check", "fill", "--viewers", sizes.viewers)
-    pairs = _interleaved(rig, sizes, lambda _: ("fanline-bench-check", "check", *asked),
-                         lambda _: ("fanline-bench-check", "select", *asked))
-    yield _row("check_batch", pairs, "ids", "ids/s", "a plain IN query per side")
-
-
-def large_ids(rig, sizes):
-    """Reverse rows, batched checks and rebuilds of users with ids of 11, 16, 19 and 20 digits mixed,
-    beside the same with ids of 10 digits."""
-    rig.no_relations()
-    mixed = ("--any-length",)
-    firsts = [(rig.edges(sizes.reverse_rows), rig.edges(sizes.reverse_rows))
-              for _ in range(sizes.rounds + 1)]
-
-    def applied(side, *ids):
-        return lambda number: ("fanline-bench-apply", "apply", "--first", firsts[number][side],
-                               "--rows", sizes.reverse_rows, *ids)
-
-    yield _row("large_ids_apply_rows",
-               _interleaved(rig, sizes, applied(0, *mixed), applied(1)), "rows", "reverse rows/s",
-               "apply_rows, ids of 10 digits")
-
-    asked = ("--viewers", sizes.viewers, "--calls", sizes.checks)
-    built = ("--readers", sizes.rebuilt, "--followees", sizes.followees)
-    for ids in ((), mixed):
-        rig.helper("fanline-bench-check", "fill", "--viewers", sizes.viewers, *ids)
-        rig.helper("fanline-bench-rebuild", "fill", *built, *ids)
-    yield _row("large_ids_check_batch",
-               _interleaved(rig, sizes, lambda _: ("fanline-bench-check", "check", *asked, *mixed),
-                            lambda _: ("fanline-bench-check", "check", *asked)),
-               "ids", "ids/s", "check_batch, ids of 10 digits")
-    yield _row("large_ids_rebuild",
-               _interleaved(rig, sizes,
-                            lambda _: ("fanline-bench-rebuild", "rebuild", *built, *mixed),
-                            lambda _: ("fanline-bench-rebuild", "rebuild", *built)),
-               "rebuilds", "rebuilds/s", "rebuilds, ids of 10 digits", followees=sizes.followees)
 
 
 def rebuild(rig, sizes, followees):
@@ -119,27 +58,6 @@ def rebuild(rig, sizes, followees):
     yield row(f"rebuild_p99_{followees}", tails[0], "ms, 99 of 100 rebuilds",
               "a client that knows the answer", tails[1], followees=followees,
               rebuilds_per_round=pairs[-1][0]["rebuilds"])
-
-
-def pair_machine(rig, sizes):
-    """Messages per second through the pair tracker alone, beside a hash map that keeps them."""
-    rig.no_relations()
-    edges = ("--edges", sizes.pair_edges)
-    pairs = _interleaved(rig, sizes, lambda _: ("fanline-bench-pairs", "machine", *edges),
-                         lambda _: ("fanline-bench-pairs", "map", *edges))
-    yield _row("pair_machine", pairs, "records", "records/s", "std::unordered_map")
-
-
-def pair_kafka(rig, sizes):
-    """The same from relation-log: consumer, decoding and pair tracker, beside a bare consumer."""
-    rig.no_relations()
-    edges = ("--edges", sizes.pair_edges)
-    rig.fill_relation_log(sizes.pair_edges)
-    pairs = _interleaved(
-        rig, sizes,
-        lambda _: ("fanline-bench-pair-log", "machine", "--group", rig.new_group(), *edges),
-        lambda _: ("fanline-bench-pair-log", "count", *edges))
-    yield _row("pair_kafka", pairs, "records", "records/s", "a bare consumer that counts")
 
 
 def _numbers(first, changes):

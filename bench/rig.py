@@ -56,7 +56,6 @@ class Rig:
         self._scene = None
         self._live_followers = Counter()  # by author; empty: the graph is not there
         self._edges = 0
-        self._pair_edges = None  # relation-log holds the messages of so many
         self._groups = itertools.count()
         self._cluster = None
         self._clock_ms = int(time.time() * 1000) - 2 * _HOUR_MS
@@ -157,15 +156,7 @@ class Rig:
         for shard in self.stack.mysql:
             for table in _RELATIONS:
                 shard.query(f"TRUNCATE {table}")
-            for table in ("following", "follower"):
-                shard.query(f"DROP TABLE IF EXISTS bare_{table}")
-
-    def fill_relation_log(self, edges):
-        """Once: it is not emptied between rounds. Later rounds read it by groups of their own."""
-        if self._pair_edges is None:
-            self.helper("fanline-bench-pair-log", "fill", "--edges", edges)
-            self._pair_edges = edges
-        assert self._pair_edges == edges
+            shard.query("DROP TABLE IF EXISTS bare_following")
 
     def new_group(self):
         """The name of a consumer group that nobody has used."""

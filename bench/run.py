@@ -30,8 +30,7 @@ from bench.moderate_rows import cpu_per_event, event_cost, latency  # noqa: E402
 from bench.page_rows import (hybrid_page, page_below_floor, page_http,  # noqa: E402
                              page_library, page_p99_under_fanout)
 from bench.recovery_rows import recovery  # noqa: E402
-from bench.relation_rows import (RelationSizes, apply_rows, check_batch, follows,  # noqa: E402
-                                 large_ids, pair_kafka, pair_machine, rebuild)
+from bench.relation_rows import RelationSizes, follows, rebuild  # noqa: E402
 from bench.rig import Rig  # noqa: E402
 from bench.rows import (Sizes, deliveries, dispatch_cost_ratio, long_run,  # noqa: E402
                         timeline_bytes)
@@ -42,14 +41,12 @@ FULL = Sizes(rounds=7, posts={"live100": 1_000, "live20": 2_000, "live5": 4_000}
              many_posts=5_000, dispatched=20_000, moderate=4_000, imported=508_837,
              waiting=64_000, restarted=4, pages=20_000, returning=10_000, old_posts=20, storms=3,
              town=1_000_000, copies=3, warm=1, edges=FULL_EDGES)
-FULL_RELATIONS = RelationSizes(rounds=5, follows=20_000, reverse_rows=50_000, viewers=50,
-                               checks=400, pair_edges=500_000, rebuilt=100, followees=200)
+FULL_RELATIONS = RelationSizes(rounds=5, follows=20_000, rebuilt=100)
 QUICK = Sizes(rounds=2, posts={"live100": 100, "live20": 50, "live5": 50}, many_posts=200,
               dispatched=3_000, moderate=50, imported=10_000, waiting=200,
               restarted=1, pages=400, returning=100, old_posts=5, storms=1,
               town=4_000, copies=1, warm=0, edges=QUICK_EDGES)
-QUICK_RELATIONS = RelationSizes(rounds=2, follows=400, reverse_rows=2_000, viewers=5, checks=4,
-                                pair_edges=2_000, rebuilt=5, followees=40)
+QUICK_RELATIONS = RelationSizes(rounds=2, follows=400, rebuilt=5)
 
 
 def measurements(rig, sizes, relations, rows=()):
@@ -83,14 +80,9 @@ def measurements(rig, sizes, relations, rows=()):
     yield "storm", lambda: storm(rig, sizes)
     for mode in ("async", "sync"):
         yield f"follow_{mode}", lambda m=mode: follows(rig, relations, m)
-    yield "apply_rows", lambda: apply_rows(rig, relations)
-    yield "check_batch", lambda: check_batch(rig, relations)
-    yield "large_ids", lambda: large_ids(rig, relations)
     for followees in (10, 200, 2_000):
         yield f"rebuild_{followees}", lambda n=followees: rebuild(rig, relations, n)
     yield "page_below_floor", lambda: page_below_floor(rig, sizes)
-    yield "pair_machine", lambda: pair_machine(rig, relations)
-    yield "pair_kafka", lambda: pair_kafka(rig, relations)
     yield "edge_latency", lambda: edge_latency(max(1, sizes.rounds // 2), sizes.edges, rig.say)
     yield "recovery", lambda: recovery(sizes.rounds, rig.say)
     yield "handover_gap", lambda: handover(sizes.rounds, sizes.restarted, rig.say)

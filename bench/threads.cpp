@@ -1,8 +1,7 @@
 #include "bench/threads.h"
 
-#include <exception>
+#include <future>
 #include <latch>
-#include <thread>
 #include <vector>
 
 #include "bench/round.h"
@@ -11,32 +10,25 @@ namespace fanline::bench {
 
 double SecondsOf(uint32_t threads, const std::function<std::function<void()>(uint32_t)>& prepare) {
   std::latch ready(threads + 1);
-  std::vector<std::exception_ptr> errors(threads);
-  std::vector<std::thread> running;
+  std::vector<std::future<void>> running;
   for (uint32_t i = 0; i < threads; ++i) {
-    running.emplace_back([&, i] {
+    running.push_back(std::async(std::launch::async, [&, i] {
       std::function<void()> work;
       try {
         work = prepare(i);
       } catch (...) {
-        errors[i] = std::current_exception();
+        ready.arrive_and_wait();
+        throw;
       }
       ready.arrive_and_wait();
-      if (errors[i]) return;
-      try {
-        work();
-      } catch (...) {
-        errors[i] = std::current_exception();
-      }
-    });
+      work();
+    }));
   }
   ready.arrive_and_wait();
   const Stopwatch watch;
-  for (std::thread& thread : running) thread.join();
+  for (const std::future<void>& each : running) each.wait();
   const double seconds = watch.Seconds();
-  for (const std::exception_ptr& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
+  for (std::future<void>& each : running) each.get();  // throws what the thread threw
   return seconds;
 }
 

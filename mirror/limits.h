@@ -11,19 +11,19 @@ namespace fanline::mirror {
 struct Limits {
   Backoff backoff;
 
-  // Rows of log1 in memory, of each pair of a forward and a reverse shard. The backlog leaves a
-  // quarter of it to new rows.
+  // Rows of log1 in memory for each pair of a forward and a reverse shard. The backlog leaves a
+  // quarter of them to new rows.
   uint32_t rows_per_pair = 8'192;
-  // A row that was read longer ago is read again before it is written: it may be done by now, and
-  // tombstones that it would have to meet may be gone.
+  // A row that was read longer ago is read again before it is written. It may be done by now, and a
+  // newer unfollow's tombstone may have been collected since.
   Duration fresh_for = std::chrono::seconds(60);
 
   // Reads of log1, per forward shard.
   uint32_t rows_per_read = 1'024;
   Duration poll_every = std::chrono::milliseconds(20);  // for new rows, while there are none
   Duration late_every = std::chrono::seconds(1);
-  Duration late_for = std::chrono::seconds(30);  // rows may be committed so long after their id
-  uint64_t late_ids = 10'000;                    // in place of late_for, at the start
+  Duration late_for = std::chrono::seconds(30);  // a row may be committed this long after its id
+  uint64_t late_ids = 10'000;                    // at the start, in place of late_for
   Duration sweep_every = std::chrono::minutes(10);
   Duration sweep_pace = std::chrono::milliseconds(200);  // from page to page
 
@@ -31,10 +31,10 @@ struct Limits {
   uint32_t edges_per_transaction = 256;
   uint32_t transactions_in_flight = 2;
   uint32_t friendships_in_flight = 64;
-  // Per forward shard, of one statement.
+  // Statements about a forward shard's log1: rows of each.
   uint32_t rows_per_mark = 1'024;
   uint32_t rows_per_question = 1'024;  // whether old rows are still pending
-  // Rows that are done are kept for the scans that compare both directions.
+  // How long rows that are done are kept. Scans that compare both directions are to read them.
   std::chrono::seconds keep_done = std::chrono::hours(24);
   Duration purge_every = std::chrono::minutes(1);
   uint32_t rows_per_purge = 10'000;
@@ -49,8 +49,8 @@ struct Limits {
   size_t parked_bytes_per_shard = size_t{64} << 20;
   uint32_t events_span_per_partition = 1'000'000;
   Duration mode_every = std::chrono::seconds(1);
-  // Tombstones are kept for at least this long; an event that is older could meet an edge whose
-  // tombstone was collected, and bring a follow back.
+  // Tombstones are kept for at least this long. An older event could bring a follow back whose
+  // tombstone was collected.
   Duration oldest_record = std::chrono::hours(24 * 14);
 };
 

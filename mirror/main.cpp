@@ -6,20 +6,23 @@
 #include "backends/mysql/installation/installation.h"
 #include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"
+#include "backends/wiring/inbox_loop.h"
+#include "backends/wiring/loops.h"
 #include "backends/wiring/shard_health.h"
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
 #include "mirror/config.h"
-#include "mirror/member.h"
+#include "mirror/mirror.h"
 #include "mirror/prometheus_metrics.h"
+#include "mirror/relation_event_consumer.h"
 
 using namespace fanline;
 
 namespace {
 
-// Of the mirror's own transactions, two are under way beside one of rows that somebody has locked:
-// in a transaction together they would wait for each other's locks.
+// The mirror sends a shard two transactions at a time, and a third of rows that somebody has
+// locked. One transaction for all would make sound rows wait for these locks.
 constexpr mysql::PoolLimits kOneByOne{.threads_per_shard = 3};
 
 int Main(int argc, char** argv) {
@@ -42,9 +45,8 @@ int Main(int argc, char** argv) {
   if (process.stop.requested()) return 0;
   checks.Stand();
 
-  daemon::Inbox<mirror::MemberInput> inbox(process.wakeup);
-  const auto to_mirror = AsPart<mirror::MirrorInput>(inbox);
-  const auto to_events = AsPart<mirror::RelationEventInput>(inbox);
+  daemon::Inbox<mirror::MirrorInput> to_mirror(process.wakeup);
+  daemon::Inbox<mirror::RelationEventInput> to_events(process.wakeup);
   const auto health = wiring::ShardHealth(process.health);
   const auto log = process.log.Sink();
   const auto& map = installation.shard_map;
@@ -75,12 +77,15 @@ int Main(int argc, char** argv) {
                                                 .reverse = {reverse_at_once, to_events},
                                                 .modes = {changes, to_events},
                                                 .dead_letters = {producer, to_events},
-                                                .metrics = *metrics},
+                                                .metrics = *metrics,
+                                                .assigned = to_mirror,
+                                                .revoked = to_mirror},
                                                {map, wiring::RandomSeed()}, config.limits);
-  mirror::Member member(event_consumer, mirror);
-  wiring::ConsumeLoop loop(events, config.topics.relation_events, inbox, member, process,
-                           config.gather);
-  return process.Run(loop);
+  wiring::ConsumeLoop event_loop(events, config.topics.relation_events, to_events, event_consumer,
+                                 process, config.gather);
+  wiring::InboxLoop mirror_loop(to_mirror, mirror);
+  wiring::Loops loops(event_loop, mirror_loop);
+  return process.Run(loops);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What a mirror reports about itself, a method for each event. The do-nothing default serves the
-// tests; prometheus_metrics.cpp is the real one.
+// What a mirror reports about itself, one method per event. The default does nothing and serves
+// the tests; prometheus_metrics.cpp is the real one.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,9 @@ class Metrics : public ConsumerMetrics {
   virtual void EventDone() {}
   // Relation events held now; `parked` of them wait for shards that are away.
   virtual void Buffered(uint64_t /*events*/, uint64_t /*parked*/) {}
-  // Pending rows in the memory of this mirror, of a forward shard's log1 and for a reverse shard;
-  // the age of the oldest. Told of each pair while the forward shard is this mirror's; then 0 once.
+  // Pending rows of a forward shard's log1 for a reverse shard that this mirror has in memory, and
+  // the age of the oldest. Called for each pair while the forward shard is this mirror's, and once
+  // with 0 when it has left.
   virtual void Pending(Shard /*forward*/, Shard /*reverse*/, uint64_t /*rows*/,
                        Duration /*oldest*/) {}
 };

@@ -8,7 +8,8 @@
 namespace fanline::mirror {
 namespace {
 
-// A row that nobody could apply (by hand somebody wrote src as dst, version 0) is a job of its own.
+// A row that nobody can apply is a job of its own: somebody wrote it by hand, with src as dst or
+// version 0.
 JobKey KeyOf(const LoggedChange& change) {
   const bool known = change.kind == ChangeKind::kEdge || change.kind == ChangeKind::kFriendship;
   const bool sound = known && !WhyRefused({change.edge, change.id});
@@ -131,7 +132,7 @@ bool Mirror::HasRoomForBacklog(Shard shard, Shard reverse, size_t rows) const {
 void Mirror::On(const PendingRead& read, Now now) {
   const Shard shard = TakeAnswered(reads_, read.id);
   Source& source = sources_[shard];
-  if (source.read != read.id) return;  // of an earlier assignment
+  if (source.read != read.id) return;  // an earlier assignment asked for it
   source.read = 0;
   if (!read.status.done()) {
     source.reads->Failed(now.mono, random_());
@@ -177,7 +178,7 @@ void Mirror::SendQuestion(Shard shard, Now now) {
     const Job* job = window_.Find(id);
     if (job == nullptr) continue;
     for (const WindowRow& row : job->rows) {
-      // What finds no place, and what has become old meanwhile, is asked for next.
+      // The next question takes rows that find no place here, and rows that become old meanwhile.
       if (request.log_ids.size() >= limits_.rows_per_question) break;
       if (!steps_.IsOld(row, shard, now.mono)) continue;
       question.rows.push_back({id, row.change.row()});
@@ -208,7 +209,7 @@ void Mirror::On(const PendingAsked& asked, Now now) {
       row->doubts = question.doubts;
     }
   }
-  for (const auto& job : question.batch.jobs) steps_.Again(job.id);
+  for (const auto& job : question.batch.jobs) steps_.Again(job.id, now);
 }
 
 // ---- marks and purges -----------------------------------------------------------------------

@@ -1,11 +1,12 @@
-// Makes reverse rows agree with forward rows: works log1 of the forward shards it owns straight to
-// the reverse rows. A row of log1 is read into the window (reads.h, window.h), goes through the
-// steps (steps.h), and is marked done last. A row that is not marked is read again by the next
-// owner, so nothing that is in memory has to be kept.
+// Makes reverse rows agree with forward rows: applies log1 of the forward shards it owns straight
+// to the reverse rows. A row of log1 is read into the window (reads.h, window.h), goes through the
+// steps (steps.h), and is marked done last. The next owner reads a row again that is not marked, so
+// memory may be lost.
 //
-// The owner of partition (shard mod partitions) of the relation events works the shard. Overlapping
-// owners and restarts only cause repetitions, which are harmless. An owner that hung for long does
-// no harm either: what it read more than a minute ago it reads again before it writes it.
+// The owner of partition (shard mod partitions) of the relation events owns the forward shard.
+// Overlapping owners and restarts only cause repetitions, which are harmless. An owner that hung
+// for long does no harm either: it reads a row again before it writes it, if it read it more than a
+// minute ago.
 //
 // It also purges old rows that are done.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
@@ -58,17 +59,17 @@ class Mirror {
   bool drained() const;
 
  private:
-  // A forward shard.
+  // What is known of a forward shard.
   struct Source {
     explicit Source(const Limits& limits)
-        // One statement at a time: what comes meanwhile travels with the next.
+        // One statement at a time; the next one takes what came meanwhile.
         : marks({limits.rows_per_mark, 1, limits.backoff}),
           questions({limits.rows_per_question, 1, limits.backoff}) {}
 
     std::optional<Reads> reads;  // none: the shard is not ours
-    uint64_t read = 0;           // the request that is under way for it
-    uint64_t read_doubts = 0;    // Steps::doubts when it was sent
-    // Marked since it was sent. Its answer may still hold them.
+    uint64_t read = 0;           // the id of the read under way
+    uint64_t read_doubts = 0;    // Steps::doubts when that read was sent
+    // Rows marked since that read was sent. Its answer may still hold them.
     std::set<LogRow> marked;
     ShardQueue marks, questions;  // jobs
     std::optional<Time> purge_at;
@@ -77,7 +78,7 @@ class Mirror {
   struct Question {
     Shard shard = 0;
     Time sent_at{};
-    uint64_t doubts = 0;  // Steps::doubts by then
+    uint64_t doubts = 0;  // Steps::doubts at sent_at
     ShardQueue::Batch batch;
     std::vector<Steps::Ref> rows;
   };
@@ -104,10 +105,10 @@ class Mirror {
   void SendMarks(Shard shard, Now now);
   void SendPurge(Shard shard, Now now);
   bool HasRoomForBacklog(Shard shard, Shard reverse, size_t rows) const;
-  // Takes a row into the window, unless it is there. `fresh`: it is none of a backlog.
+  // Takes a row into the window, unless it is there. `fresh`: it does not come from the backlog.
   Reads::Fate Take(Shard shard, Shard reverse, const LoggedChange& change, bool fresh,
                    std::vector<Steps::Ref>* taken);
-  // Parked, and the server may be another by now.
+  // A call failed and is tried again. Unless it met a locked row, the server may be another by now.
   void Failed(Shard shard, const Status& status);
   void Show(Now now);
   std::vector<Shard> ShardsOf(int32_t partition) const;

@@ -52,7 +52,7 @@ void Reads::Note(const PendingRead& read, const std::vector<uint64_t>& missed, T
   if (reading.doubts != settled_) {
     BeginAnew(reading, read.newest, now);
   } else if (reading.after == 0 && read.newest < newest_) {
-    Doubt();  // another server, and nobody noticed
+    Doubt();  // another server answers, and nobody noticed
   }
   const bool full = read.changes.size() >= limits_.rows_per_read;
   const uint64_t last = read.changes.empty() ? 0 : read.changes.back().id;
@@ -71,7 +71,7 @@ void Reads::Note(const PendingRead& read, const std::vector<uint64_t>& missed, T
   if (reading.kind == Kind::kLate) {
     late_.after = last;
     if (!full) {
-      // While much of the last 30 s waits, a pass is long, and there are fewer of them.
+      // A pass is long while much of the last 30 s waits, so there are fewer of them.
       const Duration rest = std::max<Duration>(limits_.late_every, 9 * (now - late_.began));
       late_ = {.at = now + std::min(rest, limits_.late_for / 3)};
     }
@@ -83,8 +83,7 @@ void Reads::Note(const PendingRead& read, const std::vector<uint64_t>& missed, T
   Remember(now);
 }
 
-// Rows between what was seen of the server before and its highest id are new. All others are found
-// from 0 on.
+// Rows above the highest id seen before are new. The passes that begin at 0 find all others.
 void Reads::BeginAnew(const Reading& reading, uint64_t newest, Time now) {
   newest_ = settled_ > 0 ? std::min(newest_, newest) : newest;
   settled_ = reading.doubts;

@@ -1,17 +1,18 @@
-// Which rows of one forward shard's log1 a mirror reads next. One read is under way at a time.
+// Decides which rows of one forward shard's log1 a mirror reads next. One read is under way at a
+// time. There are four kinds of reads:
 //
-//   new      above the highest id seen, often; at once again after a full page
+//   new      rows above the highest id seen: often, and again at once after a full page
 //   late     the ids of the last 30 s again: transactions do not commit in the order of their ids
-//   backlog  for each reverse shard a cursor: all of its rows up to there were taken or are done.
-//            Where a row found no room, its shard's cursor stays below it. Once there is room the
-//            backlog is read on from there.
-//   sweep    all rows from 0, now and then and at a bounded pace, for what all others missed
+//   backlog  a cursor for each reverse shard: all of that shard's rows up to it were taken or are
+//            done. A row that finds no room keeps its shard's cursor below it. Reading goes on
+//            from there once there is room.
+//   sweep    all rows from 0, rarely and at a bounded pace, for what the other three missed
 //
 // A shard that was away, or that answers from another server, may have lost its tail: it gives ids
 // out again that are not above the highest seen. So after each failure (Doubt) all cursors begin at
-// 0 anew, and the highest id is asked for.
+// 0 again, and the highest id is asked for.
 //
-// New rows come in batches under load, and at once after quiet (GatherPace).
+// Under load new rows are read in batches, after quiet at once (GatherPace).
 //
 // Passive, not thread-safe.
 #pragma once
@@ -38,18 +39,18 @@ class Reads {
   // What became of a row that was read.
   enum class Fate { kTaken, kNoRoom };
 
-  // `shards`: reverse shards. `limits` outlives this.
+  // `shards`: how many reverse shards there are. `limits` outlives this.
   Reads(const Limits& limits, Shard shards, Duration gather, const MutationSwitches& switches);
 
   // The id above which to read now; none: a read is under way, or it is not time yet.
   // `room(reverse)`: whether that shard has room for a page of its backlog.
   [[nodiscard]] std::optional<uint64_t> Next(Time now, const std::function<bool(Shard)>& room);
-  // What the read that is under way is for, and when it was sent.
+  // The read under way: its kind, and when it was sent.
   [[nodiscard]] bool under_way() const { return reading_.has_value(); }
   [[nodiscard]] Kind kind() const { return reading_->kind; }
   [[nodiscard]] Time sent_at() const { return reading_->sent_at; }
 
-  // Its answer. `take(change)` -> {reverse shard, Fate}, for each row in turn.
+  // Takes that read's answer: calls `take(change)` -> {reverse shard, Fate} for each row in turn.
   template <typename Take>
   void Done(const PendingRead& read, Time now, Take take) {
     std::vector<uint64_t> missed(cursors_.size(), 0);
@@ -59,12 +60,12 @@ class Reads {
     }
     Note(read, missed, now);
   }
-  // It failed. `random`: any 64 bits.
+  // That read failed. `random`: any 64 bits.
   void Failed(Time now, uint64_t random);
   // The server behind the shard may be another by now.
   void Doubt() { ++doubts_; }
 
-  // When Next may have a read without a further call; none: not before one.
+  // When Next may return a read even if nothing else is called; none: only after another call.
   [[nodiscard]] std::optional<Time> timer() const;
 
  private:
@@ -72,7 +73,7 @@ class Reads {
     Kind kind = Kind::kNew;
     uint64_t after = 0;
     Time sent_at{};
-    uint64_t doubts = 0;  // by then
+    uint64_t doubts = 0;  // doubts_ at sent_at
   };
   struct Pass {
     bool running = false;
@@ -93,13 +94,13 @@ class Reads {
 
   uint64_t doubts_ = 1, settled_ = 0;
   uint64_t newest_ = 0;                         // the highest id seen
-  std::deque<std::pair<Time, uint64_t>> seen_;  // newest_ as it was, for 30 s
+  std::deque<std::pair<Time, uint64_t>> seen_;  // earlier values of newest_, for 30 s
   std::vector<uint64_t> cursors_;               // by reverse shard
   Shard turn_ = 0;                              // the reverse shard whose backlog is next
   Pass late_, sweep_;
   GatherPace pace_;
   Time poll_at_{};
-  bool full_ = false;  // the last read of new rows was a full page, and others have not read since
+  bool full_ = false;  // the last read of new rows was a full page; no other kind has read since
   std::optional<Reading> reading_;
   uint32_t attempts_ = 0;
   std::optional<Time> retry_at_;

@@ -34,7 +34,7 @@ Progress RelationEventConsumer::Step(std::span<RelationEventInput> inputs, Now n
   for (Shard shard = 0; shard < queues_.size(); ++shard) SendChanges(shard, now);
   AskMode(now);
 
-  // What has no shard is on its way to the dead letters.
+  // An event without a shard is on its way to the dead letters.
   const Partitions::Load load{jobs_.size() - room_.jobs(), room_.full(), room_.roomy()};
   Progress progress = partitions_.Order(load, !taking_, now);
   progress.StepBy(letter_retries_.timer());

@@ -4,14 +4,18 @@
 //
 // A row keeps the version of the last event beside its own. An event whose version is not higher
 // changes nothing: events in any order, twice, or through two consumers at once end in the same
-// rows. The log1 row is pending from the same transaction on, so the mirror does the rest. In
-// mirror mode `sync` the consumer also tries the reverse row at once; a failure has no
-// consequences. Events that cannot be used (undecodable, too old, over the limit of followed users)
-// go to the dead letters, byte for byte, with the reason. Events of a shard that is away wait in
-// memory of their own. The other shards go on until that is full. Events of a user whose row
-// somebody has locked wait by themselves (shard_queue.h). When a partition is revoked, its waiting
-// events are forgotten: the next owner reads them again. Passive: no thread, no clock, no sleep.
-// Not thread-safe.
+// rows. The transaction also leaves a pending row of log1, so the mirror does the rest. In mirror
+// mode `sync` the consumer also tries to write the reverse row at once; a failure has no
+// consequences.
+//
+// Events that cannot be used (undecodable, too old, over the limit of followed users) go to the
+// dead letters, byte for byte, with the reason. Events of a shard that is away wait in memory of
+// their own; the other shards go on until that is full. Events of a user whose row somebody has
+// locked wait by themselves (shard_queue.h). When a partition is revoked, its waiting events are
+// forgotten, because the next owner reads them again. The mirror, which works log1 of the shards of
+// its own partitions, is told of the partitions that come and go.
+//
+// Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +54,8 @@ class RelationEventConsumer {
     Port<ReadMirrorMode> modes;
     Port<AppendDeadLetter> dead_letters;
     Metrics& metrics;
+    ReplyTo<PartitionAssigned> assigned = {};
+    ReplyTo<PartitionRevoked> revoked = {};
   };
   struct Setup {
     ShardMap shards = ShardMap::Even(1);
@@ -75,15 +81,21 @@ class RelationEventConsumer {
     uint32_t attempts = 0;
   };
 
-  void On(PartitionAssigned& assigned, Now) { partitions_.Assigned(assigned); }
-  void On(PartitionRevoked& revoked, Now) { partitions_.Revoked(revoked); }
+  void On(PartitionAssigned& assigned, Now) {
+    partitions_.Assigned(assigned);
+    ports_.assigned(assigned);
+  }
+  void On(PartitionRevoked& revoked, Now) {
+    partitions_.Revoked(revoked);
+    ports_.revoked(revoked);
+  }
   void On(Record& record, Now now);
   void On(EdgeChanged& changed, Now now);
   void On(EdgesApplied& applied, Now now);
   void On(MirrorModeRead& read, Now now);
   void On(DeadLetterAppended& appended, Now now);
 
-  // Forgets the job if its partition was revoked; whether it did.
+  // Forgets the job if its partition was revoked. Returns whether it did.
   bool ForgetTaken(uint64_t id);
   void SendChanges(Shard shard, Now now);
   void AskMode(Now now);

@@ -8,7 +8,8 @@
 namespace fanline::mirror {
 namespace {
 
-// Only an edge has a message. A replay of another kind's letter must not become a change.
+// The dead letter's record. Only an edge has a message: a replay of another kind's letter must not
+// become a change.
 Record RecordOf(Shard shard, const LoggedChange& change) {
   const bool edge = change.kind == ChangeKind::kEdge;
   return {.topic = kRelationLogTopic,
@@ -65,9 +66,11 @@ void Steps::Begin(const std::vector<Ref>& rows) {
   if (!msg1s.refs.empty()) SendAppend(std::move(msg1s));
 }
 
-void Steps::Again(uint64_t id) {
-  const Job* job = window_.Find(id);
-  if (job != nullptr) Push(id, *job);
+void Steps::Again(uint64_t id, Now now) {
+  Job* job = window_.Find(id);
+  if (job == nullptr) return;
+  const bool hinted = std::exchange(job->hinted, false) && job->Has(RowStep::kRunning);
+  hinted ? SendMsg2s({{id}}, now) : Push(id, *job);
 }
 
 void Steps::Forget() {
@@ -295,12 +298,12 @@ void Steps::Retry(Append append, const Status& status, Now now) {
   append_retries_.Add(std::move(append), attempt, now.mono, random_());
 }
 
-// Edges whose hints are acknowledged go on; the hints of the others alone are appended again.
+// Edges whose hints are acknowledged go on. Only the other hints are appended again.
 void Steps::On(const HintsAppended& appended, Now now) {
   const Append hints = TakeAnswered(appends_, appended.id);
   std::vector<Ref> hinted;
   Append again{What::kHints, {}, hints.attempts};
-  Status why;  // these are appended again
+  Status why;  // why these are appended again
   const bool some = appended.failed.size() < hints.refs.size();
   auto failed = appended.failed.begin();
   for (size_t hint = 0; hint < hints.refs.size(); ++hint) {
@@ -324,7 +327,7 @@ void Steps::On(const HintsAppended& appended, Now now) {
   if (!hinted.empty()) SendMsg2s(std::move(hinted), now);
 }
 
-// Of msg1s or msg2s.
+// The answer to an append of msg1s or msg2s.
 void Steps::Appended(uint64_t id, const Status& status, Now now) {
   Append append = TakeAnswered(appends_, id);
   if (status.never()) return AppendNever(append, status.message);
@@ -340,19 +343,20 @@ void Steps::Appended(uint64_t id, const Status& status, Now now) {
   }
 }
 
-// A msg2 ends the reconciler's interest in a change. While the forward shard may have lost it, it
-// is asked for it first; if it has, there is none. Else the edge is written once more.
+// A msg2 ends the reconciler's interest in a change. So a forward shard that may have lost the
+// change is asked for it first. If it has, no msg2 is sent.
 void Steps::SendMsg2s(std::vector<Ref> refs, Now now) {
   std::erase_if(refs, [&](const Ref& ref) {
-    const Job* job = window_.Find(ref.job);
-    const bool old = job != nullptr && HasOld(*job, now.mono);
-    if (old) old_.push_back(ref.job);
-    return old;
+    Job* job = window_.Find(ref.job);
+    if (job == nullptr || !HasOld(*job, now.mono)) return false;
+    job->hinted = true;
+    old_.push_back(ref.job);
+    return true;
   });
   SendAppend({What::kMsg2, std::move(refs), 0});
 }
 
-// One of them is the cause.
+// The log refuses the append for good because of one message: halves find it.
 void Steps::AppendNever(const Append& append, const std::string& reason) {
   const auto& refs = append.refs;
   if (refs.size() > 1) {

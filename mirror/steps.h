@@ -3,25 +3,28 @@
 //   msg1 acknowledged -> reverse row committed -> hint sync(src, dst) acknowledged
 //     -> msg2 acknowledged -> the row of log1 may be marked
 //
-// A crash between two steps loses nothing: the row is still pending, and all steps are repeated. So
-// a stale change takes them, too. A msg2 in the log proves the hint, a hint in the log finds the
-// reverse row, and no reverse row is ahead of the msg1s in the log. Versions make repetitions and
-// other orders harmless (fanline/wire/edge_fold.h).
+// A crash between two steps loses nothing: the row is still pending, and all steps are repeated. A
+// stale change takes all steps too, since it may be such a repetition. A msg2 in the log proves
+// that the hint is in its log, a hint in the log finds the reverse row written, and no reverse row
+// is ahead of the msg1s in the log. Versions make repetitions and other orders harmless
+// (fanline/wire/edge_fold.h).
 //
 // A row that was read long ago, or before its shard failed to answer, is read again before it is
-// written and before its msg2. It may be done by now, and the tombstone gone that it would have to
-// meet; or the shard has failed over and lost it. Without a msg2 the reconciler looks into that.
+// written and before its msg2. It may be done by now, and a newer unfollow's tombstone may have
+// been collected. Or the shard has failed over and lost the row: then there is no msg2, and the
+// reconciler looks into it.
 //
 // Changes of one edge are written at once, at the highest version, after the msg1 of each. A
-// changed friendship is two forward writes with the pair's version instead, each of which leaves
-// its own row of log1; it is marked when both are done.
+// changed friendship becomes two forward writes with the pair's version instead. Each of them
+// leaves its own row of log1. The friendship is marked when both are written.
 //
 // Edges of one reverse shard are written many per transaction and go on together. A shard that is
 // away or slow, and a row that is locked, hold up their own jobs only (shard_queue.h). A change
 // that can never be written goes to the dead letters of relation-log, and may be marked once its
-// letter is acknowledged. The letter's place in a log is the row's: its shard and id.
+// letter is acknowledged. Such a letter names the row's shard as its partition, and the row's id as
+// its offset.
 //
-// Jobs may leave the window at any time. What is under way for them goes on, at no harm.
+// Jobs may leave the window at any time. Requests that are under way for them do no harm.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -65,7 +68,7 @@ class Steps {
     uint64_t seed = 1;  // of the jitter
     MutationSwitches switches = {};
   };
-  // A row of a job. Where only the job counts, the row is not said.
+  // A row of a job. The row is left empty where only the job counts.
   struct Ref {
     uint64_t job = 0;
     LogRow row = {};
@@ -74,10 +77,10 @@ class Steps {
   // `window` and `limits` outlive this.
   Steps(Ports ports, const Setup& setup, const Limits& limits, Window& window);
 
-  // Begins with rows that were just added to the window.
+  // Begins the steps of rows that were just added to the window.
   void Begin(const std::vector<Ref>& rows);
-  // Writes a job once more: its old rows were found pending.
-  void Again(uint64_t job);
+  // Goes on with a job whose old rows were found pending.
+  void Again(uint64_t job, Now now);
   // Forgets jobs that have left the window.
   void Forget();
 
@@ -93,18 +96,18 @@ class Steps {
   void Send(Now now);
   [[nodiscard]] std::optional<Time> timer() const;
 
-  // Jobs with rows that may be marked; jobs to be written whose rows were read too long ago. Each
-  // is told once.
+  // Jobs with rows that may be marked, and jobs to be written whose rows were read too long ago.
+  // Each job is returned once.
   [[nodiscard]] std::vector<uint64_t> TakeMarkable() { return std::exchange(markable_, {}); }
   [[nodiscard]] std::vector<uint64_t> TakeOld() { return std::exchange(old_, {}); }
 
-  // A forward shard did not answer. It may have failed over, and lost rows that were read before.
+  // A forward shard did not answer. It may have failed over and lost rows that were read before.
   void Doubt(Shard forward) { ++doubts_[forward]; }
   [[nodiscard]] uint64_t doubts(Shard forward) const { return doubts_[forward]; }
   // Whether a row must be read again before the next step of its job.
   [[nodiscard]] bool IsOld(const WindowRow& row, Shard forward, Time now) const;
 
-  // From now on only what is under way is taken on.
+  // From now on no step of a job is begun but what is under way (SIGTERM).
   void StopTaking() { taking_ = false; }
   bool drained() const {
     return transactions_.empty() && appends_.empty() && friendships_.empty() && letters_.empty();
@@ -112,7 +115,7 @@ class Steps {
 
  private:
   enum class What { kMsg1, kHints, kMsg2 };
-  // One request to a log: msg1s of rows, or what follows from a transaction.
+  // One request to a log: the msg1s of rows, or the hints or msg2s of a transaction's edges.
   struct Append {
     What what = What::kMsg1;
     std::vector<Ref> refs;
@@ -137,16 +140,16 @@ class Steps {
   void Queue(uint64_t id);
   void Push(uint64_t id, const Job& job);
   ShardQueue& QueueOf(Shard forward, Shard reverse);
-  // The job's change with the version that counts, all of whose rows run from now on. None: it has
-  // left the window, or has nothing to write, or has rows that are too old.
+  // Starts the job's run, with all rows that are announced, and returns its newest change. None:
+  // the job has left the window, has nothing to write, or has rows that are too old.
   std::optional<Edge> Run(uint64_t id, Time now);
   void SendTransactions(Shard reverse, Now now);
   void SendFriendships(ShardQueue& queue, Now now);
   bool HasOld(const Job& job, Time now) const;
   void SendAppend(Append append);
-  // Sends the hints to slow ranges, those to each range apart, and leaves the others.
+  // Sends the hints to slow ranges, each range's in a request of its own, and leaves the others.
   void SendSlow(Append& hints);
-  // Of the reader whose timeline a hint is about. The job is in the window.
+  // The range of the reader whose timeline a hint is about. The job is in the window.
   [[nodiscard]] Range RangeOf(const Ref& ref) const;
   void Submit(Append append);
   void Retry(Append append, const Status& status, Now now);

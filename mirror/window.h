@@ -1,12 +1,12 @@
-// The changes of log1 that a mirror has in memory: for each pair of a forward shard, whose log1
-// they are in, and a reverse shard, where they lead, at most so many rows. What waits for one pair
-// takes no room of another.
+// The changes of log1 that a mirror has in memory. They are kept by the pair of their forward
+// shard, whose log1 they are in, and their reverse shard. The rows of each pair are bounded apart,
+// so one pair's take no room from another's.
 //
-// Rows of one edge are one job: they are written together, at the highest version. A job is written
-// by one run at a time.
+// Rows of one edge are one job: they are written together, at the highest version. A job has at
+// most one run at a time.
 //
-// A row is in the window from its read until its mark is acknowledged. It is named by all it says
-// (LogRow): a shard that lost its tail gives its ids out again.
+// A row is in the window from its read until its mark is acknowledged. All its values name it
+// (LogRow), since a shard that lost its tail gives its ids out again.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -34,16 +34,16 @@ enum class RowStep {
 
 struct WindowRow {
   LoggedChange change;
-  Time read_at{};       // when it was asked for, the last time it was found pending
-  uint64_t doubts = 0;  // about its forward shard, by then
+  Time read_at{};       // when the last read was sent that found it pending
+  uint64_t doubts = 0;  // Steps::doubts of its forward shard at read_at
   RowStep step = RowStep::kRead;
 };
 
-// What the rows of a job have in common. A row that nobody could apply is a job of its own.
+// What the rows of a job have in common. A row that nobody can apply is a job of its own.
 struct JobKey {
   ChangeKind kind = ChangeKind::kEdge;
   EdgeKey edge;
-  uint64_t damaged = 0;  // the row's id; 0: it is sound
+  uint64_t damaged = 0;  // the id of a row that nobody can apply; 0: the rows are sound
   friend bool operator==(const JobKey&, const JobKey&) = default;
 };
 
@@ -51,18 +51,19 @@ struct Job {
   JobKey key;
   Shard forward = 0, reverse = 0;
   std::vector<WindowRow> rows;  // not empty
-  bool queued = false;          // from its way to be written on, until its msg2 is acknowledged
+  bool queued = false;          // from when it waits to be written until its msg2 is acknowledged
   bool to_mark = false;         // it waits for a statement that marks rows
-  uint64_t mirrored = 0;        // by its run: the version of the reverse row now
+  bool hinted = false;          // its hint is acknowledged, and it waits for a look at old rows
+  uint64_t mirrored = 0;        // the reverse row's version after its run
 
   bool Has(RowStep step) const;
-  // Row by row: those in step `from` are in step `to`.
+  // Moves the rows in step `from` to step `to`.
   void Move(RowStep from, RowStep to);
 };
 
 class Window {
  public:
-  // `rows`: the bound of each pair.
+  // `rows`: at most so many for each pair.
   Window(Shard shards, size_t rows) : shards_(shards), most_(rows), pairs_(shards * shards) {}
 
   // The row of a pair; null: it is not in the window.
@@ -77,7 +78,7 @@ class Window {
   Job* Find(uint64_t id);
   // A job's row; null: it has left the window.
   WindowRow* Find(uint64_t id, const LogRow& row);
-  // Removes a row; the job goes with its last.
+  // Removes a row, and with the last one its job.
   void Remove(uint64_t id, const LogRow& row);
   void RemoveAll(Shard forward);
 

@@ -168,20 +168,12 @@ void Checker::On(const EdgesRead& read, Now now) {
   Queue& queue = queues_[TakeAnswered(reads_, read.id)];
   const std::vector<CheckOrder> orders = std::exchange(queue.reading, {});
   waiting_ -= orders.size();
-  const Status* away = nullptr;
-  for (size_t i = 0; i < orders.size(); ++i) {
-    const RowsOfEdge& rows = read.rows.at(i);
-    if (rows.status.done()) {
-      Decide(orders[i], rows, queue.began, now);
-    } else if (rows.status.never()) {
-      EndHopeless(orders[i], rows.status.message);
-    } else {
-      away = &rows.status;
-      End(orders[i], false);
-    }
+  if (!read.status.done()) {
+    for (const CheckOrder& order : orders) Fail(order, read.status);
+    if (read.status.later()) return FailAll(queue, read.status, now);
   }
-  if (away != nullptr) return FailAll(queue, *away, now);
   queue.attempts = 0;
+  for (size_t i = 0; i < read.rows.size(); ++i) Decide(orders[i], read.rows[i], queue.began, now);
 }
 
 void Checker::FailAll(Queue& queue, const Status& status, Now now) {
@@ -229,18 +221,12 @@ void Checker::SendRemovals() {
   }
 }
 
-// Granted removals are spent even if the mode has changed meanwhile.
+// Granted removals count as used even if the mode has changed meanwhile.
 void Checker::On(const RemovalsTaken& taken, Now) {
   Removals removals = TakeAnswered(taking_, taken.id);
   if (!taken.status.done()) {
     if (taken.status.later()) ports_.metrics.Parked(taken.status.resource);
-    for (const Job& job : removals.jobs) {
-      if (taken.status.never()) {
-        EndHopeless(job.order, taken.status.message);
-      } else {
-        End(job.order, false);
-      }
-    }
+    for (const Job& job : removals.jobs) Fail(job.order, taken.status);
     return;
   }
   const Shard shard = removals.asked.shard;
@@ -329,13 +315,13 @@ void Checker::On(const RelationsAppended& appended, Now) {
 std::optional<Checker::Job> Checker::TakeIfDone(uint64_t id, const Status& status) {
   Job job = TakeAnswered(jobs_, id);
   if (status.done()) return job;
-  if (status.never()) {
-    EndHopeless(job.order, status.message);
-    return std::nullopt;
-  }
-  ports_.metrics.Parked(status.resource);
-  End(job.order, false);
+  if (status.later()) ports_.metrics.Parked(status.resource);
+  Fail(job.order, status);
   return std::nullopt;
+}
+
+void Checker::Fail(const CheckOrder& order, const Status& status) {
+  status.never() ? EndHopeless(order, status.message) : End(order, false);
 }
 
 void Checker::EndHopeless(const CheckOrder& order, const std::string& why) {

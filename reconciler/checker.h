@@ -1,31 +1,33 @@
 // Compares the two rows of edges and repairs differences (verdict.h).
 //
-//   row of log1, if the claim names one, read on its primary
+//   the claim names a row of log1: it is read on its primary
 //     pending: the edge is the mirror's -> resolved
-//     done or gone, or none is named:
-//   reverse row, then forward row, read on primaries -> verdict
+//     done or gone: as if the claim named none
+//   the claim names none: reverse row, then forward row, read on primaries -> verdict
 //     equal:   hint sync(src, dst) acknowledged -> resolved
 //     differs: [removals granted] -> row of repair_log -> [forward row written anew]
 //              -> reverse row committed -> hint acknowledged -> msg2 acknowledged -> resolved
 //
-// A pending row is applied by whichever mirror holds its forward shard, however long that takes. So
-// a mirror that is behind makes no work here. A shard that lost the tail of log1 lost the row, too;
-// the claim then says what the forward row must be.
+// The mirror that holds the forward shard applies a pending row, however long that takes. So a
+// mirror that is behind makes no work here. A shard that lost the tail of log1 lost that row too.
+// Then the claim says what the forward row must be.
 //
 // Repairs go the way of every change, so they race with nothing: the higher version wins. The row
-// of repair_log comes first, so no repair goes unrecorded; a repair that failed after it is
-// recorded again. The checker applies a forward row written anew at once, and the mirror applies it
+// of repair_log comes first, so no repair goes unrecorded. A repair that fails after it is recorded
+// again. The checker applies a forward row that it wrote anew at once, and the mirror applies it
 // again.
 //
 // A call that fails or must wait ends its check unresolved. The caller orders the check again
-// later; repeating a check does no harm. Where it is known that no check can resolve the edge (no
-// state or version is left, a store refuses the repair) the result says why. A shard that is away
-// ends all checks that wait for it, and is left alone for a back-off. A guarded verdict is carried
-// out when a second check, a grace after the first, comes to the same verdict, and the breaker of
-// its shard lets it pass. The removals of a step are asked for together
+// later; repeating a check does no harm. If no check can resolve the edge (no state or version is
+// left, a store refuses the repair), the result says why. A shard that is away ends all checks that
+// wait for it, and is left alone for a back-off.
+//
+// A guarded verdict needs a second check, a grace after the first, that comes to the same verdict,
+// and the breaker of its shard must let it pass. The removals of a step are asked for together
 // (fanline/ports/removal_allowance.h). A crash at any point leaves rows that a check finds unequal,
-// or equal rows whose hint goes out with the next check. Passive: no thread, no clock, no sleep.
-// Not thread-safe. The caller bounds the open checks.
+// or equal rows whose hint goes out with the next check.
+//
+// Passive: no thread, no clock, no sleep. Not thread-safe. The caller bounds the open checks.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +51,7 @@
 #include "fanline/ports/reverse_edges.h"
 #include "reconciler/edge_shards.h"
 #include "reconciler/metrics.h"
+#include "reconciler/pair_types.h"
 #include "reconciler/repair_gate.h"
 
 namespace fanline::reconciler {
@@ -56,15 +59,10 @@ namespace fanline::reconciler {
 using CheckerReply = std::variant<PendingAsked, EdgesRead, EdgesApplied, EdgeAdopted, RepairLogged,
                                   RemovalsTaken, HintsAppended, RelationsAppended>;
 
-struct CheckOrder {
-  uint64_t ticket = 0;  // the caller's, given back
-  EdgeKey edge;
-  EdgeClaim claim;  // of the message that asks
-};
 struct CheckResult {
   CheckOrder order;
   bool resolved = false;  // as in pair_types.h
-  std::string hopeless;   // why another check will come to nothing, either; "": it may
+  std::string hopeless;   // why no further check can resolve the edge; "": one may
 };
 
 class Checker {
@@ -122,11 +120,11 @@ class Checker {
     TakeRemovals asked;
     std::vector<Job> jobs;
   };
-  // Checks that ask the same shard of log1, or that read rows of the same two shards, so that a
-  // shard that is away delays only its edges.
+  // Checks that ask one shard of log1, or that read rows of the same two shards. So a shard that is
+  // away delays only its edges.
   struct Queue {
     std::deque<CheckOrder> waiting;
-    std::vector<CheckOrder> reading;  // the request under way, of which there is one at a time
+    std::vector<CheckOrder> reading;  // the checks of the request under way, at most one
     Time began{};
     uint32_t attempts = 0;
     Time retry_at{};
@@ -143,7 +141,7 @@ class Checker {
   void On(const RelationsAppended& appended, Now now);
 
   Queue& QueueOf(const EdgeKey& edge) { return queues_[setup_.shards.NumberOf(edge)]; }
-  // Each: when to try again, if not all of the queue was sent.
+  // Each returns when to try again, if not all of the queue was sent.
   std::optional<Time> SendAsk(Shard shard, Now now);
   std::optional<Time> SendRead(size_t queue, Now now);
   void EndWaiting(Queue& queue);
@@ -158,6 +156,7 @@ class Checker {
   void SendMessage(Job job);
   void End(const CheckOrder& order, bool resolved) { results_.push_back({order, resolved, {}}); }
   void EndHopeless(const CheckOrder& order, const std::string& why);
+  void Fail(const CheckOrder& order, const Status& status);  // a call that it needed
   // The job that the reply is for. None: the call failed, and the check ended.
   std::optional<Job> TakeIfDone(uint64_t id, const Status& status);
 
@@ -172,7 +171,7 @@ class Checker {
   std::unordered_map<uint64_t, Shard> asked_;      // request -> asks_
   std::unordered_map<uint64_t, size_t> reads_;     // request -> queues_
   std::unordered_map<uint64_t, Job> jobs_;         // by request
-  std::map<Shard, std::vector<Job>> removals_;     // to be asked for
+  std::map<Shard, std::vector<Job>> removals_;     // not asked for yet
   std::unordered_map<uint64_t, Removals> taking_;  // by request
   std::vector<CheckResult> results_;
 };

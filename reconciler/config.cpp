@@ -91,7 +91,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
            "shard may bear N times as much, so divide it by how many there are")
       .Range(1, 1'000'000);
   table
-      .Add("repair-log-keep", &config.repair_log.keep,
+      .Add("repair-log-keep", &config.counters.keep_repairs,
            "how long rows of repair_log are kept; of several reconcilers the shortest holds")
       .Range(1min, 3650 * 24h);
 }

@@ -12,7 +12,6 @@
 #include "reconciler/counter_reconciler.h"
 #include "reconciler/limits.h"
 #include "reconciler/repair_gate.h"
-#include "reconciler/repair_log_keeper.h"
 #include "reconciler/retry_reconciler.h"
 
 namespace fanline::reconciler {
@@ -22,17 +21,16 @@ struct Config {
   options::KafkaSettings kafka;
   std::string group = "fanline-reconciler";  // on relation-log; <group>-retry on the retries
   options::MysqlSettings mysql;
-  // Of an application that keeps its own tables: all four, or none.
+  // An application that keeps its own tables sets all four of these, else none is set.
   std::string forward_shards, reverse_shards;
   std::string forward_table, reverse_table;
   std::vector<std::string> edge_columns = {"src", "dst", "ver", "state", "pos"};
-  std::string mirror_group;    // of the application's; empty: no mirror that could lag
+  std::string mirror_group;    // the application's mirror; empty: there is none that could lag
   uint32_t store_threads = 2;  // of each shard
   Limits limits;
   RetryLimits retries;
   GateLimits gate;
   CounterLimits counters;
-  RepairLogLimits repair_log;
 };
 
 void AddOptions(daemon::OptionTable& table, Config& config);

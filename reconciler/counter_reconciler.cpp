@@ -20,8 +20,10 @@ std::optional<Time> CounterReconciler::Step(std::span<CounterInput> inputs, Now 
     ShardState& state = shards_[shard];
     if (!state.asking && state.next_poll_at <= now.mono) Poll(shard, now);
     if (!state.asking && state.sweep_at <= now.mono) Sweep(shard, now);
+    if (!state.asking && state.purge_at <= now.mono) Purge(shard);
     const Time at =  // a shard that was asked answers first
-        state.asking ? now.mono + limits_.poll_every : std::min(state.next_poll_at, state.sweep_at);
+        state.asking ? now.mono + limits_.poll_every
+                     : std::min({state.next_poll_at, state.sweep_at, state.purge_at});
     next = Earlier(next, at);
   }
   return next;
@@ -85,6 +87,22 @@ void CounterReconciler::On(const CountersSwept& swept, Now now) {
                         limits_.swept_per_second;
   const Duration rest = std::max(pace, now.mono - state.swept_from);
   state.sweep_at = now.mono + (swept.over ? limits_.ask_whether_due : rest);
+}
+
+void CounterReconciler::Purge(Shard shard) {
+  const auto keep = std::chrono::duration_cast<std::chrono::seconds>(limits_.keep_repairs);
+  store_.Submit(PurgeRepairs{Ask(shard), shard, keep, limits_.rows_per_purge});
+}
+
+void CounterReconciler::On(const RepairsPurged& purged, Now now) {
+  ShardState& state = shards_[Answered(purged.id)];
+  if (!purged.status.done()) {
+    metrics_.Parked(purged.status.resource);
+    state.purge_at = now.mono + limits_.after_failure;
+    return;
+  }
+  const bool more = purged.deleted >= limits_.rows_per_purge;
+  state.purge_at = more ? now.mono : now.mono + limits_.purge_every;
 }
 
 uint64_t CounterReconciler::Ask(Shard shard) {

@@ -1,6 +1,5 @@
-// The two shards of an edge: the one of its forward row, by src, and the one of its reverse row, by
-// dst. Work is kept apart by the pair of both, so that a shard that is away or hangs holds up its
-// own edges only.
+// The two shards of an edge: src gives that of the forward row, dst that of the reverse row. Work
+// is kept apart by this pair, so a shard that is away or hangs holds up its own edges only.
 #pragma once
 
 #include <cstddef>

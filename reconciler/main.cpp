@@ -7,7 +7,6 @@
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/repairs/counter_store.h"
 #include "backends/mysql/repairs/repair_store.h"
-#include "backends/mysql/sql/shard_probe.h"
 #include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/inbox_loop.h"
@@ -20,7 +19,6 @@
 #include "reconciler/counter_reconciler.h"
 #include "reconciler/pair_reconciler.h"
 #include "reconciler/prometheus_metrics.h"
-#include "reconciler/repair_log_keeper.h"
 #include "reconciler/retry_reconciler.h"
 
 using namespace fanline;
@@ -48,12 +46,9 @@ mysql::Installation AwaitAll(const reconciler::Config& config, const kafka::Clie
 
 reconciler::Checker::Setup ChecksOf(const mysql::Installation& installation,
                                     const std::optional<mysql::AppTables>& app) {
-  const auto shards_of = [&](const mysql::EdgeTable& edges) {
-    return ShardMap::Even(static_cast<uint32_t>(edges.config.shards.size()));
-  };
   return {.layout = installation.layout(),
-          .shards = {app ? shards_of(app->reverse) : installation.shard_map,
-                     app ? shards_of(app->forward) : installation.shard_map},
+          .shards = {app ? mysql::ShardsOf(app->reverse) : installation.shard_map,
+                     app ? mysql::ShardsOf(app->forward) : installation.shard_map},
           .ours = !app,
           .seed = wiring::RandomSeed()};
 }
@@ -69,34 +64,13 @@ reconciler::Checker::Ports PortsOf(mysql::MysqlChangeStore& changes, mysql::Mysq
           .metrics = metrics};
 }
 
-// The counter reconciler asks Fanline's own shards; AppWatch an application's, if any, so that one
-// that is away shows even while nothing is checked.
-struct AppWatch {
-  AppWatch(const std::optional<mysql::AppTables>& app, daemon::Process& process)
-      : probe(ShardsOf(app), HealthOf(app, process.health), process.log.Sink()) {}
-
-  // First those with forward rows, then those with reverse rows.
-  static mysql::Config ShardsOf(const std::optional<mysql::AppTables>& app) {
-    if (!app) return {};
-    mysql::Config config = app->forward.config;
-    const auto& reverse = app->reverse.config.shards;
-    config.shards.insert(config.shards.end(), reverse.begin(), reverse.end());
-    return config;
-  }
-
-  static mysql::HealthSink HealthOf(const std::optional<mysql::AppTables>& app,
-                                    daemon::Health& health) {
-    const auto forward = static_cast<Shard>(app ? app->forward.config.shards.size() : 0);
-    return [&health, forward](Shard shard, const Status& status) {
-      const std::string kind = shard < forward ? "forward" : "reverse";
-      const Shard number = shard < forward ? shard : shard - forward;
-      health.SetReach(kind + "_" + std::to_string(number), kind,
-                      status.done() ? daemon::Reach::kWhole : daemon::Reach::kAway, status.message);
-    };
-  }
-
-  mysql::ShardProbe probe;
-};
+// Shows an application's shard that is away: "forward_0".
+mysql::HealthSink HealthOf(const char* kind, daemon::Health& health) {
+  return [&health, kind](Shard shard, const Status& status) {
+    health.SetReach(kind + ("_" + std::to_string(shard)), kind,
+                    status.done() ? daemon::Reach::kWhole : daemon::Reach::kAway, status.message);
+  };
+}
 
 int Main(int argc, char** argv) {
   reconciler::Config config;
@@ -116,15 +90,15 @@ int Main(int argc, char** argv) {
 
   daemon::Inbox<PairReconcilerInput> inbox(process.wakeup);
   daemon::Inbox<RetryInput> retry_inbox(process.wakeup);
-  daemon::Inbox<RepairsPurged> purges(process.wakeup);
   daemon::Inbox<CounterInput> counter_inbox(process.wakeup);
   const auto log = process.log.Sink();
   const auto& map = installation.shard_map;
   mysql::MysqlChangeStore changes(mysql_config, {}, log, {}, {.threads_per_shard = 1});
-  mysql::MysqlRepairStore store(mysql_config, map, config.store_threads, app);
+  mysql::MysqlRepairStore store(
+      mysql_config, map, log, config.store_threads, app,
+      {HealthOf("forward", process.health), HealthOf("reverse", process.health)});
   mysql::MysqlCounterStore counter_store(mysql_config, wiring::ShardHealth(process.health), log,
                                          {map});
-  const AppWatch app_watch(app, process);
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, log);
   const bool lags = !config.mirror_group.empty();
   const std::string& group = lags ? config.mirror_group : config.group;
@@ -143,7 +117,7 @@ int Main(int argc, char** argv) {
   const auto ports = [&](auto to) { return PortsOf(changes, store, producer, *metrics, to); };
   PairReconciler pairs(
       {.checker = ports(AsPart<CheckerReply>(inbox)),
-       .mode = {store, inbox},
+       .mode = {changes, inbox},
        .retries = {producer, inbox},
        .positions = {positions, inbox},
        .metrics = *metrics},
@@ -156,13 +130,10 @@ int Main(int argc, char** argv) {
                           checks, config.retries, gate);
   CounterReconciler counters({counter_store, counter_inbox}, *metrics, gate,
                              static_cast<Shard>(map.shards()), config.counters);
-  reconciler::RepairLogKeeper keeper({store, purges}, *metrics, static_cast<Shard>(map.shards()),
-                                     config.repair_log);
   wiring::ConsumeLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process);
   wiring::ConsumeLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process);
   wiring::InboxLoop counter_loop(counter_inbox, counters);
-  wiring::InboxLoop keeper_loop(purges, keeper);
-  wiring::Loops loops(pair_loop, retry_loop, counter_loop, keeper_loop);
+  wiring::Loops loops(pair_loop, retry_loop, counter_loop);
   return process.Run(loops);
 }
 

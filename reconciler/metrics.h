@@ -1,5 +1,5 @@
-// What a reconciler reports about itself, a method for each event, so that the logic needs no
-// metric library. The do-nothing default serves the tests.
+// What a reconciler reports about itself, one method per event, so that the logic needs no metric
+// library. The default does nothing and serves the tests.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ enum class RepairKind { kAdd, kRemove, kBump };
 
 class Metrics : public ConsumerMetrics {
  public:
-  // What became of a msg1: answered by a msg2 after it, answered before it came, seen already,
-  // or overtaken by a newer one before it was answered.
+  // What became of a msg1. A msg2 came after it, or before it; or the msg1 was seen already; or a
+  // newer one came before it was answered.
   virtual void Matched(Duration /*from_msg1_to_msg2*/) {}
   virtual void Early() {}
   virtual void Duplicate() {}
@@ -31,18 +31,18 @@ class Metrics : public ConsumerMetrics {
   virtual void TimedOut() {}
   // A check found the row of log1 pending: the mirror has not come to it.
   virtual void LeftToMirror() {}
-  // The same of a msg2 whose msg1 did not come: it is lost, or lies below where reading began, or
-  // somebody else wrote the reverse row.
+  // The grace of a msg2 without its msg1 is over. The msg1 is lost, or lies below where reading
+  // began, or somebody else wrote the reverse row.
   virtual void EarlyExpired() {}
   virtual void SentToRetry(RetryCause) {}
-  // A record that is no message we know.
+  // A record that this reconciler does not know.
   virtual void Undecodable(const std::string& /*why*/) {}
 
   // The two rows of an edge were compared.
   virtual void Checked(Finding) {}
   // The rows agree now, `since` the check began.
   virtual void Repaired(RepairKind, Duration /*since*/) {}
-  // A repair that is not made, in a dry run or because the breaker is open.
+  // A repair was not made: in a dry run, or because the breaker is open.
   virtual void WouldRepair(const EdgeKey&, const Verdict&) {}
   // No check can resolve this edge: an operator must see to it.
   virtual void Hopeless(const EdgeKey&, const std::string& /*why*/) {}
@@ -51,11 +51,11 @@ class Metrics : public ConsumerMetrics {
   // The throttle made checks wait for this long.
   virtual void Throttled(Duration) {}
 
-  // Told about once a second. `commit_lag`: records between the committed offsets and those
-  // consumed last, all our partitions together.
+  // Called about once a second. `commit_lag`: records between the committed offsets and those
+  // consumed last, all partitions of this process together.
   virtual void Pending(uint64_t /*pairs*/, Duration /*oldest*/, uint64_t /*commit_lag*/) {}
-  virtual void MirrorLagged(Duration) {}  // of an application's own mirror
-  // Counters of a shard that are marked as wrong; at most CounterLimits::per_poll are seen.
+  virtual void MirrorLagged(Duration) {}  // an application's own mirror
+  // How many counters of a shard are marked as wrong, up to CounterLimits::per_poll.
   virtual void CountersMarked(Shard, uint64_t) {}
   // The sweep has looked at so many users, and marked so many counters that had drifted.
   virtual void CountersSwept(uint64_t /*users*/, uint64_t /*marked*/) {}

@@ -1,8 +1,8 @@
-// How far an application's own mirror is behind, the group that applies relation-log to its tables:
-// the time since this process consumed the oldest message that the group has not finished. Only
-// this process's clock counts, so clocks that differ do no harm. After a start the lag grows from
-// 0. Keeps a sample of arrivals, at most one per kResolution and partition. Passive, not
-// thread-safe.
+// How far an application's own mirror is behind. That mirror is the group that applies relation-log
+// to the application's tables. Its lag is the time since this process consumed the oldest message
+// that the group has not finished. Only this process's clock counts, so clocks that differ do no
+// harm. After a start the lag grows from 0. Arrivals are remembered at most once per kResolution
+// and partition. Passive, not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -29,13 +29,13 @@ class MirrorLagMeter {
       of.arrivals.push_back({offset, now});
     }
   }
-  // What the mirror's group has committed; it may be ahead of what was consumed here.
+  // The offsets that the mirror's group has committed. They may be ahead of what was consumed here.
   void Committed(int32_t partition, int64_t offset) {
     const auto found = partitions_.find(partition);
     if (found == partitions_.end()) return;
     Partition& of = found->second;
     of.committed = std::max(of.committed, offset);
-    // The last arrival at or below the offset stays: it stands for those up to the next.
+    // The last arrival at or below the offset stays. It stands for all arrivals up to the next one.
     while (of.arrivals.size() > 1 && of.arrivals[1].offset <= of.committed) of.arrivals.pop_front();
     if (of.committed >= of.next) of.arrivals.clear();
   }

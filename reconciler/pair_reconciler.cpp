@@ -88,11 +88,7 @@ void PairReconciler::Send(PairProgress& progress, Now now) {
     ports_.positions.Submit(ReadLogEnd{id, wanted.partition});
   }
   if (!taking_) return;
-  for (const Check& check : progress.checks) {
-    const uint64_t ticket = ++tickets_;
-    checks_.emplace(ticket, check);
-    checker_.Order({ticket, check.edge, check.claim});
-  }
+  for (const CheckOrder& check : progress.checks) checker_.Order(check);
   for (const Retry& retry : progress.retries) {
     const uint64_t id = ++ids_;
     const auto wait =
@@ -104,8 +100,7 @@ void PairReconciler::Send(PairProgress& progress, Now now) {
 
 void PairReconciler::TakeResults() {
   for (const CheckResult& result : checker_.TakeResults()) {
-    const Check check = TakeAnswered(checks_, result.order.ticket);
-    inputs_.push_back(Checked{check.partition, check.id, check.edge, result.resolved});
+    inputs_.push_back(Checked{result.order.ticket, result.order.edge, result.resolved});
   }
 }
 
@@ -156,8 +151,8 @@ void PairReconciler::On(const GroupOffsetsRead& read, Now now) {
   for (const auto& group : read.committed) mirror_.Committed(group.partition, group.offset);
   const Duration lag = mirror_.Lag(now.mono);
   ports_.metrics.MirrorLagged(lag);
-  // Pairs that a stopped mirror has not applied become due a grace after they came. To hold them
-  // all back the lag must exceed the grace by then, not only at the next poll.
+  // Pairs that a stopped mirror has not applied become due a grace after they came. The lag must
+  // exceed the grace by then, not only at the next poll, or some of them would be checked.
   inputs_.push_back(MirrorLag{lag > Duration(0) ? lag + poll_every_ + kPollSlack : lag});
 }
 

@@ -1,9 +1,8 @@
 // Repairs edges: follows the pairs of relation-log (pair_tracker.h), orders the checks they need
 // (checker.h) and writes pairs that must wait to the retries. About once a second it reads the mode
-// and, of an application's mirror, the position. It also reports its metrics.
+// and the position of an application's mirror, and reports its metrics.
 //
-// Records that are no message we know are counted and passed over. The scans find an edge whose
-// msg1 was lost this way.
+// Records that it does not know are counted and skipped.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -41,8 +40,8 @@ class PairReconciler {
   };
   struct Setup {
     Checker::Setup checker;
-    bool mirror_group = false;  // whether a group of the application's applies this log
-    Backoff patience{};  // to the first check of an entry of the retries (retry_reconciler.h)
+    bool mirror_group = false;  // whether a group of the application applies this log
+    Backoff patience{};  // until the first check of an entry of the retries (retry_reconciler.h)
   };
 
   // `gate` outlives this.
@@ -57,7 +56,7 @@ class PairReconciler {
   uint64_t pending() const { return tracker_.pending(); }
 
  private:
-  static constexpr Duration kPollSlack = std::chrono::milliseconds(100);  // for the answer
+  static constexpr Duration kPollSlack = std::chrono::milliseconds(100);  // until the answer comes
 
   void On(const PartitionAssigned& assigned, Now now);
   void On(const PartitionRevoked& revoked, Now now);
@@ -84,9 +83,7 @@ class PairReconciler {
   std::mt19937_64 random_;
   bool taking_ = true;
 
-  std::vector<PairInput> inputs_;  // for the tracker's next step
-  uint64_t tickets_ = 0;
-  std::unordered_map<uint64_t, Check> checks_;          // ticket -> order
+  std::vector<PairInput> inputs_;                       // for the tracker's next step
   std::unordered_map<uint64_t, Retry> retries_;         // request -> order
   std::unordered_map<uint64_t, WatermarkWanted> ends_;  // request -> order
   Time next_poll_at_{};

@@ -1,8 +1,9 @@
 // The pairs of one partition: a flat table by edge. Nothing is allocated per message: pairs lie
-// side by side, the index over them is open addressing, and a pair keeps its place until it is
-// erased, so that timers can name it by a number.
+// side by side, and the index over them is open addressing. A pair keeps its place until it is
+// erased, so timers can name it by a number.
 //
-// Not thread-safe. Memory is that of the most pairs ever held: 80 bytes each, and the index.
+// Not thread-safe. Memory never shrinks: it takes 80 bytes for each of the most pairs held so far,
+// and the index.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +19,21 @@ namespace fanline::reconciler {
 struct Pair {
   enum class Stage : uint8_t {
     kRemembered,  // answered
-    kArmed,       // a message that waits for the other one of its pair
-    kChecking,    // and whose rows are being compared
-    kRetrying,    // and that is being written to the retries
+    kArmed,       // a message waits for the other one of its pair
+    kChecking,    // the same, and the rows are being compared
+    kRetrying,    // the same, and the pair is being written to the retries
   };
 
   EdgeKey edge;
   uint64_t written = 0;   // highest version of a message; 0: none came
   uint64_t mirrored = 0;  // highest version of a msg2; 0: none came
-  UnixMs pos = 0;         // of `written`, as msg1 says it
-  uint64_t log_id = 0;    // the same
-  // Of the message that is pending.
+  UnixMs pos = 0;         // the position of `written`, as msg1 says it
+  uint64_t log_id = 0;    // its row of log1, as msg1 says it
+  // These are about the pending message.
   int64_t offset = 0;
   UnixMs appended = 0;
   uint64_t stamp = 0;  // new with each stage; outdated timers and replies carry another
-  // Of edge.src and edge.dst; they save a checksum for each message.
+  // The shards of edge.src and edge.dst: kept, to save a checksum for each message.
   uint16_t src_bucket = 0, dst_bucket = 0;
   uint8_t attempts = 0;
   Stage stage = Stage::kRemembered;

@@ -1,10 +1,11 @@
-// Finds changes of edges whose second half got lost. msg1 says that a forward row was committed;
-// msg2 says that its reverse row was, and that the hint is out. Both lie in one partition of
-// relation-log. A msg1 that has no msg2 after the grace is checked: the rows themselves are
-// compared. So is a msg2 without its msg1: its forward shard may have lost the change. A newer
-// msg2 answers an older msg1, so disorder, duplicates and storms need no further case.
+// Finds changes of edges whose second half got lost. msg1 says that a forward row was committed.
+// msg2 says that its reverse row was committed, and that the hint is in its log. Both lie in one
+// partition of relation-log. A msg1 that has no msg2 after the grace is checked: the rows
+// themselves are compared. So is a msg2 without its msg1, since its forward shard may have lost the
+// change. A newer msg2 answers an older msg1, so disorder, duplicates and storms need no further
+// case.
 //
-//   msg1 -> armed -> msg2: answered       (a msg2 that comes first: the same, the other way round)
+//   msg1 -> armed -> msg2: answered       (likewise if the msg2 comes first)
 //                 -> its time is over and the log was read up to then -> check
 //                    -> the mirror's, or the rows agree: answered; else again
 //                 -> checked in vain, or too many -> retries -> answered
@@ -17,10 +18,10 @@
 // the log: its pairs go to the retries. The partition is paused only when the retries cannot be
 // written.
 //
-// A check begins with the question whether the change's row of log1 is pending (checker.h), so a
-// mirror of ours may be behind as long as it likes. The messages of an application with tables of
-// its own name no such row. While its mirror lags (MirrorLag), its pairs are not checked, except of
-// shards where that mirror has answered a younger pair.
+// A check first asks whether the change's row of log1 is pending (checker.h), so Fanline's mirror
+// may be behind as long as it likes. The messages of an application with tables of its own name no
+// such row. While its mirror lags (MirrorLag), its pairs are not checked, except those of shards
+// where that mirror has answered a younger pair.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +54,7 @@ class PairTracker {
   PairTracker& operator=(const PairTracker&) = delete;
 
   // Takes the records of a partition in the order of their offsets. Ignores replies about pairs
-  // that have moved on, or to an earlier owner of the partition.
+  // that have moved on, and replies to an earlier owner of the partition.
   [[nodiscard]] PairProgress Step(std::span<const PairInput> inputs, Now now);
 
   uint64_t pending() const;
@@ -70,6 +71,9 @@ class PairTracker {
   void On(const PartitionAssigned& assigned, Now now);
   void On(const PartitionRevoked& revoked, Now);
   void On(const MirrorLag& mirror, Now) { mirror_lag_ = mirror.lag; }
+  void On(const Checked& checked, Now now) {  // no two pairs have one ticket
+    for (auto& [number, owned] : partitions_) owned.pairs.On(checked, now.mono);
+  }
   template <class Input>
   void On(const Input& input, Now now);
 

@@ -20,13 +20,13 @@ struct PairRecord {
   UnixMs appended = 0;  // LogAppendTime
   EdgeKey edge;
   uint64_t ver = 0;
-  // Of msg1.
+  // Only msg1 has these.
   bool live = false;
   UnixMs pos = 0;
   uint64_t log_id = 0;
 };
 
-// Asks where the log ends, and the answer. The answer repeats `asked_at`: the end was read later.
+// Asks where the log ends; below, the answer. It repeats `asked_at`, since the end was read later.
 struct WatermarkWanted {
   int32_t partition = 0;
   Time asked_at{};
@@ -34,30 +34,27 @@ struct WatermarkWanted {
 struct HighWatermark {
   int32_t partition = 0;
   Time asked_at{};
-  int64_t offset = -1;  // the next record's; -1: could not be read
+  int64_t offset = -1;  // of the next record; -1: the end could not be read
 };
 
-// Find out whether the edge is the mirror's, and if not compare its two rows and repair differences
-// (checker.h). Each check gets one reply.
-struct Check {
-  int32_t partition = 0;
-  uint64_t id = 0;
+// Orders a check: whether the edge is the mirror's, and if not, whether its two rows differ; if
+// they do, they are repaired (checker.h). Each check gets one reply.
+struct CheckOrder {
+  uint64_t ticket = 0;  // given back
   EdgeKey edge;
-  EdgeClaim claim;       // the pending one
-  uint32_t attempt = 1;  // from 2 on an earlier check did not resolve the pair
+  EdgeClaim claim;  // what the pending message says
 };
 struct Checked {
-  int32_t partition = 0;
-  uint64_t id = 0;
+  uint64_t ticket = 0;
   EdgeKey edge;
-  // The edge is the mirror's; or the rows agree, at the claimed version at least, perhaps by this
-  // check's repair, and the hint sync(src, dst) is acknowledged. False: neither, or unknown; the
-  // check is ordered again.
+  // The edge is the mirror's; or the rows agree at the claimed version or above, perhaps because
+  // this check repaired them, and the hint sync(src, dst) is acknowledged. False: neither, or
+  // unknown; the check is ordered again.
   bool resolved = false;
 };
 
-// Write the pair to relation-log.retry, where it is checked later and may take its time. Each retry
-// gets one reply.
+// Orders that the pair is written to relation-log.retry, where it is checked later. Each retry gets
+// one reply.
 struct Retry {
   int32_t partition = 0;
   uint64_t id = 0;
@@ -81,7 +78,7 @@ using PairInput = std::variant<PartitionAssigned, PartitionRevoked, PairRecord, 
 
 struct PairProgress : Progress {
   std::vector<WatermarkWanted> watermarks;
-  std::vector<Check> checks;
+  std::vector<CheckOrder> checks;
   std::vector<Retry> retries;
 };
 

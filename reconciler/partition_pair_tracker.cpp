@@ -59,7 +59,7 @@ void PartitionPairTracker::Written(const PairRecord& record, Time now) {
   }
   if (pair.pending()) {
     metrics_->Coalesced();
-    Settle(pair.offset);  // the newer msg1 stands for it
+    Settle(pair.offset);  // the newer msg1 covers it
   } else {
     ++pending_;
   }
@@ -174,7 +174,7 @@ void PartitionPairTracker::On(const HighWatermark& watermark) {
 
 void PartitionPairTracker::On(const Checked& checked, Time now) {
   const PairTable::Place place = pairs_.Find(checked.edge);
-  if (place == PairTable::kNone || pairs_[place].stamp != checked.id) return;
+  if (place == PairTable::kNone || pairs_[place].stamp != checked.ticket) return;
   Pair& pair = pairs_[place];
   if (pair.stage != Stage::kChecking) return;
   if (checked.resolved) {
@@ -193,7 +193,7 @@ void PartitionPairTracker::On(const RetryAppended& appended, Time now) {
   Pair& pair = pairs_[place];
   if (pair.stage != Stage::kRetrying) return;
   if (appended.acknowledged) {
-    Answer(place, now);  // the retries stand for it
+    Answer(place, now);  // the retries hold it now
   } else {
     LeaveStage(pair);
     Arm(place, now);
@@ -244,7 +244,7 @@ PartitionPairTracker::Lane* PartitionPairTracker::OldestLane() {
   return oldest;
 }
 
-// Whether it began something for the first armed pair. If not, the pairs behind it wait as well.
+// Returns whether it began something for the first armed pair. If not, those behind it wait too.
 bool PartitionPairTracker::AdvanceFirst(Lane& lane, Time now, bool lagging,
                                         PairProgress& progress) {
   const Timer timer = lane.armed.front();
@@ -266,7 +266,8 @@ bool PartitionPairTracker::AdvanceFirst(Lane& lane, Time now, bool lagging,
   return true;
 }
 
-// Younger by a grace: transactions of one shard do not end in the order of their messages.
+// The answered pair must be younger by a grace: transactions of one shard do not end in the order
+// of their messages.
 bool PartitionPairTracker::PassedBy(const Lane& lane, const Pair& pair) const {
   return lane.answered > pair.appended + Milliseconds(limits_->grace);
 }
@@ -293,8 +294,7 @@ void PartitionPairTracker::StartCheck(Lane& lane, PairTable::Place place, PairPr
   pair.stage = Stage::kChecking;
   pair.stamp = ++*stamps_;
   ++lane.checking;
-  progress.checks.push_back(
-      {partition_, pair.stamp, pair.edge, pair.claim(), uint32_t{pair.attempts} + 1});
+  progress.checks.push_back({pair.stamp, pair.edge, pair.claim()});
 }
 
 bool PartitionPairTracker::StartRetry(PairTable::Place place, RetryCause cause, Time now,

@@ -30,8 +30,8 @@ class PartitionPairTracker {
   void On(const Checked& checked, Time now);
   void On(const RetryAppended& appended, Time now);
 
-  // Forgets, checks or sends to the retries the pairs that are due. `lagging`: an application's
-  // mirror is behind, so only pairs that it has passed by are checked.
+  // Forgets the pairs that are due, checks them, or sends them to the retries. `lagging`: an
+  // application's mirror is behind, so only pairs that it has passed by are checked.
   void Advance(Time now, bool lagging, PairProgress& progress);
 
   bool overfull() const { return pending_ - retrying_ > limits_->pending; }
@@ -46,7 +46,7 @@ class PartitionPairTracker {
     uint64_t stamp = 0;
   };
 
-  // The pairs with the same two shards, so that a shard that is away holds back only its own.
+  // The pairs with the same two shards: a shard that is away holds back only its own.
   struct Lane {
     // In order of `at`, since all wait equally long. Outdated timers stay until it is their turn.
     std::deque<Timer> armed;

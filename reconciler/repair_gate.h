@@ -1,6 +1,6 @@
-// Holds checks and repairs back, for all reconcilers of one process together, by the mode, a
-// throttle per shard of reverse rows, the last known state of its breaker
-// (fanline/ports/removal_allowance.h), and a memory of verdicts seen once. Passive, not
+// Holds checks and repairs back, for all reconcilers of one process together. Four things decide:
+// the mode; a throttle per shard of reverse rows; the last known state of that shard's breaker
+// (fanline/ports/removal_allowance.h); and a memory of verdicts that were seen once. Passive, not
 // thread-safe.
 #pragma once
 
@@ -61,8 +61,8 @@ class RepairGate {
     if (granted < asked.wanted) opened_.at(asked.shard) = asked.closings + 1;
   }
 
-  // Whether an earlier check came to the same verdict, at least `second_check_after` ago. If none
-  // came to it, this check is remembered as the first.
+  // Whether an earlier check came to the same verdict, at least `second_check_after` ago. If no
+  // earlier check did, this one is remembered as the first.
   [[nodiscard]] bool Confirmed(const EdgeKey& edge, const Verdict& verdict, Time now) {
     Forget(now);
     const auto found = suspects_.find(edge);

@@ -94,12 +94,12 @@ void RetryReconciler::Hold(uint64_t id) {
     const RelationRetry& other = entries_.at(known->second).retry;
     if (!StandsFor(retry.claim, other.claim)) return Finish(id);
     const uint64_t earlier = std::exchange(known->second, id);
-    if (due_.erase({other.due, earlier}) > 0) Finish(earlier);  // else once its check ends
+    if (due_.erase({other.due, earlier}) > 0) Finish(earlier);  // else when its check ends
   }
   due_.emplace(retry.due, id);
 }
 
-// No other entry of the edge is measured by this one any more.
+// From now on no other entry of the edge is compared with this one.
 void RetryReconciler::LetGo(uint64_t id) {
   const auto found = of_edge_.find(entries_.at(id).retry.edge);
   if (found != of_edge_.end() && found->second == id) of_edge_.erase(found);
@@ -130,7 +130,7 @@ void RetryReconciler::MakeRoom(Now now) {
 
 void RetryReconciler::OnResult(const CheckResult& result, Now now) {
   const auto found = entries_.find(result.order.ticket);
-  if (found == entries_.end()) return;  // its partition went
+  if (found == entries_.end()) return;  // its partition was revoked
   if (result.resolved) return Finish(found->first);
   if (!taking_) return;  // the entry is read again after the next start
   RelationRetry& retry = found->second.retry;
@@ -152,7 +152,7 @@ void RetryReconciler::OnResult(const CheckResult& result, Now now) {
 void RetryReconciler::Append(uint64_t id) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) return;
-  LetGo(id);  // what comes next of this edge may be its copy
+  LetGo(id);  // the edge's next entry may be this one's copy
   const uint64_t request = ++ids_;
   appending_.emplace(request, id);
   Entry& entry = found->second;

@@ -1,21 +1,22 @@
 // Works off relation-log.retry: edges whose pairs could not be answered in time. Each is checked
 // when it is due, after longer and longer waits, until a check resolves it.
 //
-//   record -> held until it is due -> check -> resolved: finished
-//                                           -> not: appended anew, due later -> acknowledged:
-//                                           finished
+//   record -> held until it is due -> check
+//     resolved:     finished
+//     not resolved: appended again, due later; finished once that is acknowledged
 //
-// An edge has one entry: of two that are held the one with the higher version stands for both, and
-// the other is finished. So an edge that is heard of again and again while its shard is away makes
-// no more work than another.
+// An edge has one entry: if two are held, the one with the higher version stands for both, and the
+// other is finished. So an edge that comes again and again while its shard is away makes no more
+// work than another.
 //
-// An offset is committed only when everything below it is finished, so after a crash entries are
-// read again, at the cost of checks. When too many are held, the half that is due last is appended
-// anew unchanged, and the partitions are paused meanwhile: entries of a shard that is away, which
-// wait ever longer, must not keep those behind them from being read. Such a log circulates, at most
-// half of the held entries per `make_room_every`. Undecodable records go to the dead letters, and
-// so do entries that were checked often and can never be resolved. Passive: no thread, no clock, no
-// sleep. Not thread-safe.
+// An offset is committed only when everything below it is finished. So after a crash entries are
+// read again, at the cost of checks. Entries of a shard that is away wait ever longer, and must not
+// keep the entries behind them from being read. So when too many are held, the half that is due
+// last is appended again unchanged, and the partitions are paused meanwhile. This happens at most
+// once per `make_room_every`. Undecodable records go to the dead letters, and so do entries that
+// were checked often and can never be resolved.
+//
+// Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ struct RetryLimits {
   // An edge that no repair can set right is checked this often in a row, for more than an hour,
   // before its entry goes to the dead letters. Waits for a shard do not count.
   uint32_t hopeless_attempts = 20;
-  // To the next check of an entry; the upper half is random.
+  // How long until the next check of an entry; the upper half is random.
   Backoff patience{.first = std::chrono::seconds(5), .most = std::chrono::minutes(10)};
   Backoff append_again{};  // while Kafka is away
 };

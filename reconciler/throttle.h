@@ -1,5 +1,5 @@
-// Limits the checks, and so the repairs, of a shard: `per_second` of them, and `burst` at once
-// after a rest (a token bucket). Exact, in whole numbers. Passive, not thread-safe.
+// Limits the checks of a shard, and so its repairs: `per_second` of them, and `burst` at once after
+// a rest (a token bucket). Exact, in whole numbers. Passive, not thread-safe.
 #pragma once
 
 #include <algorithm>

@@ -10,14 +10,14 @@ Verdict Bump(Finding finding, uint64_t above, const EdgeState& state, bool guard
   return {finding, Action::kBump, {above + 1, state.live, state.pos}, guarded};
 }
 
-// What msg1 says was committed by the forward shard itself: no missing row makes that doubtful.
+// A msg1 says what the forward shard itself has committed: no missing row makes that doubtful.
 Verdict JudgeLost(const EdgeState& reverse, const EdgeState& forward, const EdgeClaim& claim) {
   const EdgeState& claimed = claim.state;
   const bool by_reverse = claim.whole ? Wins(reverse, claimed) : reverse.ver >= claimed.ver;
   if (!by_reverse && !claim.whole) return {Finding::kLost, Action::kReport, {}, false};
   const EdgeState& state = by_reverse ? reverse : claimed;
   const bool removes = (forward.live || reverse.live) && !state.live;
-  // Above a msg2 there is nothing but the reverse row, as for an orphan.
+  // Only the reverse row speaks for what is above a msg2, as for an orphan.
   return Bump(Finding::kLost, state.ver, state, removes || (!claim.whole && forward.ver == 0));
 }
 

@@ -2,13 +2,16 @@
 // then the forward row. In that order a sound forward row is never behind the reverse row, nor
 // behind what a message of relation-log says: it is committed first. Pure.
 //
-// The higher version wins in both directions. Forward newer: its state goes to the reverse row, as
-// the mirror does it. Reverse newer, or a message says a newer version: the forward shard lost a
-// change that it had acknowledged, and takes over the newest state that is known. Both at one
-// version but different: corruption, and forward's state wins. No forward row: the follow was
-// acknowledged and lost, and is written again. The forward row is changed under its lock, only if
-// it is still as read, to a version above both rows. Its log row then carries the change to the
-// reverse row, so that after two rounds the rows are the same. Rows are never removed.
+// The higher version wins in both directions:
+// - The forward row is newer: its state goes to the reverse row, as the mirror writes it.
+// - The reverse row is newer, or a message names a newer version: the forward shard lost a change
+//   that it had acknowledged, and takes over the newest state that is known.
+// - Both rows differ at one version: they are corrupt, and the forward row's state wins.
+// - There is no forward row: the follow was acknowledged and lost, and is written again.
+//
+// The forward row is changed under its lock, only if it is still as read, to a version above both
+// rows. Its row of log1 then carries the change to the reverse row, so after two rounds the rows
+// are the same. Rows are never removed.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +21,13 @@
 namespace fanline::reconciler {
 
 // The labels of fanline_rel_checks_total. kAhead, kOrphan, kLost: the forward shard lost what it
-// had acknowledged; the reverse row shows it, or for kLost a message. kCorrupt: no failure we know
-// of leaves such rows behind.
+// had acknowledged. The reverse row shows it; for kLost a message does. kCorrupt: no known failure
+// leaves such rows.
 enum class Finding { kEqual, kStale, kMissing, kAhead, kOrphan, kCorrupt, kLost };
 
 struct Verdict {
   enum class Action {
-    kHint,    // write nothing; send sync(src, dst), as no msg2 has proved that it went out
+    kHint,    // write nothing; send sync(src, dst), since no msg2 has proved that hint
     kApply,   // write `state`, the forward row's, to the reverse row; hint and msg2 follow
     kBump,    // write `state` to the forward row, which then goes the way of every change
     kReport,  // no version is left, or nobody knows the state: an operator must see to it
@@ -32,18 +35,18 @@ struct Verdict {
   Finding finding = Finding::kEqual;
   Action action = Action::kHint;
   EdgeState state;
-  // The repair might take a follower away, rests on a reverse row alone, or is most likely under
-  // way. It is made only if a second check, a grace later, comes to the same verdict, and the
-  // breaker lets it pass.
+  // Set if the repair might take a follower away, rests on a reverse row alone, or is most likely
+  // under way already. Such a repair is made only if a second check, a grace later, comes to the
+  // same verdict, and if the breaker lets it pass.
   bool guarded = false;
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
-// `claim`: what the message says that asks; a scan has none. A missing row has version 0.
+// `claim`: what the message says that asked for the check. A missing row has version 0.
 // Two rows that agree below the claim are not equal: both lost the change.
-// When the reverse row has the claimed version and forward is newer, the newer state is most likely
-// on its way, and a second check finds the rows equal. But after an interrupted bump of an
-// application's own row nobody brings it. So only equal rows are equal.
+// If the reverse row has the claimed version and the forward row is newer, the newer state is most
+// likely on its way, and a second check finds the rows equal. But after an interrupted bump of an
+// application's own row nobody brings that state. So such rows are not equal either.
 Verdict Judge(const EdgeState& reverse, const EdgeState& forward, const EdgeClaim& claim);
 
 }  // namespace fanline::reconciler

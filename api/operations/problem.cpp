@@ -125,6 +125,13 @@ Problem Overloaded(Duration wait) {
               std::clamp<int64_t>(seconds, kRetryAfterSeconds, kMostRetryAfterSeconds))};
 }
 
+Problem ClientLeft() {
+  return {
+      Code::kRequestTimeout,
+      "you closed your side of the connection while the request waited; keep it open until the "
+      "answer comes. A change may have been made all the same, and asking for it again is safe"};
+}
+
 Problem ProblemOf(const Status& failed) {
   if (!failed.later()) return ProblemOfStatus(500);
   return failed.cause == Cause::kOverloaded ? Overloaded(failed.wait) : StoreAway();

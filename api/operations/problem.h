@@ -75,6 +75,8 @@ Problem ProblemOfStatus(int status);
 Problem StoreAway();
 // `wait`: how long what waits is expected to take; 0: nobody knows.
 Problem Overloaded(Duration wait = {});
+// For a client that closed its side while its request waited. It may still read.
+Problem ClientLeft();
 // The problem for what a store did not do. Never is our fault.
 Problem ProblemOf(const Status& failed);
 

@@ -11,11 +11,11 @@
 #include "backends/kafka/client_options.h"
 #include "backends/kafka/fetch_rest.h"
 #include "backends/kafka/handles.h"
-#include "backends/kafka/mono_now.h"
 #include "backends/kafka/security/credentials.h"
 #include "backends/kafka/security/refusal.h"
 #include "fanline/base/log_limiter.h"
 #include "fanline/base/log_sink.h"
+#include "fanline/base/mono_now.h"
 #include "fanline/base/outcome.h"
 #include "fanline/base/time.h"
 

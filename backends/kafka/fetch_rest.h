@@ -11,7 +11,7 @@
 #include <atomic>
 #include <thread>
 
-#include "fanline/base/time.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::kafka {
 
@@ -25,7 +25,7 @@ class FetchRest {
   // In the thread that fetches: sleeps until the moment, at most kLongest.
   void Take() const {
     const Time until = until_.load(std::memory_order_relaxed);
-    const auto now = std::chrono::time_point_cast<Duration>(Clock::now());
+    const Time now = MonoNow();
     if (until > now) std::this_thread::sleep_until(std::min(until, now + kLongest));
   }
 

@@ -34,19 +34,6 @@ KafkaLogPositions::~KafkaLogPositions() {
   thread_.join();
 }
 
-void KafkaLogPositions::Submit(ReadLogEnd request, ReplyTo<LogEndRead> to) { Queue(request, to); }
-void KafkaLogPositions::Submit(ReadGroupOffsets request, ReplyTo<GroupOffsetsRead> to) {
-  Queue(std::move(request), to);
-}
-
-template <class R>
-void KafkaLogPositions::Queue(R request, ReplyTo<typename R::Reply> to) {
-  const std::lock_guard lock(mutex_);
-  waiting_.push_back(
-      [this, request = std::move(request), to](bool ask) { to(Answer(request, ask)); });
-  changed_.notify_one();
-}
-
 void KafkaLogPositions::Run() {
   std::unique_lock lock(mutex_);
   while (true) {
@@ -81,9 +68,7 @@ GroupOffsetsRead KafkaLogPositions::Answer(const ReadGroupOffsets& request, bool
   reply.status = StatusOf(error, "looking up where " + options_.group + " stands");
   for (int i = 0; i < list->cnt && reply.status.done(); ++i) {
     const rd_kafka_topic_partition_t& each = list->elems[i];
-    if (each.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      reply.status = StatusOf(each.err, "looking up where " + options_.group + " stands");
-    }
+    reply.status = StatusOf(each.err, "looking up where " + options_.group + " stands");
     reply.committed.push_back({each.partition, each.offset < 0 ? -1 : each.offset});
   }
   return reply;

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "backends/kafka/client_options.h"
 #include "fanline/base/log_sink.h"
@@ -27,19 +28,22 @@ struct LogPositionsOptions {
   std::string group;  // for ReadGroupOffsets
 };
 
-class KafkaLogPositions final : public Serves<ReadLogEnd>, public Serves<ReadGroupOffsets> {
+class KafkaLogPositions final : public ServesAll<KafkaLogPositions, ReadLogEnd, ReadGroupOffsets> {
  public:
   // Throws like Consumer; brokers need not be there yet.
   KafkaLogPositions(LogPositionsOptions options, LogSink log);
   ~KafkaLogPositions() override;
 
   // Any thread.
-  void Submit(ReadLogEnd request, ReplyTo<LogEndRead> to) override;
-  void Submit(ReadGroupOffsets request, ReplyTo<GroupOffsetsRead> to) override;
+  template <class R>
+  void Serve(R request, ReplyTo<typename R::Reply> to) {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(
+        [this, request = std::move(request), to](bool ask) { to(Answer(request, ask)); });
+    changed_.notify_one();
+  }
 
  private:
-  template <class R>
-  void Queue(R request, ReplyTo<typename R::Reply> to);
   void Run();
   LogEndRead Answer(const ReadLogEnd& request, bool ask);
   GroupOffsetsRead Answer(const ReadGroupOffsets& request, bool ask);

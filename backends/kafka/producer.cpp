@@ -73,19 +73,6 @@ class AppendRequest : public Delivery {
 
 namespace {
 
-template <class Appended>
-class RequestOf final : public AppendRequest {
- public:
-  RequestOf(std::atomic<size_t>& unanswered, std::string what, uint64_t id, ReplyTo<Appended> to)
-      : AppendRequest(unanswered, std::move(what)), id_(id), to_(to) {}
-
- private:
-  void Tell(Status status) override { to_({id_, std::move(status)}); }
-
-  const uint64_t id_;
-  const ReplyTo<Appended> to_;
-};
-
 // Reports for each hint whether it was acknowledged.
 class HintsRequest final : public AppendRequest {
  public:
@@ -167,8 +154,8 @@ Producer::~Producer() { Close(std::chrono::seconds(10)); }
 template <class Items, class Appended, class F>
 void Producer::Append(const std::string& topic, const Items& items, uint64_t id,
                       ReplyTo<Appended> to, F keyed) {
-  SendAll(topic, items, new RequestOf<Appended>(unanswered_, "appending to " + topic, id, to),
-          keyed);
+  const auto answer = [id, to](Status status) { to({id, std::move(status)}); };
+  SendAll(topic, items, new CallingRequest(unanswered_, "appending to " + topic, answer), keyed);
 }
 
 void Producer::Submit(AppendHints request, ReplyTo<HintsAppended> to) {

@@ -2,10 +2,10 @@
 
 #include <array>
 
+#include "fanline/base/mono_now.h"
+
 namespace fanline::redis {
 namespace {
-
-Time ClockNow() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
 
 template <class Job>
 void Fail(const Job& job, const Status& status) {
@@ -53,7 +53,7 @@ void PagePort::Take(Job job, Turn turn) {
       lock.unlock();
       return Fail(job, Status::Later("redis", "it was not found fit to hold timelines yet"));
     }
-    queue_.Push(std::move(job), std::move(turn), ClockNow(), &dropped);
+    queue_.Push(std::move(job), std::move(turn), MonoNow(), &dropped);
     // Alone in the queue and ready, it is the next.
     if (here && !stopping_ && queue_.waiting() == 1 && queue_.ready()) {
       ServeNext(lock);
@@ -66,7 +66,7 @@ void PagePort::Take(Job job, Turn turn) {
 
 void PagePort::ServeNext(std::unique_lock<std::mutex>& lock) {
   std::vector<Queue::Dropped> dropped;
-  Queue::Batch batch = queue_.Take(1, ClockNow(), &dropped);
+  Queue::Batch batch = queue_.Take(1, MonoNow(), &dropped);
   std::unique_ptr<RedisReaderTimelines> store;
   if (!batch.jobs.empty()) {
     store = std::move(free_.back());  // came back last: its connections are warm
@@ -109,7 +109,7 @@ void PagePort::DropLate() {
   std::vector<Queue::Dropped> dropped;
   {
     const std::lock_guard lock(mutex_);
-    queue_.DropLate(ClockNow(), &dropped);
+    queue_.DropLate(MonoNow(), &dropped);
   }
   FailAll(dropped);
 }

@@ -96,8 +96,7 @@ mysql::Installation Checks::AwaitInstallation(const mysql::Config& config) {
 }
 
 void Checks::AwaitAppTables(const mysql::AppTables& tables) {
-  mysql::AppEdges edges(tables);
-  Await("the application's tables", [&] { return edges.CheckTables(); });
+  Await("the application's tables", [&] { return mysql::CheckAppTables(tables); });
 }
 
 void Checks::AwaitTopic(const kafka::ClientOptions& client, const std::string& topic,

@@ -1,5 +1,6 @@
 // The turn of a part that consumes no topic: completions in. The logic is a type with
-// Step(span<Input>, Now), which returns when to call it next, StopTaking() and drained().
+// Step(span<Input>, Now), which returns when to call it next (or a Progress that says so),
+// StopTaking() and drained().
 #pragma once
 
 #include <vector>
@@ -17,7 +18,12 @@ class InboxLoop {
 
   daemon::StepResult Step(const Now& now) {
     std::vector<Input> inputs = inbox_.Drain();
-    return {!inputs.empty(), logic_.Step(inputs, now)};
+    auto next = logic_.Step(inputs, now);
+    if constexpr (requires { next.next_timer; }) {
+      return {!inputs.empty(), next.next_timer};
+    } else {
+      return {!inputs.empty(), next};
+    }
   }
 
   daemon::DrainResult Drain(const Now& now) {

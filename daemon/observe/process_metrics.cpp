@@ -7,8 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
-#include <string>
 
 namespace fanline::daemon {
 namespace {
@@ -17,46 +15,20 @@ using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-// Fields of /proc/self/stat, counted from the state, which follows the name in parentheses (a
-// name may hold blanks): proc(5) numbers the state 3.
-struct ProcStat {
-  double cpu_seconds = 0;
-  double start_since_boot_seconds = 0;
-  double resident_bytes = 0;
-};
-
-std::optional<ProcStat> ReadProcStat() {
-  std::ifstream file("/proc/self/stat");
-  std::string text;
-  if (!std::getline(file, text)) return std::nullopt;
-  const size_t name_end = text.rfind(')');
-  if (name_end == text.npos) return std::nullopt;
-  std::istringstream rest(text.substr(name_end + 1));
-  std::vector<double> fields{0, 0, 0};  // so that an index is proc(5)'s number
-  std::string state;
-  rest >> state;
-  fields.push_back(0);
-  for (double value = 0; rest >> value;) fields.push_back(value);
-  if (fields.size() <= 24) return std::nullopt;
-  const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
-  return ProcStat{(fields[14] + fields[15]) / ticks, fields[22] / ticks,
-                  fields[24] * static_cast<double>(sysconf(_SC_PAGESIZE))};
+std::optional<double> CpuSeconds() {
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return std::nullopt;
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-std::optional<double> BootTime() {
-  std::ifstream file("/proc/stat");
-  for (std::string word; file >> word;) {
-    double seconds = 0;
-    if (word == "btime" && file >> seconds) return seconds;
-  }
-  return std::nullopt;
-}
-
-std::optional<double> StartTime() {
-  const auto stat = ReadProcStat();
-  const auto boot = BootTime();
-  if (!stat || !boot) return std::nullopt;
-  return *boot + stat->start_since_boot_seconds;
+std::optional<double> ResidentBytes() {
+  std::ifstream file("/proc/self/statm");  // in pages: all, resident, ...
+  double all = 0, resident = 0;
+  if (!(file >> all >> resident)) return std::nullopt;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 // Linux 6.2 and newer give their number as the size of the directory. Listing 10,000 connections
@@ -93,18 +65,14 @@ void Add(std::vector<MetricFamily>& families, const char* name, const char* help
 
 }  // namespace
 
-ProcessMetrics::ProcessMetrics() : started_(StartTime()) {}
-
 std::vector<MetricFamily> ProcessMetrics::Collect() const {
   std::vector<MetricFamily> families;
-  if (const auto stat = ReadProcStat()) {
-    Add(families, "process_resident_memory_bytes", "Memory held in RAM.", MetricType::Gauge,
-        stat->resident_bytes);
-    Add(families, "process_cpu_seconds_total", "CPU time used, user and system.",
-        MetricType::Counter, stat->cpu_seconds);
-    Add(families, "process_start_time_seconds", "When the process began, since 1970.",
-        MetricType::Gauge, started_);
-  }
+  Add(families, "process_resident_memory_bytes", "Memory held in RAM.", MetricType::Gauge,
+      ResidentBytes());
+  Add(families, "process_cpu_seconds_total", "CPU time used, user and system.", MetricType::Counter,
+      CpuSeconds());
+  Add(families, "process_start_time_seconds", "When the process began, since 1970.",
+      MetricType::Gauge, started_);
   Add(families, "process_open_fds", "Open file descriptors.", MetricType::Gauge, OpenFds());
   Add(families, "process_max_fds", "Most file descriptors it may open.", MetricType::Gauge,
       MaxFds());

@@ -4,22 +4,22 @@
 #include <prometheus/collectable.h>
 #include <prometheus/metric_family.h>
 
-#include <optional>
 #include <vector>
+
+#include "daemon/clock.h"
 
 namespace fanline::daemon {
 
 // process_resident_memory_bytes, process_cpu_seconds_total, process_start_time_seconds,
-// process_open_fds, process_max_fds and fanline_build_info{version}, read from /proc/self at
-// every Collect. What cannot be read is left out. Any thread.
+// process_open_fds, process_max_fds and fanline_build_info{version}, read at every Collect. What
+// cannot be read is left out. Any thread.
 class ProcessMetrics : public prometheus::Collectable {
  public:
-  ProcessMetrics();
   std::vector<prometheus::MetricFamily> Collect() const override;
 
  private:
-  // Read once: the kernel's time of the boot moves when the clock is set, and alerts count starts.
-  const std::optional<double> started_;  // seconds since 1970
+  // Seconds since 1970. It stays when the clock is set, since alerts count starts.
+  const double started_ = static_cast<double>(SystemNow().unix_ms) / 1'000;
 };
 
 }  // namespace fanline::daemon

@@ -51,7 +51,6 @@ class Reader {
         TakeArgument(argument);
       }
     }
-    RefuseVersionOfCommand();
     for (const std::string& flag : unknown_) line_.problems.push_back("unknown option " + flag);
     // The value of an unknown flag looks like a stray argument: only the flags are named then.
     if (!line_.problems.empty()) strays_.clear();
@@ -119,17 +118,6 @@ class Reader {
     }
     const bool flag = argument.size() > 1 && argument[0] == '-';
     (flag ? unknown_ : strays_).push_back(argument);
-  }
-
-  // `delete --version 2` means a version of the post: to print the program's version would be a
-  // success that deleted nothing.
-  void RefuseVersionOfCommand() {
-    if (!line_.version || line_.path.size() == 1) return;
-    line_.version = false;
-    std::string command;
-    for (size_t i = 1; i < line_.path.size(); ++i) command += " " + line_.path[i]->name();
-    line_.problems.push_back("--version: is no option of" + command + "; " + program_.name() +
-                             " --version names the program's");
   }
 
   std::string StrayArgument(const std::string& stray) const {

@@ -14,8 +14,8 @@
 // `redis-nodes`. An undeclared name is refused. An undeclared variable is only listed by
 // --check-config, since several programs share the environment.
 //
-// Every table also answers --help, --check-config and --config FILE (FANLINE_CONFIG). The program's
-// table also answers --version; a command's leaves that name free for an option of its own.
+// Every table also answers --help, --version, --check-config and --config FILE (FANLINE_CONFIG). A
+// command may have an option `version` of its own.
 //
 // A program with several commands declares a table for each; options of the outer table may stand
 // before or after the command:

@@ -71,9 +71,8 @@ Always:
   --check-config
         print the effective values and exit: 0, or 78 with one line per problem
   -h, --help
+  --version
 )";
-
-constexpr const char* kOfProgram = "  --version\n";
 
 }  // namespace
 
@@ -87,7 +86,7 @@ std::string HelpText(const std::vector<const OptionTable*>& path) {
   for (auto outer = path.rbegin() + 1; outer != path.rend(); ++outer) {
     text += Section("Options of " + (*outer)->name(), **outer, false);
   }
-  return text + kBuiltIn + (path.size() == 1 ? kOfProgram : "");
+  return text + kBuiltIn;
 }
 
 std::string VersionText(const OptionTable& program) {

@@ -7,8 +7,9 @@
 // the first case, and drops its oldest job for a new one in the second.
 //
 // A job that is late, or that nobody waits for any more, is never given to a worker. It is dropped
-// when it is the oldest of its queue or when its turn comes; every call looks at both. DropLate is
-// for times without calls.
+// when it is the oldest of its queue or when its turn comes; every call looks at both. DropLate
+// looks at all jobs, so that one that may wait for longer holds up nobody behind it. It is also for
+// times without calls.
 //
 // Passive; not thread-safe.
 #pragma once
@@ -109,7 +110,13 @@ class TurnQueue {
   void Served(size_t work_class) { --classes_[work_class].workers; }
 
   void DropLate(Time now, std::vector<Dropped>* dropped) {
-    for (Class& its : classes_) DropOldest(its, now, dropped);
+    for (Class& its : classes_) {
+      std::deque<Waiting> fresh;
+      for (Waiting& waiting : its.waiting) {
+        if (!Drop(its, waiting, now, dropped)) fresh.push_back(std::move(waiting));
+      }
+      its.waiting = std::move(fresh);
+    }
   }
 
   // Of the classes from `first` up to `last`.

@@ -82,7 +82,10 @@ void ShardQueue::Done(const Batch& batch, Time now) {
   if (locked.jobs.empty()) locked_.erase(*batch.locked);
 }
 
-void ShardQueue::Drop(const Batch& batch) { End(batch); }
+void ShardQueue::Drop(const Batch& batch) {
+  End(batch);
+  if (batch.locked && locked_[*batch.locked].jobs.empty()) locked_.erase(*batch.locked);
+}
 
 void ShardQueue::Away(const Batch& batch, Time now, uint64_t random) {
   End(batch);

@@ -71,6 +71,9 @@ class ShardQueue {
     for (auto& half : halves_) std::erase_if(half, is_gone);
     std::erase_if(halves_, [](const auto& half) { return half.empty(); });
     for (auto& [key, locked] : locked_) std::erase_if(locked.jobs, is_gone);
+    std::erase_if(locked_, [&](const auto& entry) {
+      return entry.second.jobs.empty() && trying_ != entry.first;
+    });
   }
 
   // Whether no job waits, but for those of locked keys.

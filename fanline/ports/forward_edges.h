@@ -1,6 +1,6 @@
 // Changes of forward edges, the truth of who follows whom: the request and its result. A change
 // writes row, version, counter and log1 row in one transaction on the shard of src
-// (schemas/sql/{change,follow}_edge.sql). Idempotent: a state that already holds is not written
+// (schemas/sql/{change,follow_new}_edge.sql). Idempotent: a state that already holds is not written
 // again.
 #pragma once
 

@@ -23,12 +23,12 @@ struct ReadEdges {
   std::vector<EdgeKey> edges;
 };
 struct RowsOfEdge {
-  Status status;  // of this edge: a shard that is away fails its own edges only
   EdgeState reverse;
   EdgeState forward;
 };
 struct EdgesRead {
   uint64_t id = 0;
+  Status status;
   std::vector<RowsOfEdge> rows;  // one per edge, in the request's order
 };
 
@@ -72,7 +72,6 @@ struct PurgeRepairs {
 };
 struct RepairsPurged {
   uint64_t id = 0;
-  Shard shard = 0;
   Status status;
   uint64_t deleted = 0;
 };

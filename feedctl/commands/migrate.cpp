@@ -43,7 +43,7 @@ class Migrate : public Command {
       std::printf("-- %s\n", std::string(migration->file).c_str());
       for (const std::string& each : migration->statements) std::printf("%s;\n", each.c_str());
     }
-    std::printf("-- and the procedures change_edge and follow_edge, where they differ\n");
+    std::printf("-- and the procedures change_edge and follow_new_edge, where they differ\n");
   }
 
   static void PrintMade(Shard shard, const mysql::MissingMigrations& missing) {

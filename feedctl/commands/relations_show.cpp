@@ -5,7 +5,8 @@
 
 #include "backends/mysql/edges/change_log.h"
 #include "backends/mysql/edges/friendships.h"
-#include "backends/mysql/repairs/edge_repair.h"
+#include "backends/mysql/edges/relation_checks.h"
+#include "backends/mysql/edges/relation_statements.h"
 #include "backends/mysql/repairs/repair_log.h"
 #include "daemon/observe/log.h"
 #include "feedctl/commands/command.h"
@@ -73,10 +74,17 @@ class Reader {
   }
 
   RowsOfEdge Rows(const EdgeKey& edge) {
-    std::vector<RowsOfEdge> rows;
-    repair_.ReadReverseThenForward({&edge, 1}, &rows);
-    Require(rows.front().status, settings_);
-    return rows.front();
+    const auto read = [&](UserId owner, mysql::RowsSql* sql) {
+      EdgeState row;
+      Require(connections_.ReadTruth(map_.ShardOf(owner),
+                                     [&](mysql::Connection& connection) {
+                                       row = mysql::StatesOf(connection, {edge}, sql).front();
+                                     }),
+              settings_);
+      return row;
+    };
+    const EdgeState reverse = read(edge.dst, mysql::ReverseRowsSql);
+    return {reverse, read(edge.src, mysql::ForwardRowsSql)};
   }
 
   void ReadWaiting(Report& report) {
@@ -105,7 +113,6 @@ class Reader {
   const Settings& settings_;
   const ShardMap map_;
   mysql::ShardConnections connections_;
-  mysql::EdgeRepair repair_{connections_, map_};
 };
 
 std::string StateText(const EdgeState& state) {

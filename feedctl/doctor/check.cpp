@@ -13,36 +13,25 @@ constexpr size_t kLevelWidth = 6;
 constexpr size_t kLeastNameWidth = 24;
 constexpr const char* kRunbooks = "/runbooks/";
 
-const char* NameOf(Level level) {
-  switch (level) {
-    case Level::kWell:
-      return "ok";
-    case Level::kNote:
-      return "note";
-    case Level::kLook:
-      return "LOOK";
-    case Level::kInit:
-      return "INIT";
-    case Level::kAway:
-      break;
-  }
-  return "AWAY";
-}
+struct LevelNames {
+  const char* text;
+  const char* json;
+};
 
-const char* JsonNameOf(Level level) {
+LevelNames NamesOf(Level level) {
   switch (level) {
     case Level::kWell:
-      return "well";
+      return {"ok", "well"};
     case Level::kNote:
-      return "note";
+      return {"note", "note"};
     case Level::kLook:
-      return "look";
+      return {"LOOK", "look"};
     case Level::kInit:
-      return "not_installed";
+      return {"INIT", "not_installed"};
     case Level::kAway:
       break;
   }
-  return "away";
+  return {"AWAY", "away"};
 }
 
 uint64_t CountOf(const Checks& checks, Level level) {
@@ -112,7 +101,7 @@ std::string ToText(const Checks& checks, const std::string& docs) {
     if (check.section != section) text += check.section + "\n";
     section = check.section;
     const size_t width = NameWidthOf(section, checks);
-    text += "  " + Left(NameOf(check.level), kLevelWidth) + Left(check.name, width) +
+    text += "  " + Left(NamesOf(check.level).text, kLevelWidth) + Left(check.name, width) +
             OneLine(check.text) + "\n";
     if (check.level == Level::kWell) continue;
     if (!check.advice.empty()) text += Indented(width, "-> " + check.advice);
@@ -126,7 +115,7 @@ Json ToJson(const Checks& checks, const std::string& docs) {
   for (const Check& check : checks) {
     lines.push_back({{"section", check.section},
                      {"name", check.name},
-                     {"level", JsonNameOf(check.level)},
+                     {"level", NamesOf(check.level).json},
                      {"text", check.text},
                      {"advice", AdviceOf(check, check.advice)},
                      {"runbook", AdviceOf(check, PageOf(check, docs))}});

@@ -9,14 +9,13 @@
 
 namespace fanline::feedctl {
 
-inline std::string NoUserId(const std::string& text) {
-  return QuotedShort(text) + " is no user id: a number from 1 to 2^64-2";
-}
-
 // `where`: the option or argument, for the message. Failure 64.
 inline UserId RequireUserId(const std::string& where, const std::string& text) {
   const auto raw = ParseId(text);
-  if (!raw) throw Failure(kExitUsage, where + ": " + NoUserId(text));
+  if (!raw) {
+    throw Failure(kExitUsage,
+                  where + ": " + QuotedShort(text) + " is no user id: a number from 1 to 2^64-2");
+  }
   return UserId{*raw};
 }
 

@@ -24,10 +24,14 @@ Units::Units(Common& common, RangeKeeper& keeper)
 const Lanes& Units::Open(Range range, const Opened& opened, const std::vector<BegunHints>& begun) {
   const Work& opening = open_.try_emplace(range, opened, common_).first->second;
   posts_.TakeOver(range, begun);
-  std::set<uint32_t> nodes;
-  for (const auto& [each, work] : open_) nodes.insert(work.opened.node);
-  admission_.SetWays(common_.setup.shards.shards(), nodes);
+  CountWays();
   return opening.lanes;
+}
+
+void Units::CountWays() {
+  std::set<uint32_t> nodes;
+  for (const auto& [range, work] : open_) nodes.insert(work.opened.node);
+  admission_.SetWays(common_.setup.shards.shards(), nodes);
 }
 
 void Units::Drop(Range range) {
@@ -44,8 +48,9 @@ void Units::Drop(Range range) {
 }
 
 // A rebalance drops many ranges at once, so this is done once for all of them.
-void Units::ForgetParked() {
+void Units::ForgetDropped() {
   if (!std::exchange(dropped_, false)) return;
+  CountWays();
   admission_.Forget([this](uint64_t unit) { return !units_.contains(unit); });
 }
 
@@ -57,9 +62,9 @@ void Units::Learn(Range range, uint32_t crashes) {
 // ---- starting -------------------------------------------------------------------------------
 
 void Units::Start(Now now) {
-  ForgetParked();
+  ForgetDropped();
   if (taking_) StartUnits(now);
-  StartWalks(now);
+  StartWalks();
   posts_.SendBatches();
 }
 
@@ -194,7 +199,7 @@ void Units::Enter(Unit& unit, Stage stage) {
       return Mark(unit, stage == Stage::kMarkingStart);
     case Stage::kRunning:
       if (unit.is_sync()) return syncs_.Begin(unit);
-      return posts_.Begin(unit, admission_.PageFor(unit.credit, unit.paging));
+      return posts_.Begin(unit, admission_.PageFor(unit.credit, unit.paging && !unit.alone));
     case Stage::kDropping:
       // The author's followers may be what cannot be read, so all timelines of the range are
       // dropped.
@@ -222,10 +227,10 @@ void Units::On(const RangeReset& reset, Now now) {
   });
   if (found == open_.end()) return;  // its range was lost meanwhile
   if (reset.needs_claim) return Lost(found->first, reset.status, now);
-  if (!reset.status.done()) ports_.metrics.Parked(reset.status.resource);
-  QuarantineWalk& walk = found->second.walk;
-  for (const uint64_t id : walk.Ended(reset.status, limits_.backoff, now, common_.random())) {
-    Enter(units_.at(id), Stage::kDeadLettering);
+  for (const uint64_t id : found->second.walk.Ended()) {
+    Unit& unit = units_.at(id);
+    reset.status.done() ? Enter(unit, Stage::kDeadLettering)
+                        : Later(unit, Status::Later("redis", reset.status.message), now);
   }
 }
 
@@ -317,7 +322,7 @@ void Units::Park(Unit& unit, const Admission::QueueName& queue, Now now) {
 }
 
 void Units::TryParked(Now now) {
-  ForgetParked();
+  ForgetDropped();
   if (!taking_) return;
   while (auto tried = admission_.TryNext(now.mono)) {
     Unit& unit = units_.at(tried->unit);
@@ -345,9 +350,9 @@ void Units::Quarantine(Unit& unit) {
   Enter(unit, common_.setup.guards.quarantine_drops ? Stage::kDropping : Stage::kDeadLettering);
 }
 
-void Units::StartWalks(Now now) {
+void Units::StartWalks() {
   for (auto& [range, work] : open_) {
-    if (!work.walk.due(now)) continue;
+    if (!work.walk.due()) continue;
     ports_.timelines.Submit(work.walk.Begin(++common_.ids, range, work.opened.epoch));
   }
 }
@@ -361,10 +366,8 @@ void Units::Show(Metrics::Held& held) const {
 }
 
 std::optional<Time> Units::timer() const {
-  std::optional<Time> next;
-  for (const auto& [range, work] : open_) next = Earlier(next, work.walk.timer());
-  if (!taking_) return next;
-  next = Earlier(next, admission_.retry_timer());
+  if (!taking_) return std::nullopt;
+  const std::optional<Time> next = admission_.retry_timer();
   const bool lanes_wait = std::any_of(
       open_.begin(), open_.end(), [](const auto& entry) { return entry.second.lanes.runnable(); });
   return lanes_wait ? Earlier(next, admission_.refill_timer()) : next;

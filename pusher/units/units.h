@@ -122,7 +122,7 @@ class Units {
   void Enter(Unit& unit, Unit::Stage stage);
   void Mark(Unit& unit, bool tried);
   void OnMarked(Unit& unit, const RangeOwned& reply, Now now);
-  void StartWalks(Now now);
+  void StartWalks();
   // A unit's ends.
   void Advance(const std::optional<RunStep>& step, Now now);
   void Finish(Unit& unit, Now now);
@@ -131,7 +131,8 @@ class Units {
   void Never(Unit& unit, const std::string& reason);
   void Quarantine(Unit& unit);
   void Lost(Range range, const Status& status, Now now);
-  void ForgetParked();
+  void CountWays();
+  void ForgetDropped();
   Unit* Find(uint64_t id);
 
   Common& common_;

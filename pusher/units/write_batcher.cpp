@@ -83,16 +83,17 @@ TimelineBatch WriteBatcher::Cut(std::vector<Share>* shares) {
   bytes_ = 0;
   const size_t all = limits_.timelines_per_batch;
   const size_t quarter = (all + 3) / 4;
-  const bool both = !further_.empty() && !first_.empty() && !first_.front().alone;
+  const bool alone = !first_.empty() && first_.front().alone;
+  const bool both = !further_.empty() && !first_.empty() && !alone;
+  const bool only_further = first_.empty() || (alone && was_alone_ && !further_.empty());
+  was_alone_ = alone && !only_further;
   std::vector<Piece> pieces;
   size_t firsts = 0;
   size_t furthers = 0;
-  if (!first_.empty()) {
+  if (!only_further) {
     firsts = TakeFrom(first_, both ? std::max<size_t>(1, all - quarter) : all, pieces);
   }
-  if (first_.empty() || both) {
-    furthers = TakeFrom(further_, all, pieces);
-  }
+  if (only_further || both) furthers = TakeFrom(further_, all, pieces);
   TimelineBatch batch = Assemble(pieces, shares);
   DropUsedUp(first_, firsts);
   DropUsedUp(further_, furthers);

@@ -5,7 +5,8 @@
 // A unit's first page does not wait for the further pages of others. While both kinds wait, a batch
 // takes first pages up to three quarters of its timelines, and further pages in all that is left.
 // While one kind waits, that kind has the whole batch. So an author with few followers passes a
-// celebrity, and the celebrity still gets at least a quarter of what is written.
+// celebrity, and the celebrity still gets at least a quarter of what is written. A contribution
+// that is alone has a batch, and further pages that wait have the next one.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -81,6 +82,7 @@ class WriteBatcher {
   size_t& waiting_readers_;
   Queue first_;  // first pages, and contributions that are alone
   Queue further_;
+  bool was_alone_ = false;  // the last batch's contribution
   // The batch that is being cut.
   size_t room_ = 0;  // its most timelines
   std::vector<Slot> slots_;

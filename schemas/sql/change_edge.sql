@@ -1,7 +1,7 @@
 -- One change of a forward edge in one call: follow or unfollow (tables following, log1, user_rel).
 -- It makes its own transaction and has committed when it answers. Seven round trips become one, and
 -- the locks of row and counter are held only while the server works, not while a client is away.
--- Most follows do not come here: follow_edge serves those that meet no row.
+-- Most follows do not come here: follow_new_edge serves those that meet no row.
 --
 --   wanted    1 follow, 0 unfollow
 --   new_ver   microseconds of the caller's clock, 1 or more; order does not rest on it
@@ -44,7 +44,7 @@ change_edge: BEGIN
   DECLARE below_zero, settles TINYINT DEFAULT 0;
 
   START TRANSACTION;
-  -- The counter's lock first, as in follow_edge; no row, no lock.
+  -- The counter's lock first, as in follow_new_edge; no row, no lock.
   SELECT COALESCE(MAX(following_cnt), 0),
          IF(MAX(changes_until) > clock + 3600000000, clock + 3600000000,
             GREATEST(COALESCE(MAX(changes_until), 0), clock)

@@ -491,6 +491,32 @@ class ApiTest(KeepsLogs):
         self.assertEqual(statuses, {200, 503})
         self.follow(held_up, here)
 
+    def test_a_stop_beyond_its_limit_still_answers_in_time(self):
+        held_up, others = self.user(0, shard=1), [self.user(100 + number) for number in range(40)]
+        api = Api(self.stack, self.ports, f"api-{self.first}",
+                  ["--drain-limit", "0s", "--longest-wait", "1s"])
+        api.start().wait_ready()
+        self.addCleanup(lambda: api.running and api.stop())
+        codes = []
+
+        def follow(other):
+            client = api.client(self.contract.check)
+            codes.append(client.put(f"/v1/users/{held_up}/following/{other}").json["code"])
+            client.close()
+
+        with ThreadPoolExecutor(len(others)) as pool, self.stack.mysql[1].client() as lock:
+            lock.query("LOCK TABLES user_rel WRITE")
+            asking = [pool.submit(follow, other) for other in others]
+            wait_until(lambda: api.scrape().total("fanline_api_requests_open") == len(others), 10,
+                       "all to have asked")
+            self.assertEqual(api.stop(), 75)
+            for each in asking:
+                each.result()
+            lock.query("UNLOCK TABLES")
+        # Those in the queue are refused before the first that a thread holds, after two seconds.
+        self.assertEqual(codes, sorted(codes))
+        self.assertEqual(set(codes), {"overloaded", "store_unavailable"})
+
     def test_z_a_stop_finishes_what_is_under_way(self):
         """The last: it ends the API, and says that all the others ran."""
         ann, stopped, answered = self.user(0), threading.Event(), []

@@ -8,19 +8,18 @@
 #include <type_traits>
 #include <variant>
 
-#include "mirror/member.h"
+#include "mirror/mirror.h"
 
 namespace fanline::mirror {
 
-class DyingMember : public Member {
+class DyingMirror : public Mirror {
  public:
-  using Member::Member;
-  [[nodiscard]] Progress Step(std::span<MemberInput> inputs, Now now) {
-    for (const MemberInput& input : inputs) {
-      const auto* reply = std::get_if<MirrorInput>(&input);
-      if (reply != nullptr) std::visit([this](const auto& each) { Look(each); }, *reply);
+  using Mirror::Mirror;
+  [[nodiscard]] Progress Step(std::span<const MirrorInput> inputs, Now now) {
+    for (const MirrorInput& input : inputs) {
+      std::visit([this](const auto& each) { Look(each); }, input);
     }
-    return Member::Step(inputs, now);
+    return Mirror::Step(inputs, now);
   }
 
  private:
@@ -43,5 +42,5 @@ class DyingMember : public Member {
 
 }  // namespace fanline::mirror
 
-#define Member DyingMember
+#define Mirror DyingMirror
 #include "mirror/main.cpp"

@@ -343,7 +343,7 @@ BY_HAND = (
            "ELSE 0 END",
            filter="FakeMysql.*"),
     Mutant("the short way of a follow lets one more pass",
-           "schemas/sql/follow_edge.sql",
+           "schemas/sql/follow_new_edge.sql",
            "+ IF(following_cnt < most AND",
            "+ IF(following_cnt <= most AND",
            filter="ForwardEdgesTest.*"),

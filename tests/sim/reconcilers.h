@@ -81,12 +81,11 @@ struct ReconcilerCalls
 
   // Both rows of each edge, one direction after the other: anything may happen in between.
   void Serve(const ReadEdges& request, ReplyTo<ReadEdges::Reply> to) {
-    EdgesRead rows{request.id, {}};
-    for (size_t i = 0; i < request.edges.size(); ++i) rows.rows.push_back({AwayStatus(), {}, {}});
+    EdgesRead rows{request.id, AwayStatus(), {}};
     const uint64_t owner = incarnation;
     const bool reverse_first = world.options.guards.reverse_first;
     const auto failed = DeliverTo(owner, to, rows);
-    for (auto& row : rows.rows) row.status = {};
+    rows = {request.id, {}, std::vector<RowsOfEdge>(request.edges.size())};
     const auto second = [this, owner, to, request, failed, reverse_first](EdgesRead read) {
       if (incarnation != owner) return;
       world.network.Send({"second rows",
@@ -108,8 +107,7 @@ struct ReconcilerCalls
     const auto& edges = reverse ? world.mysql.relations.reverse() : world.mysql.relations.forward();
     for (size_t i = 0; i < request.edges.size(); ++i) {
       const EdgeKey& key = request.edges[i];
-      if (Away(world.shards.ShardOf(reverse ? key.dst : key.src)))
-        read.rows[i].status = AwayStatus();
+      if (Away(world.shards.ShardOf(reverse ? key.dst : key.src))) read.status = AwayStatus();
       const auto found = edges.find(key);
       const EdgeState state = found == edges.end() ? EdgeState{} : found->second;
       (reverse ? read.rows[i].reverse : read.rows[i].forward) = state;

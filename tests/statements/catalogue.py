@@ -224,7 +224,7 @@ ENTRIES = [
     entry(f"SELECT changes_until - (({_CLOCK} + 9) - 9) FROM user_rel WHERE user_id = {OWNER}"),
     entry(f"SELECT COALESCE((SELECT following_cnt FROM user_rel WHERE user_id = {OWNER}), 0) >= 9 AND NOT EXISTS (SELECT 1"
           f" FROM following WHERE src = {OWNER} AND dst = {MEMBER} AND state = 1)"),
-    entry("CALL follow_edge([])", [str(OWNER), str(id_of(member_of(12, 0))), "9000", "5000", "8653846", "3582692308"]),
+    entry("CALL follow_new_edge([])", [str(OWNER), str(id_of(member_of(12, 0))), "9000", "5000", "8653846", "3582692308"]),
     entry("CALL change_edge([])", [str(OWNER), str(MEMBER), "0", "9000", "9", "0", "0", "5000"]),
     entry(f"SELECT 1 FROM following FORCE INDEX (newest) WHERE state = 1 AND src = {OWNER} LIMIT 1"),
     entry(f"SELECT EXISTS (SELECT 1 FROM following FORCE INDEX (PRIMARY) WHERE src = {OWNER}) OR EXISTS (SELECT 1 FROM"

@@ -59,7 +59,7 @@ def fill(client):
     for statement in _without_comments(schemas / "shard.sql").split(";"):
         if statement.strip():
             client.query(statement)
-    for procedure in ("change_edge.sql", "follow_edge.sql"):
+    for procedure in ("change_edge.sql", "follow_new_edge.sql"):
         client.query(_without_comments(schemas / procedure))
     for table, values in _FILL:
         client.query(f"INSERT IGNORE INTO {table} SELECT {values} FROM seq_0_to_{ROWS - 1}")

@@ -18,23 +18,26 @@ constexpr int64_t kHourUs = 3'600'000'000;
 
 UnixMs PosOf(const EdgeChange& change) { return static_cast<UnixMs>(change.unix_us / 1000); }
 
-// The errors of follow_edge.sql for what it does not serve.
+// The errors of follow_new_edge.sql for what it does not serve.
 constexpr int kNullColumn = 1048;
 constexpr int kDuplicateKey = 1062;
 
-// The fast path of a follow (follow_edge.sql). Nothing: it does not apply, and nothing was changed.
+// The fast path of a follow (follow_new_edge.sql). Nothing: it does not apply, and nothing was
+// changed. The procedure answers no row, so one that does is another procedure.
 std::optional<ForwardChanged> FollowNew(Connection& connection, const EdgeChange& change,
                                         uint32_t most_followed) {
   const int64_t part = kHourUs / ChangesAnHour(most_followed);
-  std::string sql = "CALL follow_edge";
+  std::string sql = "CALL follow_new_edge";
   AppendTuple(sql, Raw(change.src), Raw(change.dst), change.unix_us, most_followed, part,
               kHourUs - 2 * part);
+  bool made = true;
   try {
-    connection.Call(sql, [](const Row&) {});
+    connection.Call(sql, [&](const Row&) { made = false; });
   } catch (const MysqlError& error) {
     if (error.code() != kNullColumn && error.code() != kDuplicateKey) throw;
-    return std::nullopt;
+    made = false;
   }
+  if (!made) return std::nullopt;
   return ForwardChanged{.edge = {change.src, change.dst, change.unix_us, true, PosOf(change)},
                         .changed = true};
 }

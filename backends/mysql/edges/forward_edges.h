@@ -1,5 +1,5 @@
 // Changes of forward edges, the truth of who follows whom: row, version, counter and log1 row in
-// one transaction (schemas/sql/{change,follow}_edge.sql). The mirror then brings about the
+// one transaction (schemas/sql/{change,follow_new}_edge.sql). The mirror then brings about the
 // reverse row.
 //
 // Idempotent: a state that already holds is not written again. If a connection is lost during a

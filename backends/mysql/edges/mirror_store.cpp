@@ -68,4 +68,10 @@ MirrorModeRead ChangeLogService::Do(Connection& connection, const ReadMirrorMode
   return {.status = {}, .mode = GetMirrorMode(connection)};
 }
 
+ReconcilerModeRead ChangeLogService::Do(Connection& connection, const ReadReconcilerMode&) {
+  return {.status = {},
+          .mode = GetReconcilerMode(connection),
+          .closings = GetBreakerClosings(connection)};
+}
+
 }  // namespace fanline::mysql

@@ -11,6 +11,7 @@
 #include "fanline/ports/change_log.h"
 #include "fanline/ports/forward_edges.h"
 #include "fanline/ports/mirror_mode.h"
+#include "fanline/ports/reconciler_mode.h"
 #include "fanline/ports/reverse_edges.h"
 
 namespace fanline::mysql {
@@ -35,7 +36,7 @@ struct ForwardService {
 };
 using MysqlForwardStore = ShardPort<ForwardService, ChangeEdge>;
 
-// The log and the mode share threads, because their requests are small.
+// The log and the modes share threads, because their requests are small.
 struct ChangeLogService {
   static constexpr const char* kName = "log1";
   static constexpr PoolLimits kLimits{.threads_per_shard = 2, .batch = 8};
@@ -45,9 +46,11 @@ struct ChangeLogService {
   PendingAsked Do(Connection& connection, const AskPending& request);
   PurgedDone Do(Connection& connection, const PurgeDone& request);
   MirrorModeRead Do(Connection& connection, const ReadMirrorMode& request);
+  ReconcilerModeRead Do(Connection& connection, const ReadReconcilerMode& request);
   Shard ShardOf(const ReadMirrorMode&) const { return kSettingsShard; }
+  Shard ShardOf(const ReadReconcilerMode&) const { return kSettingsShard; }
 };
-using MysqlChangeStore =
-    ShardPort<ChangeLogService, MarkDone, ReadPending, AskPending, PurgeDone, ReadMirrorMode>;
+using MysqlChangeStore = ShardPort<ChangeLogService, MarkDone, ReadPending, AskPending, PurgeDone,
+                                   ReadMirrorMode, ReadReconcilerMode>;
 
 }  // namespace fanline::mysql

@@ -2,6 +2,9 @@
 // MysqlError.
 #pragma once
 
+#include <functional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "backends/mysql/sql/connection.h"
@@ -13,9 +16,12 @@ namespace fanline::mysql {
 // rows, which lag a moment behind. Both are on the user's shard.
 [[nodiscard]] std::vector<Standing> StandingsOf(Connection& connection, const CheckUsers& request);
 
-// The forward rows of edges whose src are of the connection's shard, in their order.
-[[nodiscard]] std::vector<EdgeState> ForwardStatesOf(Connection& connection,
-                                                     const std::vector<EdgeKey>& edges);
+// The rows of edges that are of the connection's shard, one per edge, in their order. `sql`:
+// ForwardRowsSql, ReverseRowsSql, or what selects the same columns.
+using RowsSql = std::string(std::span<const EdgeKey> edges);
+[[nodiscard]] std::vector<EdgeState> StatesOf(Connection& connection,
+                                              const std::vector<EdgeKey>& edges,
+                                              const std::function<RowsSql>& sql);
 
 // The user's own rows of both directions.
 [[nodiscard]] PairState PairStateOf(Connection& connection, UserId user, UserId other);

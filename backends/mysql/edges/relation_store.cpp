@@ -2,6 +2,7 @@
 
 #include "backends/mysql/edges/forward_edges.h"
 #include "backends/mysql/edges/relation_checks.h"
+#include "backends/mysql/edges/relation_statements.h"
 
 namespace fanline::mysql {
 
@@ -26,7 +27,7 @@ UsersChecked RelationService::Do(Connection& connection, const CheckUsers& reque
 }
 
 ForwardRead RelationService::Do(Connection& connection, const ReadForward& request) const {
-  return {.status = {}, .states = ForwardStatesOf(connection, request.edges)};
+  return {.status = {}, .states = StatesOf(connection, request.edges, ForwardRowsSql)};
 }
 
 FriendshipRead RelationService::Do(Connection& connection, const ReadFriendship& request) const {

@@ -89,6 +89,23 @@ Status WrongShardCount(const Config& config, uint32_t installed) {
                        " shards");
 }
 
+// What the row of one shard says, unless the status is another than done.
+Status ReadInstalled(ShardConnections& connections, Shard shard,
+                     std::optional<Installation>* found) {
+  std::optional<InstallationRow> row;
+  if (Status status = ReadRow(connections, shard, &row); !status.done()) return status;
+  if (!row) return NoRow(shard);
+  std::string why;
+  auto installation = InstallationOf(*row, &why);
+  if (!installation) return Status::Never(ResourceOf(shard) + ": " + why);
+  const uint32_t shards = installation->shard_map.shards();
+  if (shards != ShardCount(connections.config())) {
+    return WrongShardCount(connections.config(), shards);
+  }
+  *found = std::move(installation);
+  return Status::Done();
+}
+
 // Replaces kAnyGeneration; any other generation stays.
 Status ChooseGeneration(ShardConnections& connections, Installation& installation) {
   for (Shard shard = 0; shard < ShardCount(connections.config()); ++shard) {
@@ -219,15 +236,8 @@ Status CreateInstallation(const Config& config, Installation installation) {
 
 Status ReadInstallation(const Config& config, Installation* out) {
   ShardConnections connections(config);
-  std::optional<InstallationRow> first;
-  if (Status status = ReadRow(connections, 0, &first); !status.done()) return status;
-  if (!first) return NoRow(0);
-  std::string why;
-  auto found = InstallationOf(*first, &why);
-  if (!found) return Status::Never(ResourceOf(0) + ": " + why);
-  if (found->shard_map.shards() != ShardCount(config)) {
-    return WrongShardCount(config, found->shard_map.shards());
-  }
+  std::optional<Installation> found;
+  if (Status status = ReadInstalled(connections, 0, &found); !status.done()) return status;
   Status status = CompareRows(connections, *found, MissingRow::kIsRefused);
   if (status.never()) {
     status.message +=
@@ -247,23 +257,8 @@ Status ReadInstallationAround(ShardConnections& connections, Installation* out,
   Status first_failure;
   for (Shard shard = 0; shard < ShardCount(config); ++shard) {
     Status& status = (*shards)[shard];
-    if (found) {
-      status = CompareRow(connections, shard, *found, MissingRow::kIsRefused);
-      continue;
-    }
-    std::optional<InstallationRow> row;
-    status = ReadRow(connections, shard, &row);
-    if (status.done() && !row) status = NoRow(shard);
-    if (status.done()) {
-      std::string why;
-      found = InstallationOf(*row, &why);
-      if (!found) status = Status::Never(ResourceOf(shard) + ": " + why);
-      if (found && found->shard_map.shards() != ShardCount(config)) {
-        status = WrongShardCount(config, found->shard_map.shards());
-        found.reset();
-      }
-      if (found) status = CompareRow(connections, shard, *found, MissingRow::kIsRefused);
-    }
+    if (!found) status = ReadInstalled(connections, shard, &found);
+    if (found) status = CompareRow(connections, shard, *found, MissingRow::kIsRefused);
     if (first_failure.done()) first_failure = status;
   }
   if (!found) return first_failure;

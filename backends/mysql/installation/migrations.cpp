@@ -90,7 +90,7 @@ void MigrateShard(Connection& connection, const Migrations& ours) {
     for (const std::string& statement : migration->statements) connection.Execute(statement);
   }
   MakeProcedure(connection, "change_edge", sql_schema::kChangeEdgeSql);
-  MakeProcedure(connection, "follow_edge", sql_schema::kFollowEdgeSql);
+  MakeProcedure(connection, "follow_new_edge", sql_schema::kFollowNewEdgeSql);
 }
 
 }  // namespace fanline::mysql

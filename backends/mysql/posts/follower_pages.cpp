@@ -14,7 +14,7 @@ namespace {
 FollowerCursor CursorAt(UserId reader) { return {BucketOf(reader), reader}; }
 
 // The statement reads one row more than the page holds, which tells whether there is a next page.
-void CutToPage(FollowersPage& page, uint32_t limit) {
+void CutToPage(FollowerPage& page, uint32_t limit) {
   if (page.followers.size() <= limit) return;
   page.followers.resize(limit);
   page.next = CursorAt(page.followers.back());
@@ -27,7 +27,7 @@ struct Slot {
   uint32_t limit = 0;
   bool alone = false;  // the author is known to exceed a page: no shared statement
   bool done = false;
-  FollowersPage page;
+  FollowerPage page;
 
   bool full() const { return page.followers.size() > limit; }
 };
@@ -165,9 +165,9 @@ class FirstPages {
   const PageReaderLimits limits_;
 };
 
-FollowersPage ReadLaterPage(Connection& connection, const RangeLayout& layout,
-                            const PageQuery& query) {
-  FollowersPage page;
+FollowerPage ReadLaterPage(Connection& connection, const RangeLayout& layout,
+                           const ReadFollowerPage& query) {
+  FollowerPage page;
   const auto append = [&](const Row& row) { page.followers.push_back(UserId{row.UInt64(1)}); };
   const uint32_t wanted = query.limit + 1;
   connection.Query(
@@ -183,9 +183,9 @@ FollowersPage ReadLaterPage(Connection& connection, const RangeLayout& layout,
 }
 
 // The first pages that are asked for: each (author, range) once, with the largest limit.
-std::vector<Slot> SlotsOf(const std::vector<PageQuery>& queries) {
+std::vector<Slot> SlotsOf(const std::vector<ReadFollowerPage>& queries) {
   std::map<std::pair<UserId, Range>, uint32_t> limits;
-  for (const PageQuery& query : queries) {
+  for (const ReadFollowerPage& query : queries) {
     if (query.after) continue;
     uint32_t& limit = limits[{query.author, query.range}];
     limit = std::max(limit, query.limit);
@@ -197,25 +197,26 @@ std::vector<Slot> SlotsOf(const std::vector<PageQuery>& queries) {
   return slots;
 }
 
-FollowersPage PageFor(const PageQuery& query, const std::vector<Slot>& slots) {
-  const auto slot =
-      std::lower_bound(slots.begin(), slots.end(), query, [](const Slot& a, const PageQuery& b) {
+FollowerPage PageFor(const ReadFollowerPage& query, const std::vector<Slot>& slots) {
+  const auto slot = std::lower_bound(
+      slots.begin(), slots.end(), query, [](const Slot& a, const ReadFollowerPage& b) {
         return std::pair(a.author, a.range) < std::pair(b.author, b.range);
       });
-  FollowersPage page = slot->page;
+  FollowerPage page = slot->page;
   CutToPage(page, query.limit);
   return page;
 }
 
 }  // namespace
 
-std::vector<FollowersPage> ReadFollowerPages(Connection& connection, const RangeLayout& layout,
-                                             const std::vector<PageQuery>& queries,
-                                             PageReaderLimits limits) {
-  for (const PageQuery& query : queries) FANLINE_CHECK(query.limit > 0, "a page holds followers");
+std::vector<FollowerPage> ReadFollowerPages(Connection& connection, const RangeLayout& layout,
+                                            const std::vector<ReadFollowerPage>& queries,
+                                            PageReaderLimits limits) {
+  for (const ReadFollowerPage& query : queries)
+    FANLINE_CHECK(query.limit > 0, "a page holds followers");
   const auto slots = FirstPages(connection, layout, SlotsOf(queries), limits).Read();
-  std::vector<FollowersPage> pages;
-  for (const PageQuery& query : queries) {
+  std::vector<FollowerPage> pages;
+  for (const ReadFollowerPage& query : queries) {
     pages.push_back(query.after ? ReadLaterPage(connection, layout, query) : PageFor(query, slots));
   }
   return pages;

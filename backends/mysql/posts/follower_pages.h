@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "backends/mysql/sql/connection.h"
@@ -11,29 +10,18 @@
 
 namespace fanline::mysql {
 
-struct PageQuery {
-  UserId author{};
-  Range range = 0;
-  std::optional<FollowerCursor> after;
-  uint32_t limit = 0;  // > 0
-};
-
-struct FollowersPage {
-  std::vector<UserId> followers;       // live edges, in (bucket, reader) order
-  std::optional<FollowerCursor> next;  // none: that was the last page
-};
-
 struct PageReaderLimits {
   size_t rows_per_statement = 32'768;  // bounds how long one statement delays the others
 };
 
-// Returns the pages in the order of `queries`, whose authors lie on the connection's shard. First
-// pages (`after` none) are merged: up to kAuthorsLimit of them share a statement, whatever their
-// ranges. An author in neighbouring ranges counts once and costs one seek. If a statement reaches
-// its row limit, the pages read in full are kept and the rest is read again. An author who alone
-// exceeds a page is read one range at a time from then on. Throws MysqlError.
-std::vector<FollowersPage> ReadFollowerPages(Connection& connection, const RangeLayout& layout,
-                                             const std::vector<PageQuery>& queries,
-                                             PageReaderLimits limits = {});
+// Returns the pages in the order of `queries`, whose authors lie on the connection's shard; each
+// asks for one follower at least. First pages (`after` none) are merged: up to kAuthorsLimit of
+// them share a statement, whatever their ranges. An author in neighbouring ranges counts once and
+// costs one seek. If a statement reaches its row limit, the pages read in full are kept and the
+// rest is read again. An author who alone exceeds a page is read one range at a time from then on.
+// Throws MysqlError.
+std::vector<FollowerPage> ReadFollowerPages(Connection& connection, const RangeLayout& layout,
+                                            const std::vector<ReadFollowerPage>& queries,
+                                            PageReaderLimits limits = {});
 
 }  // namespace fanline::mysql

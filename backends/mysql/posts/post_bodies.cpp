@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "backends/mysql/sql/chunks.h"
-#include "backends/mysql/sql/mono_now.h"
 #include "backends/mysql/sql/shard_connections.h"
 #include "backends/mysql/sql/sql_text.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::mysql {
 namespace {

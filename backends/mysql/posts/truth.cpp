@@ -28,15 +28,7 @@ std::vector<PostStates> TruthService::DoAll(Connection& connection,
 
 std::vector<FollowerPage> TruthService::DoAll(Connection& connection,
                                               const std::vector<ReadFollowerPage>& requests) {
-  std::vector<PageQuery> queries;
-  for (const ReadFollowerPage& request : requests) {
-    queries.push_back({request.author, request.range, request.after, request.limit});
-  }
-  std::vector<FollowerPage> replies;
-  for (FollowersPage& page : ReadFollowerPages(connection, layout, queries)) {
-    replies.push_back({0, {}, std::move(page.followers), page.next});
-  }
-  return replies;
+  return ReadFollowerPages(connection, layout, requests);
 }
 
 }  // namespace fanline::mysql

@@ -117,8 +117,7 @@ bool Add(Connection& connection, const Where& where, UserId user, const Snapshot
   }
   connection.Execute(RepairSql({.net = "counter",
                                 .cause = "drift",
-                                .src = user,
-                                .dst = {},
+                                .edge = {user, {}},
                                 .before = column + " " + std::to_string(seen.counter),
                                 .after = column + " " + std::to_string(seen.rows),
                                 .ver = seen.epoch + 1}));

@@ -6,6 +6,7 @@
 #include "backends/mysql/edges/recounts.h"
 #include "backends/mysql/repairs/counter_repair.h"
 #include "backends/mysql/repairs/counter_sweep.h"
+#include "backends/mysql/repairs/repair_log.h"
 
 namespace fanline::mysql {
 
@@ -24,8 +25,11 @@ CounterRepaired CounterService::Do(Connection& connection, const RepairCounter& 
 }
 
 CountersSwept CounterService::Do(Connection& connection, const SweepCounters& request) {
-  const SweptPage swept = SweepPage(connection, map, request.every);
-  return {.status = {}, .users = swept.users, .marked = swept.marked, .over = swept.over};
+  return SweepPage(connection, map, request.every);
+}
+
+RepairsPurged CounterService::Do(Connection& connection, const PurgeRepairs& request) {
+  return {.status = {}, .deleted = PurgeRepairLog(connection, request.keep, request.most)};
 }
 
 }  // namespace fanline::mysql

@@ -49,16 +49,16 @@ struct Wrong {
 
 }  // namespace
 
-SweptPage SweepPage(Connection& connection, const ShardMap& map, std::chrono::seconds every,
-                    uint32_t rows) {
+CountersSwept SweepPage(Connection& connection, const ShardMap& map, std::chrono::seconds every,
+                        uint32_t rows) {
   const Place place = ReadPlace(connection, every);
-  if (!place.due) return {.over = true};
+  if (!place.due) return {.status = {}, .over = true};
   OwnersPage page = ReadOwners(connection, map, place.after, rows);
   if (page.owners.size() > kListLimit) {
     page.owners.resize(kListLimit);
     page.known = page.owners.back();
   }
-  SweptPage swept{.users = page.owners.size(), .over = !page.known};
+  CountersSwept swept{.status = {}, .users = page.owners.size(), .over = !page.known};
   Wrong wrong;
   // The last user may own any number of rows, the others at most the number read.
   const bool large = page.known && !page.owners.empty() && page.owners.back() == *page.known;

@@ -6,11 +6,11 @@
 
 namespace fanline::mysql {
 
-std::string RepairSql(const Repair& repair) {
+std::string RepairSql(const LogRepair& repair) {
   return "INSERT INTO repair_log (net, cause, src, dst, before_value, after_value, ver) VALUES (" +
-         Quoted(repair.net) + "," + Quoted(repair.cause) + "," + ToString(repair.src) + "," +
-         ToString(repair.dst) + "," + Quoted(repair.before) + "," + Quoted(repair.after) + "," +
-         std::to_string(repair.ver) + ")";
+         Quoted(repair.net) + "," + Quoted(repair.cause) + "," + ToString(repair.edge.src) + "," +
+         ToString(repair.edge.dst) + "," + Quoted(repair.before) + "," + Quoted(repair.after) +
+         "," + std::to_string(repair.ver) + ")";
 }
 
 std::vector<LoggedRepair> LastRepairs(Connection& connection, const EdgeKey& edge, uint32_t look_at,
@@ -25,8 +25,7 @@ std::vector<LoggedRepair> LastRepairs(Connection& connection, const EdgeKey& edg
   connection.Query(sql, [&](const Row& row) {
     repairs.push_back({{.net = row.Text(1),
                         .cause = row.Text(2),
-                        .src = edge.src,
-                        .dst = edge.dst,
+                        .edge = edge,
                         .before = row.Text(3),
                         .after = row.Text(4),
                         .ver = row.UInt64(5)},

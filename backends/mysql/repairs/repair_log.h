@@ -9,23 +9,15 @@
 #include "backends/mysql/sql/connection.h"
 #include "fanline/base/time.h"
 #include "fanline/model/edge.h"
-#include "fanline/model/ids.h"
+#include "fanline/ports/repair_store.h"
 
 namespace fanline::mysql {
 
-struct Repair {
-  std::string net;    // the check that found it: "pair", "scan", "counter", ... at most 16 bytes
-  std::string cause;  // "missing", "stale", "orphan", "corrupt", "drift", ... at most 16 bytes
-  UserId src{};       // for a counter: the user, and dst is 0
-  UserId dst{};
-  std::string before, after;  // at most 64 bytes
-  uint64_t ver = 0;           // of the edge as repaired; for a counter: its epoch
-};
-
-std::string RepairSql(const Repair& repair);
+// For a counter, net is "counter", cause "drift", edge.src the user, edge.dst 0, ver its epoch.
+std::string RepairSql(const LogRepair& repair);
 
 struct LoggedRepair {
-  Repair repair;
+  LogRepair repair;
   UnixMs at = 0;  // the server's clock
 };
 

@@ -1,192 +1,100 @@
 #include "backends/mysql/repairs/repair_store.h"
 
+#include "backends/mysql/edges/forward_edges.h"
+#include "backends/mysql/edges/relation_checks.h"
+#include "backends/mysql/edges/relation_statements.h"
 #include "backends/mysql/edges/reverse_edges.h"
-#include "backends/mysql/installation/settings.h"
-#include "backends/mysql/repairs/edge_repair.h"
 #include "backends/mysql/repairs/removals.h"
 #include "backends/mysql/repairs/repair_log.h"
 #include "fanline/base/check.h"
+#include "fanline/consuming/answered.h"
 
 namespace fanline::mysql {
-namespace {
 
-class OwnEdges final : public RepairWorker {
- public:
-  OwnEdges(const Config& config, const ShardMap& map)
-      : RepairWorker(config, map, "follower"), repair_(connections_, map_) {}
+RowsRead RepairService::Do(Connection& connection, const ReadRows& request) const {
+  const auto sql = [&](std::span<const EdgeKey> edges) {
+    if (table) return SelectSql(*table, edges);
+    return request.reverse ? ReverseRowsSql(edges) : ForwardRowsSql(edges);
+  };
+  RowsRead reply{.status = {}, .rows = StatesOf(connection, request.edges, sql)};
+  connection.RequirePrimary();
+  return reply;
+}
 
-  void ReadReverse(const ReadEdges& request, EdgesRead& reply) override {
-    repair_.ReadReverse(request.edges, &reply.rows);
-  }
-
-  void ReadForward(const ReadEdges& request, EdgesRead& reply) override {
-    repair_.ReadForward(request.edges, &reply.rows);
-  }
-
-  EdgesApplied Do(const ApplyEdges& request) override {
-    EdgesApplied reply;
-    ReverseResult result;
+EdgesApplied RepairService::Do(Connection& connection, const ApplyEdges& request) const {
+  EdgesApplied reply;
+  if (table) {
     for (const Edge& edge : request.edges) {
-      FANLINE_CHECK(map_.ShardOf(edge.dst) == request.shard, "edges of the shard that is asked");
-    }
-    reply.status = connections_.Run(request.shard, [&](Connection& connection) {
-      result = ApplyReverse(connection, request.edges);
-    });
-    for (const ReverseApplied& each : result.applied) {
-      reply.applied.push_back({each.ver, each.written});
-    }
-    reply.below_zero = result.below_zero.size();
-    return reply;
-  }
-
-  EdgeAdopted Do(const AdoptEdge& request) override {
-    ForwardChanged forward;
-    Status status = repair_.Adopt(request.edge, &forward);
-    return {.status = std::move(status), .adopted = forward.changed, .edge = forward.edge};
-  }
-
- private:
-  EdgeRepair repair_;
-};
-
-class ApplicationsEdges final : public RepairWorker {
- public:
-  ApplicationsEdges(const Config& config, const ShardMap& map, const AppTables& tables)
-      : RepairWorker(config, map, "app." + tables.reverse.table), edges_(tables) {}
-
-  void ReadReverse(const ReadEdges& request, EdgesRead& reply) override {
-    edges_.ReadReverse(request.edges, &reply.rows);
-  }
-
-  void ReadForward(const ReadEdges& request, EdgesRead& reply) override {
-    edges_.ReadForward(request.edges, &reply.rows);
-  }
-
-  EdgesApplied Do(const ApplyEdges& request) override {
-    EdgesApplied reply;
-    for (const Edge& edge : request.edges) {
-      bool written = false;
-      Edge now;
-      reply.status = edges_.WriteReverse(edge, &written, &now);
-      if (!reply.status.done()) return reply;
-      reply.applied.push_back({now.ver, written});
+      const EdgeAdopted written = WriteRow(connection, *table, edge);
+      reply.applied.push_back({written.edge.ver, written.adopted});
     }
     return reply;
   }
-
-  EdgeAdopted Do(const AdoptEdge& request) override {
-    EdgeAdopted reply;
-    reply.status = edges_.WriteForward(request.edge, &reply.adopted, &reply.edge);
-    return reply;
+  for (const Edge& edge : request.edges) {
+    FANLINE_CHECK(map.ShardOf(edge.dst) == request.shard, "edges of the shard that is asked");
   }
-
- private:
-  AppEdges edges_;
-};
-
-std::unique_ptr<RepairWorker> MakeWorker(const Config& config, const ShardMap& map,
-                                         const std::optional<AppTables>& app) {
-  if (app) return std::make_unique<ApplicationsEdges>(config, map, *app);
-  return std::make_unique<OwnEdges>(config, map);
-}
-
-ShardMap MapOf(const EdgeTable& table) {
-  return ShardMap::Even(static_cast<uint32_t>(table.config.shards.size()));
-}
-
-}  // namespace
-
-RepairLogged RepairWorker::Do(const LogRepair& request) {
-  const std::string sql = RepairSql({request.net, request.cause, request.edge.src, request.edge.dst,
-                                     request.before, request.after, request.ver});
-  return {.status = connections_.Run(map_.ShardOf(request.edge.src),
-                                     [&](Connection& connection) { connection.Execute(sql); })};
-}
-
-RemovalsTaken RepairWorker::Do(const TakeRemovals& request) {
-  RemovalsTaken reply;
-  reply.status = connections_.Run(request.shard % map_.shards(), [&](Connection& connection) {
-    reply.granted = TakeFromAllowance(connection, reverse_rows_, request);
-  });
+  const ReverseResult result = ApplyReverse(connection, request.edges);
+  for (const ReverseApplied& each : result.applied) {
+    reply.applied.push_back({each.ver, each.written});
+  }
+  reply.below_zero = result.below_zero.size();
   return reply;
 }
 
-ReconcilerModeRead RepairWorker::Do(const ReadReconcilerMode&) {
-  ReconcilerModeRead reply;
-  reply.status = connections_.Run(kSettingsShard, [&](Connection& connection) {
-    reply.mode = GetReconcilerMode(connection);
-    reply.closings = GetBreakerClosings(connection);
-  });
-  return reply;
+EdgeAdopted RepairService::Do(Connection& connection, const AdoptEdge& request) const {
+  if (table) return WriteRow(connection, *table, request.edge);
+  const ForwardChanged forward = AdoptForward(connection, request.edge);
+  return {.status = {}, .adopted = forward.changed, .edge = forward.edge};
 }
 
-RepairsPurged RepairWorker::Do(const PurgeRepairs& request) {
-  RepairsPurged reply{.shard = request.shard, .status = {}};
-  reply.status = connections_.Run(request.shard, [&](Connection& connection) {
-    reply.deleted = PurgeRepairLog(connection, request.keep, request.most);
-  });
-  return reply;
+RepairLogged RepairService::Do(Connection& connection, const LogRepair& request) const {
+  connection.Execute(RepairSql(request));
+  return {};
 }
 
-MysqlRepairStore::MysqlRepairStore(const Config& config, const ShardMap& map, size_t threads,
-                                   const std::optional<AppTables>& app)
-    : map_(map),
-      reverse_(app ? MapOf(app->reverse) : map),
-      forward_(app ? MapOf(app->forward) : map),
-      reverse_lane_(app ? map.shards() : 0),
-      forward_lane_(app ? map.shards() + reverse_.shards() : 0) {
-  const size_t setting = app ? forward_lane_ + forward_.shards() : map.shards();
-  for (size_t i = 0; i <= setting; ++i) {
-    Lane& lane = *lanes_.emplace_back(std::make_unique<Lane>());
-    for (size_t thread = 0; thread < (i == setting ? 1 : threads); ++thread) {
-      threads_.emplace_back(
-          [&lane, worker = MakeWorker(config, map, app)] { Work(lane, *worker); });
-    }
+RemovalsTaken RepairService::Do(Connection& connection, const TakeRemovals& request) const {
+  return {.status = {}, .granted = TakeFromAllowance(connection, reverse_rows, request)};
+}
+
+MysqlRepairStore::MysqlRepairStore(const Config& config, const ShardMap& map, const LogSink& log,
+                                   size_t threads, const std::optional<AppTables>& app,
+                                   const AppHealth& app_health)
+    : own_(config, {}, log,
+           app ? RepairService{map, {}, "app." + app->reverse.table} : RepairService{map},
+           {.threads_per_shard = threads}) {
+  if (!app) return;
+  const auto of = [&](const EdgeTable& table, const HealthSink& health) {
+    return std::make_unique<Rows>(table.config, health, log, RepairService{ShardsOf(table), table},
+                                  PoolLimits{.threads_per_shard = threads, .probes = true});
+  };
+  app_forward_ = of(app->forward, app_health.forward);
+  app_reverse_ = of(app->reverse, app_health.reverse);
+}
+
+void MysqlRepairStore::ReadNext(Reading reading) {
+  Rows& rows = reading.reverse.empty() ? reverse() : forward();
+  ReadRows half{0, reading.reverse.empty(), reading.request.edges};
+  {
+    const std::lock_guard lock(mutex_);
+    half.id = ++last_id_;
+    readings_.emplace(half.id, std::move(reading));
   }
+  rows.Submit(std::move(half), *this);
 }
 
-MysqlRepairStore::~MysqlRepairStore() {
-  for (const auto& lane : lanes_) {
-    const std::lock_guard lock(lane->mutex);
-    lane->stopping = true;
-    lane->changed.notify_all();
+void MysqlRepairStore::Push(RowsRead read) {
+  std::unique_lock lock(mutex_);
+  Reading reading = TakeAnswered(readings_, read.id);
+  lock.unlock();
+  if (read.status.done() && reading.reverse.empty()) {
+    reading.reverse = std::move(read.rows);
+    return ReadNext(std::move(reading));
   }
-  for (auto& thread : threads_) thread.join();
-}
-
-void MysqlRepairStore::Serve(ReadEdges request, ReplyTo<EdgesRead> to) {
-  const EdgeKey first = request.edges.front();
-  const size_t forward = OfForward(first.src);
-  Add(OfReverse(reverse_.ShardOf(first.dst)),
-      [this, request = std::move(request), to, forward](RepairWorker& worker) {
-        EdgesRead reply{request.id, {}};
-        worker.ReadReverse(request, reply);
-        if (!reply.rows.front().status.done()) return to(std::move(reply));
-        Add(forward, [request, to, reply](RepairWorker& next) {
-          EdgesRead whole = reply;
-          next.ReadForward(request, whole);
-          to(std::move(whole));
-        });
-      });
-}
-
-void MysqlRepairStore::Add(size_t number, Task task) {
-  Lane& lane = *lanes_[number];
-  const std::lock_guard lock(lane.mutex);
-  lane.waiting.push_back(std::move(task));
-  lane.changed.notify_one();
-}
-
-void MysqlRepairStore::Work(Lane& lane, RepairWorker& worker) {
-  while (true) {
-    std::unique_lock lock(lane.mutex);
-    lane.changed.wait(lock, [&lane] { return lane.stopping || !lane.waiting.empty(); });
-    if (lane.stopping) return;
-    const Task task = std::move(lane.waiting.front());
-    lane.waiting.pop_front();
-    lock.unlock();
-    task(worker);
+  EdgesRead reply{reading.request.id, std::move(read.status), {}};
+  for (size_t i = 0; i < read.rows.size(); ++i) {
+    reply.rows.push_back({reading.reverse[i], read.rows[i]});
   }
+  reading.to(std::move(reply));
 }
 
 }  // namespace fanline::mysql

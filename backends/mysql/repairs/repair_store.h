@@ -1,115 +1,110 @@
-// Serves a reconciler's requests about the two tables of edges, repair_log, removal_allowance and
-// its setting (fanline/ports/repair_store.h). Each shard has threads of its own, and so has the
-// setting: a shard that hangs, or on which somebody has locked a row, holds up what needs it and
-// nothing else. A read of both rows of edges goes from the threads of the one shard to those of the
-// other. A shard that is away holds a thread of its own for a connect timeout now and then; in
-// between its requests are answered kLater at once (shard_connections.h).
-//
-// Replies come from those threads. The destructor waits for requests being served; waiting ones are
-// not answered.
+// Serves a reconciler's requests about the two tables of edges, repair_log and removal_allowance
+// (fanline/ports/repair_store.h). Each shard has threads of its own (shard_port.h): a shard that
+// hangs, or on which somebody has locked a row, holds up what needs it and nothing else.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
-#include <functional>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "backends/mysql/repairs/app_edges.h"
-#include "backends/mysql/sql/config.h"
+#include "backends/mysql/sql/shard_port.h"
 #include "fanline/model/bucket.h"
 #include "fanline/ports/port.h"
-#include "fanline/ports/reconciler_mode.h"
 #include "fanline/ports/removal_allowance.h"
 #include "fanline/ports/repair_store.h"
 #include "fanline/ports/reverse_edges.h"
 
 namespace fanline::mysql {
 
-// Carries out the requests. A subclass does those about edges, in the tables it knows. This class
-// does the others, on Fanline's own shards. One thread at a time.
-class RepairWorker {
- public:
-  virtual ~RepairWorker() = default;
-
-  // The two halves of ReadEdges.
-  virtual void ReadReverse(const ReadEdges& request, EdgesRead& reply) = 0;
-  virtual void ReadForward(const ReadEdges& request, EdgesRead& reply) = 0;
-  virtual EdgesApplied Do(const ApplyEdges& request) = 0;
-  virtual EdgeAdopted Do(const AdoptEdge& request) = 0;
-  RepairLogged Do(const LogRepair& request);
-  RemovalsTaken Do(const TakeRemovals& request);
-  ReconcilerModeRead Do(const ReadReconcilerMode& request);
-  RepairsPurged Do(const PurgeRepairs& request);
-
- protected:
-  // `reverse_rows`: their name in removal_allowance.
-  RepairWorker(const Config& config, const ShardMap& map, std::string reverse_rows)
-      : connections_(config), map_(map), reverse_rows_(std::move(reverse_rows)) {}
-
-  ShardConnections connections_;
-  const ShardMap map_;
-
- private:
-  const std::string reverse_rows_;
+// One half of ReadEdges: the rows of one table on one shard.
+struct ReadRows {
+  using Reply = struct RowsRead;
+  uint64_t id = 0;
+  bool reverse = false;  // else the forward rows
+  std::vector<EdgeKey> edges;
+};
+struct RowsRead {
+  uint64_t id = 0;
+  Status status;
+  std::vector<EdgeState> rows;  // one per edge, in the request's order
 };
 
-class MysqlRepairStore final
-    : public ServesAll<MysqlRepairStore, ReadEdges, ApplyEdges, AdoptEdge, LogRepair, TakeRemovals,
-                       ReadReconcilerMode, PurgeRepairs> {
- public:
-  // `app`: edges are read and written there instead of in Fanline's own tables. repair_log, the
-  // setting and removal_allowance stay in Fanline's; the application's reverse shard N belongs to
-  // our shard N mod the number of ours. `threads`: of each shard.
-  MysqlRepairStore(const Config& config, const ShardMap& map, size_t threads = 2,
-                   const std::optional<AppTables>& app = std::nullopt);
-  ~MysqlRepairStore() override;
+// On Fanline's own shards, or on those of a table of an application.
+struct RepairService {
+  static constexpr const char* kName = "repairs";
+  static constexpr PoolLimits kLimits{.threads_per_shard = 2};
+  static constexpr bool kReopens = true;
 
-  void Serve(ReadEdges request, ReplyTo<EdgesRead> to);
-  template <class R>
-  void Serve(R request, ReplyTo<typename R::Reply> to) {
-    const size_t lane = LaneOf(request);
-    Add(lane, [request = std::move(request), to](RepairWorker& worker) {
-      typename R::Reply reply = worker.Do(request);
-      reply.id = request.id;
-      to(std::move(reply));
-    });
+  RowsRead Do(Connection& connection, const ReadRows& request) const;
+  EdgesApplied Do(Connection& connection, const ApplyEdges& request) const;
+  EdgeAdopted Do(Connection& connection, const AdoptEdge& request) const;
+  RepairLogged Do(Connection& connection, const LogRepair& request) const;
+  RemovalsTaken Do(Connection& connection, const TakeRemovals& request) const;
+
+  Shard ShardOf(const ReadRows& request) const {
+    const EdgeKey& first = request.edges.front();
+    return map.ShardOf(request.reverse ? first.dst : first.src);
   }
+  Shard ShardOf(const AdoptEdge& request) const { return map.ShardOf(request.edge.src); }
+  Shard ShardOf(const LogRepair& request) const { return map.ShardOf(request.edge.src); }
+  Shard ShardOf(const TakeRemovals& request) const { return request.shard % map.shards(); }
+
+  ShardMap map;
+  std::optional<EdgeTable> table = {};    // none: our own two
+  std::string reverse_rows = "follower";  // their name in removal_allowance
+};
+
+struct AppHealth {
+  HealthSink forward, reverse;
+};
+
+class MysqlRepairStore final : public ServesAll<MysqlRepairStore, ReadEdges, ApplyEdges, AdoptEdge,
+                                                LogRepair, TakeRemovals> {
+ public:
+  // `app`: edges are read and written there instead of in Fanline's own tables. repair_log and
+  // removal_allowance stay in Fanline's; the application's reverse shard N belongs to our shard N
+  // mod the number of ours. Its shards are probed, so that one that is away shows even while
+  // nothing is checked. `threads`: of each shard.
+  MysqlRepairStore(const Config& config, const ShardMap& map, const LogSink& log,
+                   size_t threads = RepairService::kLimits.threads_per_shard,
+                   const std::optional<AppTables>& app = std::nullopt,
+                   const AppHealth& app_health = {});
+
+  void Serve(ReadEdges request, ReplyTo<EdgesRead> to) { ReadNext({std::move(request), to, {}}); }
+  void Serve(ApplyEdges request, ReplyTo<EdgesApplied> to) {
+    reverse().Submit(std::move(request), to);
+  }
+  void Serve(const AdoptEdge& request, ReplyTo<EdgeAdopted> to) { forward().Submit(request, to); }
+  void Serve(LogRepair request, ReplyTo<RepairLogged> to) { own_.Submit(std::move(request), to); }
+  void Serve(const TakeRemovals& request, ReplyTo<RemovalsTaken> to) { own_.Submit(request, to); }
+
+  void Push(RowsRead read);  // for the ports
 
  private:
-  using Task = std::function<void(RepairWorker&)>;
+  using Rows = ShardPort<RepairService, ReadRows, ApplyEdges, AdoptEdge, LogRepair, TakeRemovals>;
 
-  // The tasks of a shard, or of the setting.
-  struct Lane {
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::deque<Task> waiting;  // guarded by mutex, like stopping
-    bool stopping = false;
+  struct Reading {
+    ReadEdges request;
+    ReplyTo<EdgesRead> to;
+    std::vector<EdgeState> reverse;  // empty: they are read first
   };
 
-  // Fanline's own shards come first, then an application's with reverse rows and those with forward
-  // rows, and last the setting. Without an application Fanline's own are all of these.
-  size_t OfReverse(Shard shard) const { return reverse_lane_ + shard; }
-  size_t OfForward(UserId src) const { return forward_lane_ + forward_.ShardOf(src); }
-  size_t LaneOf(const ApplyEdges& request) const { return OfReverse(request.shard); }
-  size_t LaneOf(const AdoptEdge& request) const { return OfForward(request.edge.src); }
-  size_t LaneOf(const LogRepair& request) const { return map_.ShardOf(request.edge.src); }
-  size_t LaneOf(const TakeRemovals& request) const { return request.shard % map_.shards(); }
-  size_t LaneOf(const PurgeRepairs& request) const { return request.shard; }
-  size_t LaneOf(const ReadReconcilerMode&) const { return lanes_.size() - 1; }
+  Rows& reverse() { return app_reverse_ ? *app_reverse_ : own_; }
+  Rows& forward() { return app_forward_ ? *app_forward_ : own_; }
+  void ReadNext(Reading reading);
 
-  void Add(size_t lane, Task task);
-  static void Work(Lane& lane, RepairWorker& worker);
-
-  const ShardMap map_, reverse_, forward_;
-  const size_t reverse_lane_, forward_lane_;
-  std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  uint64_t last_id_ = 0;                  // guarded by mutex_, like readings_
+  std::map<uint64_t, Reading> readings_;  // by the id of the half under way
+  Rows own_;
+  std::unique_ptr<Rows> app_forward_;
+  std::unique_ptr<Rows> app_reverse_;  // last: its threads submit to the one above
 };
 
 }  // namespace fanline::mysql

@@ -124,6 +124,15 @@ Connection::~Connection() { Close(); }
 
 void Connection::Open() {
   Close();
+  try {
+    Connect();
+  } catch (const MysqlError&) {
+    Close();
+    throw;
+  }
+}
+
+void Connection::Connect() {
   RegisterThread();
   Translated([&] {
     auto options = OptionsOf(config_, config_.shards[shard_], options_);

@@ -78,7 +78,9 @@ class Connection {
   // Tells servers apart: of the one that Open found.
   uint64_t server() const { return server_; }
   bool is_open() const { return connection_ != nullptr; }
-  void Open();  // closes what was open; refuses a read-only server; throws
+  // Closes what was open. Refuses a read-only server. Throws, and is closed then: a session with
+  // only part of its settings is of no use.
+  void Open();
   void Close() noexcept;
 
   // Call before each use. Asks the server whether it is still the primary, at the first use and
@@ -107,6 +109,7 @@ class Connection {
   void Call(const std::string& sql, const std::function<void(const Row&)>& each);
 
  private:
+  void Connect();
   void CallOnce(const std::string& sql, const std::function<void(const Row&)>& each);
   void RetryDeadlocks(const std::function<void()>& attempt);
   void TransactOnce(const std::function<bool()>& body);

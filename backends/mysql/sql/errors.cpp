@@ -1,9 +1,11 @@
 #include "backends/mysql/sql/errors.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "backends/mysql/sql/config.h"
@@ -11,9 +13,11 @@
 namespace fanline::mysql {
 namespace {
 
-// May mean that this program is newer than the tables.
+// May mean that this program is newer than the tables and procedures.
 constexpr int kNoSuchTable = 1146;
 constexpr int kNoSuchColumn = 1054;
+constexpr int kNoSuchProcedure = 1305;
+constexpr int kOtherParameters = 1318;  // of a procedure
 // If this table is missing, there is no installation yet: "Table 'feed.installation' doesn't
 // exist".
 constexpr std::string_view kFirstTable = ".installation'";
@@ -83,6 +87,8 @@ constexpr Entry kTable[] = {
 
     {kNoSuchTable, ErrorKind::kBusy, Cause::kSetting},
     {kNoSuchColumn, ErrorKind::kBusy, Cause::kSetting},
+    {kNoSuchProcedure, ErrorKind::kBusy, Cause::kSetting},
+    {kOtherParameters, ErrorKind::kBusy, Cause::kSetting},
     {1148, ErrorKind::kBusy, Cause::kSetting, kLocalFiles},  // no LOAD DATA LOCAL; also below
     {3948, ErrorKind::kBusy, Cause::kSetting, kLocalFiles},
     {4166, ErrorKind::kBusy, Cause::kSetting, kLocalFiles},
@@ -107,6 +113,11 @@ const Entry* Find(int code) {
   return nullptr;
 }
 
+bool IsMissing(int code) {
+  return code == kNoSuchTable || code == kNoSuchColumn || code == kNoSuchProcedure ||
+         code == kOtherParameters;
+}
+
 // "Can't connect to server on '127.0.0.1' (111)" -> "connection refused"
 std::string WhyAway(std::string_view text) {
   const size_t open = text.rfind('(');
@@ -125,6 +136,13 @@ std::string WhyAway(std::string_view text) {
 
 }  // namespace
 
+bool RefusesToConnect(int code) {
+  // Too many connections: of all, of this user twice. No access: with this login, from this host,
+  // from this host after many errors.
+  constexpr int kRefusals[] = {1040, 1203, 1226, 1045, 1130, 1129};
+  return std::find(std::begin(kRefusals), std::end(kRefusals), code) != std::end(kRefusals);
+}
+
 ErrorKind KindOf(int code) {
   const Entry* entry = Find(code);
   return entry == nullptr ? ErrorKind::kBusy : entry->kind;
@@ -132,7 +150,7 @@ ErrorKind KindOf(int code) {
 
 Status StatusOf(const MysqlError& error, Shard shard) {
   Status status = StatusOf(error, ResourceOf(shard));
-  if (error.code() == kNoSuchTable || error.code() == kNoSuchColumn) {
+  if (IsMissing(error.code())) {
     const bool bare = std::string_view(error.what()).find(kFirstTable) != std::string_view::npos;
     status.message += bare ? "; run feedctl init first" : "; feedctl migrate makes what is missing";
   }

@@ -26,6 +26,9 @@ enum class ErrorKind {
 // What a read-only server answers to a write, and what we answer to a read of truth there.
 inline constexpr int kReadOnly = 1290;
 
+// Whether a server answers so to who wants to connect. It says nothing about those connected.
+bool RefusesToConnect(int code);
+
 // Knows the server codes (1xxx, 4xxx) and client codes (2xxx) of MariaDB, and the few in which
 // MySQL 8 differs. 0: an error that the connector raised itself.
 ErrorKind KindOf(int code);

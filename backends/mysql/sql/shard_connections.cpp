@@ -1,7 +1,7 @@
 #include "backends/mysql/sql/shard_connections.h"
 
-#include "backends/mysql/sql/mono_now.h"
 #include "fanline/base/check.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::mysql {
 

@@ -4,9 +4,10 @@
 //
 // Every submitted job is served or failed exactly once, unless the pool is destroyed first. A shard
 // that is away makes nobody wait. It is away while none of its workers can connect, and while its
-// prober, if there is one, is not answered in time. Its jobs then fail `later` within Submit with
-// the reason, and the workers keep trying with back-off. The other shards' workers are not
-// affected. Jobs also fail `later`
+// prober, if there is one, gets no answer in time or finds a replica. A server that answers but
+// admits no further connection is away only if no worker has one. Jobs of a shard that is away fail
+// `later` within Submit with the reason, and the workers keep trying with back-off. The other
+// shards' workers are not affected. Jobs also fail `later`
 // - when the server is no longer the primary (Connection::CheckPrimary, before each batch);
 // - when their queue is full, when they are late, or when nobody waits for them (turn_queue.h),
 //   with Cause::kOverloaded and the expected wait. The pool notices it within Submit of this job or
@@ -32,9 +33,9 @@
 #include "backends/mysql/sql/config.h"
 #include "backends/mysql/sql/connection.h"
 #include "backends/mysql/sql/errors.h"
-#include "backends/mysql/sql/mono_now.h"
 #include "fanline/base/log_limiter.h"
 #include "fanline/base/log_sink.h"
+#include "fanline/base/mono_now.h"
 #include "fanline/base/turn.h"
 #include "fanline/base/turn_queue.h"
 
@@ -57,7 +58,8 @@ struct PoolLimits {
 template <typename Job, typename Owner>
 class ShardPool {
  public:
-  // `health` may be empty. Neither it nor `log` may call Submit.
+  // `health` may be empty, and may take its time: only workers that connect wait for it. It is told
+  // the states of a shard in their order. Neither it nor `log` may call Submit.
   ShardPool(Config config, const PoolLimits& limits, Owner& owner, HealthSink health, LogSink log)
       : config_(std::move(config)),
         impatient_(Impatient(config_)),
@@ -161,8 +163,7 @@ class ShardPool {
   [[nodiscard]] Status Failed(const Connection& connection, const MysqlError& error) {
     const Shard shard = connection.shard();
     Status status = StatusOf(error, config_, shard);
-    const std::string key = ResourceOf(shard) + " " + std::to_string(error.code());
-    log_.Log(LogLevel::kWarn, key, LineOf(shard, status.message));
+    LogFailure(shard, error.code(), status.message);
     return status;
   }
 
@@ -177,6 +178,7 @@ class ShardPool {
   struct ShardState {
     explicit ShardState(Queue jobs) : queue(std::move(jobs)) {}
 
+    std::mutex telling;  // held while the health sink is told; taken before the other
     std::mutex mutex;
     std::condition_variable changed;  // for connected workers
     std::condition_variable retry;    // for those who wait for the next attempt
@@ -186,7 +188,7 @@ class ShardPool {
     std::optional<Status> unreachable;  // why; none is connected, and the last attempt failed
     std::optional<Status> silent;       // why the prober was not answered
     std::optional<Status> away;         // one of the two
-    bool told = false;                  // the health sink knows of `away`
+    bool told = false;                  // the health sink was told of a state
   };
 
   void Work(Shard shard, ShardState& state) {
@@ -219,7 +221,6 @@ class ShardPool {
     try {
       connection.Open();
     } catch (const MysqlError& error) {
-      connection.Close();
       const Status why = AwayBy(error, connection.shard());
       Note(connection.shard(), state, [&] {
         if (state.connected == 0) state.unreachable = why;  // else a sibling still serves
@@ -247,17 +248,38 @@ class ShardPool {
     uint32_t attempts = 0;
     while (!stopping_) {
       std::optional<Status> silent;
+      bool refused = false;
       try {
-        connection.is_open() ? connection.RequirePrimary() : connection.Open();
+        AskWhetherItIsThere(connection);
         attempts = 0;
       } catch (const MysqlError& error) {
         connection.Close();
         ++attempts;
         silent = AwayBy(error, shard);
+        refused = RefusesToConnect(error.code());
+        if (refused) LogFailure(shard, error.code(), silent->message);
       }
-      Note(shard, state, [&] { state.silent = silent; });
+      Note(shard, state,
+           [&] { state.silent = refused && state.connected > 0 ? std::nullopt : silent; });
       Wait(state, silent ? impatient_.reopen.Delay(attempts, random()) : config_.primary_check);
     }
+  }
+
+  // A connection that fails at once may have been killed alone. Only a new one tells whether the
+  // server is there.
+  static void AskWhetherItIsThere(Connection& connection) {
+    const Time begin = MonoNow();
+    try {
+      if (connection.is_open()) return connection.RequirePrimary();
+    } catch (const MysqlError&) {
+      if (MonoNow() - begin >= kSoon) throw;
+    }
+    connection.Open();
+  }
+
+  void LogFailure(Shard shard, int code, const std::string& message) {
+    const std::string key = ResourceOf(shard) + " " + std::to_string(code);
+    log_.Log(LogLevel::kWarn, key, LineOf(shard, message));
   }
 
   static Config Impatient(Config config) {
@@ -276,32 +298,34 @@ class ShardPool {
   // `change` has one of the two reasons. Fails the jobs that wait if the shard is away.
   template <class Change>
   void Note(Shard shard, ShardState& state, const Change& change) {
+    const std::lock_guard in_order(state.telling);
     std::vector<Job> abandoned;
     std::optional<Status> away;
+    bool is_news = false;
     {
       const std::lock_guard lock(state.mutex);
       change();
       away = state.silent ? state.silent : state.unreachable;
       if (!away && limits_.threads_per_shard > 0 && state.connected == 0) return;  // not known yet
-      Tell(shard, state, away);
+      is_news = SetAway(shard, state, away);
       if (away) abandoned = state.queue.Clear();
     }
+    if (is_news && health_) health_(shard, away.value_or(Status::Done()));
     if (away) FailAll(abandoned, *away);
   }
 
-  // Under the mutex, so that the states are reported in their order.
-  void Tell(Shard shard, ShardState& state, const std::optional<Status>& away) {
+  // Returns whether the health sink does not know that yet. Under the mutex.
+  bool SetAway(Shard shard, ShardState& state, const std::optional<Status>& away) {
     const std::optional<Status> before = std::exchange(state.away, away);
     const bool known = std::exchange(state.told, true);
     if (away) {
       const std::string line = LineOf(shard, away->message);
       before ? log_.Log(LogLevel::kWarn, line, line) : log_.Log(LogLevel::kWarn, line);
-      if (before && before->message == away->message) return;
-    } else {
-      if (known && !before) return;
-      log_.Log(LogLevel::kInfo, LineOf(shard, "connected"));
+      return !before || before->message != away->message;
     }
-    if (health_) health_(shard, away.value_or(Status::Done()));
+    if (known && !before) return false;
+    log_.Log(LogLevel::kInfo, LineOf(shard, "connected"));
+    return true;
   }
 
   void Wait(ShardState& state, Duration delay) {

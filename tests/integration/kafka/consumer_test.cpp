@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/kafka/mono_now.h"
+#include "fanline/base/mono_now.h"
 #include "tests/adapters/kafka/member.h"
 #include "tests/adapters/kafka/raw_log.h"
 #include "tests/integration/kafka/real_broker.h"

@@ -257,6 +257,23 @@ TEST_F(HandlerTest, AShardThatHasTooMuchToDoSaysWhenToComeBackAndIsNoFailure) {
   EXPECT_THAT(w_.metrics.failed, IsEmpty());
 }
 
+// It may still read: who closed only their side does.
+TEST_F(HandlerTest, WhoLeavesBeforeTheirTurnIsToldSoAndIsNoSignOfOverload) {
+  w_.relations.fail = Status::Later("mysql_0", "nobody waits for it any more");
+  w_.relations.fail.cause = Cause::kOverloaded;
+  const auto code_for = [&](bool there) {
+    Request request = RequestOf("GET /v1/users/5/counts");
+    request.alive = std::make_shared<std::atomic<bool>>(there);
+    std::string code;
+    w_.handler->Serve(request,
+                      [&](const Response& response) { code = json::parse(response.body)["code"]; });
+    return code;
+  };
+  EXPECT_EQ(code_for(false), "request_timeout");
+  EXPECT_EQ(code_for(true), "overloaded");
+  EXPECT_THAT(w_.metrics.answered, ElementsAre("getCounts 408", "getCounts 503"));
+}
+
 TEST_F(HandlerTest, ARequestHasItsClassItsTimeAndItsClient) {
   Request request = RequestOf("PUT /v1/users/5/following/7");
   const auto client = std::make_shared<std::atomic<bool>>(true);

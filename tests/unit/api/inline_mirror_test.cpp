@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/operations/call.h"
+
 namespace fanline::api {
 namespace {
 
@@ -13,8 +15,13 @@ using ::testing::IsEmpty;
 // Keeps what is asked; a test replies by hand.
 template <class R>
 struct Kept : Serves<R> {
-  void Submit(R request, ReplyTo<typename R::Reply>) override { asked.push_back(request); }
+  void Submit(R request, ReplyTo<typename R::Reply> to) override { SubmitInTurn(request, to, {}); }
+  void SubmitInTurn(R request, ReplyTo<typename R::Reply>, Turn turn) override {
+    asked.push_back(request);
+    turns.push_back(turn);
+  }
   std::vector<R> asked;
+  std::vector<Turn> turns;
 };
 
 struct CountingResults : Metrics {
@@ -119,6 +126,14 @@ TEST_F(InlineMirrorTest, AsksForTheModeOnceASecondAndNotAgainBeforeTheAnswer) {
   SetMode(MirrorMode::kSync);
   mirror_.Step(now_ + 2s);
   EXPECT_EQ(modes_.asked.size(), 2u);
+}
+
+// Users' changes must not wait behind it.
+TEST_F(InlineMirrorTest, AsksForTheModeAmongLookupsAndNotForLong) {
+  mirror_.Step(now_);
+  ASSERT_EQ(modes_.turns.size(), 1u);
+  EXPECT_EQ(modes_.turns[0].work_class, static_cast<size_t>(Work::kLookups));
+  EXPECT_EQ(modes_.turns[0].until, now_ + 500ms);
 }
 
 TEST_F(InlineMirrorTest, KeepsTheModeWhileTheShardIsAway) {

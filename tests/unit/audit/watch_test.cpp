@@ -277,7 +277,7 @@ TEST_F(WatchTest, OneThatIsBeingRebuiltIsNotJudgedAndStaysWhatItWas) {
   EXPECT_GT(metrics_.misses, 0);
 }
 
-// Of whom only the index and the length are compared.
+// A reader for whom only the index and the length are compared.
 TEST_F(WatchTest, WhoFollowsMoreThanCanBeReadIsWrongWhileTheIndexIs) {
   hyper_ = {ann_, bob_};
   differences_[ann_] = {{.reader = ann_, .kind = Kind::kNotIndexed}};

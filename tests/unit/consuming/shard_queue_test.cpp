@@ -200,5 +200,20 @@ TEST(ShardQueue, EachJobEndsOnceInAnySchedule) {
   }
 }
 
+TEST(ShardQueue, AKeyWithoutJobsIsLockedNoMore) {
+  ShardQueue queue(kLimits);
+  for (uint64_t key = 1; key <= 3; ++key) {
+    queue.Push({key, key});
+    queue.Locked(queue.Take(kNow).value(), kNow, 1);
+  }
+  const Time later = kNow + std::chrono::hours(1);
+  const Batch dropped = queue.Take(later).value();
+  ASSERT_TRUE(dropped.locked);
+  queue.Drop(dropped);
+  queue.Forget([](uint64_t) { return true; });
+  for (uint64_t key = 1; key <= 3; ++key) queue.Push({key + 10, key});
+  EXPECT_EQ(IdsOf(queue.Take(later).value()), (std::vector<uint64_t>{11, 12, 13}));
+}
+
 }  // namespace
 }  // namespace fanline

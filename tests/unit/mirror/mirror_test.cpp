@@ -6,7 +6,6 @@
 
 #include <functional>
 
-#include "mirror/member.h"
 #include "tests/unit/mirror/world.h"
 
 namespace fanline::mirror {
@@ -107,7 +106,7 @@ TEST(Mirror, Msg1ThenReverseRowThenHintThenMsg2ThenMark) {
   EXPECT_THAT(w.log, SizeIs(2)) << "once";
 }
 
-// A crash may have lost the hint of before.
+// A crash may have lost the earlier hint.
 TEST(Mirror, AStaleChangeIsHintedAndAnsweredAgain) {
   MirrorWorld w;
   const Edge edge = w.store.Change(w.ann, w.bob, true);
@@ -437,6 +436,22 @@ TEST(Mirror, ARowThatSomebodyElseHasDoneMeanwhileIsDropped) {
   EXPECT_TRUE(w.mirror->drained());
 }
 
+// Or hints that take longer than a row stays fresh would be appended for ever.
+TEST(Mirror, AHintThatWasAcknowledgedLateIsNotAppendedAgain) {
+  MirrorWorld w;
+  w.store.Change(w.ann, w.bob, true);
+  w.Read();
+  w.Go<AppendRelations>();
+  w.Go<ApplyEdges>();
+  w.Pass(w.limits.fresh_for + seconds(5));
+  w.Go<AppendHints>();
+  w.Go<AskPending>();
+  EXPECT_FALSE(w.Waits<ApplyEdges>());
+  EXPECT_TRUE(w.Waits<AppendRelations>()) << "msg2";
+  w.Turns(3);
+  EXPECT_THAT(w.Pending(), IsEmpty());
+}
+
 // A failover lost the row, and its id is another row's now.
 TEST(Mirror, ARowWhoseIdIsAnothersNowIsDropped) {
   OldWorld w;
@@ -623,7 +638,7 @@ TEST(Mirror, AReplyToAnEarlierAssignmentDoesNotCountForAFriendshipTakenAnew) {
       if (one != nullptr && one->id == change.id) return w.AnswerAt(at, fate), w.Step();
     }
   };
-  answer(asked[0], Fate::kDone);  // one edge, of before and of now
+  answer(asked[0], Fate::kDone);  // one edge, asked for before and now
   answer(asked[2], Fate::kDone);
   EXPECT_FALSE(w.Waits<MarkDone>()) << "the other edge was never written";
   answer(asked[1], Fate::kLater);
@@ -669,26 +684,6 @@ TEST(Mirror, PurgesWhatIsDoneAndOldHoweverOftenItsPartitionMoves) {
   }
   EXPECT_GE(purges, 2u);
   EXPECT_EQ(w.store.Do(PurgeDone{0, 0, seconds(0), 10}).deleted, 0u) << "it was still there";
-}
-
-TEST(Member, APartitionIsTheConsumersAndItsShardTheMirrors) {
-  World w;
-  w.Start();
-  Member member(*w.event_consumer, *w.mirror);
-  std::vector<MemberInput> inputs;
-  inputs.emplace_back(PartitionRevoked{0});
-  inputs.emplace_back(PartitionRevoked{1});
-  (void)member.Step(inputs, w.now);
-  w.requests.clear();
-  w.Pass(seconds(1));
-  (void)member.Step({}, w.now);
-  EXPECT_THAT(w.Of<ReadPending>(), IsEmpty());
-  inputs.assign(1, MemberInput(PartitionAssigned{0, 5, 0}));
-  const Progress progress = member.Step(inputs, w.now);
-  EXPECT_THAT(w.Of<ReadPending>(), SizeIs(1));
-  ASSERT_THAT(progress.orders.seek, SizeIs(1));
-  EXPECT_EQ(progress.orders.seek[0].offset, 5);
-  EXPECT_TRUE(progress.next_timer);
 }
 
 }  // namespace

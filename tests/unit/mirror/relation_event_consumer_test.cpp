@@ -388,5 +388,23 @@ TEST(RelationEventConsumer, DrainsWhatItStarted) {
   EXPECT_EQ(w.event_committed, 1);
 }
 
+TEST(RelationEventConsumer, TellsTheMirrorOfPartitionsThatComeAndGo) {
+  World w;
+  fakes::Inbox<MirrorInput> told;
+  RelationEventConsumer consumer({.forward = {w.of_events, w.event_inbox},
+                                  .reverse = {w.of_events, w.event_inbox},
+                                  .modes = {w.of_events, w.event_inbox},
+                                  .dead_letters = {w.of_events, w.event_inbox},
+                                  .metrics = *w.metrics,
+                                  .assigned = told,
+                                  .revoked = told},
+                                 {w.shards, 1}, w.limits);
+  std::vector<RelationEventInput> inputs{PartitionAssigned{1, 5, 0}, PartitionRevoked{1}};
+  (void)consumer.Step(inputs, w.now);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(std::get<PartitionAssigned>(told[0]).partition, 1);
+  EXPECT_EQ(std::get<PartitionRevoked>(told[1]).partition, 1);
+}
+
 }  // namespace
 }  // namespace fanline::mirror

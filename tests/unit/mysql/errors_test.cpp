@@ -31,8 +31,8 @@ TEST(ErrorTable, OnlyDataIsNeverAndAllElseNamesTheShard) {
 }
 
 // The tables of an installation may be older than the program.
-TEST(ErrorTable, AMissingTableOrColumnSaysWhatToType) {
-  for (const int code : {1146, 1054}) {
+TEST(ErrorTable, AMissingTableColumnOrProcedureSaysWhatToType) {
+  for (const int code : {1146, 1054, 1305, 1318}) {
     EXPECT_THAT(StatusOf(MysqlError(code, "Table 'f.range_start' doesn't exist"), 0).message,
                 ::testing::EndsWith("; feedctl migrate makes what is missing"));
     EXPECT_THAT(StatusOf(MysqlError(code, "Table 'f.installation' doesn't exist"), 0).message,
@@ -40,6 +40,15 @@ TEST(ErrorTable, AMissingTableOrColumnSaysWhatToType) {
   }
   EXPECT_THAT(StatusOf(MysqlError(1205, "text"), 0).message,
               ::testing::Not(::testing::HasSubstr("feedctl")));
+}
+
+TEST(ErrorTable, AServerThatAdmitsNoFurtherConnectionIsNotAway) {
+  for (const int code : {1040, 1203, 1226, 1045, 1129, 1130}) {
+    EXPECT_TRUE(RefusesToConnect(code)) << code;
+  }
+  for (const int code : {0, 2002, 2003, 2006, 2013, 1053, 1290, 1049}) {
+    EXPECT_FALSE(RefusesToConnect(code)) << code;
+  }
 }
 
 TEST(ErrorTable, SaysWhyAndWhatToDo) {
@@ -52,7 +61,7 @@ TEST(ErrorTable, SaysWhyAndWhatToDo) {
             "MariaDB error 2002: no connection");
   EXPECT_EQ(away.cause, Cause::kAway);
   EXPECT_STREQ(away.advice, "start it or set --mysql-shards / FANLINE_MYSQL_SHARDS");
-  for (const int code : {1044, 1045, 1049, 1146, 1054, 1148, 3948, 4166, 2026}) {
+  for (const int code : {1044, 1045, 1049, 1146, 1054, 1305, 1318, 1148, 3948, 4166, 2026}) {
     EXPECT_EQ(of(code).cause, Cause::kSetting) << code;
   }
   EXPECT_STREQ(of(4166).advice, "start the shards with --local-infile=ON");

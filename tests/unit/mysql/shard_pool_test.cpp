@@ -45,5 +45,30 @@ TEST(ShardPool, AProberFindsThatAShardIsAway) {
   ExpectToldWhyAtOnce({.threads_per_shard = 0, .probes = true});
 }
 
+// The API's answers everything that waits for the shard.
+TEST(ShardPool, ASinkThatTakesItsTimeHoldsUpNobodyWhoAsks) {
+  Config config;
+  config.shards = {{"127.0.0.1", 1, "nobody listens"}};
+  Asker asker;
+  std::promise<void> told, go_on;
+  std::atomic<bool> held_up = false;
+  std::atomic<int> times = 0;
+  ShardPool<int, Asker> pool(
+      config, {}, asker,
+      [&](Shard, const Status&) {
+        if (++times > 1) return;
+        told.set_value();
+        held_up =
+            go_on.get_future().wait_for(std::chrono::seconds(10)) != std::future_status::ready;
+      },
+      [](LogLevel, const std::string&) {});
+  told.get_future().wait();
+  pool.Submit(0, 7);
+  EXPECT_EQ(pool.waiting(), 0u);
+  EXPECT_EQ(asker.failed.size(), 1u);
+  go_on.set_value();
+  EXPECT_FALSE(held_up);
+}
+
 }  // namespace
 }  // namespace fanline::mysql

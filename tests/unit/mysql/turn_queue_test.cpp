@@ -104,6 +104,18 @@ TEST_F(TurnQueueTest, WhatIsLateIsDroppedOnRequest) {
   EXPECT_EQ(queue_.waiting(), 1u);
 }
 
+TEST_F(TurnQueueTest, OneThatMayWaitForLongerKeepsNobodyBehindItWaiting) {
+  const auto client = std::make_shared<std::atomic<bool>>(false);
+  Push(1);
+  Push(2, {.until = now_ + 10ms});
+  Push(3, {.until = now_ + 20ms});
+  Push(4, {.alive = client});
+  now_ += 10ms;
+  queue_.DropLate(now_, &dropped_);
+  EXPECT_THAT(Dropped(), ElementsAre("2 late", "4 dead"));
+  EXPECT_THAT(Take(9), ElementsAre(1, 3));
+}
+
 TEST_F(TurnQueueTest, WhatNobodyWaitsForIsNotServedAndKeepsNoPlace) {
   const auto client = std::make_shared<std::atomic<bool>>(true);
   Push(1, {.alive = client});

@@ -240,6 +240,21 @@ TEST(Away, ANodeThatHangsTakesNoPlaceFromAnother) {
   EXPECT_EQ(w.Items(w.cid), std::vector<PostId>{kPost});
 }
 
+TEST(Away, TheNodesOfRangesThatWereRevokedTakeNoShare) {
+  Limits limits;
+  limits.units_in_flight = 4;
+  limits.whole_ways = 1;
+  TwoNodes w(limits);
+  w.inbox.emplace_back(PartitionRevoked{1});
+  w.Go();
+  for (uint64_t author = 3'000; author < 3'020; ++author) {
+    w.Publish(UserId{author}, PostId{author}, 1'000);
+    w.Give(0, Hint::OfPost(UserId{author}, PostId{author}));
+  }
+  w.Step();
+  EXPECT_EQ(w.metrics.held.units, 4u);
+}
+
 TEST(Away, ReadersWhoWaitForANodeThatHangsKeepNoOthersWaiting) {
   Limits limits;
   limits.waiting_readers = 3;

@@ -168,5 +168,25 @@ TEST(Pusher, GoesOnOnceAHintOfANewerVersionCanBeRead) {
   EXPECT_EQ(w.metrics.held.ranges_awaiting_upgrade, 0u);
 }
 
+TEST(Pusher, ADrainDoesNotWaitForAWalkThatFails) {
+  LoggedWorld w;
+  w.Assign(0);
+  w.Obey();
+  w.log.push_back("no hint at all");
+  w.Run(std::chrono::seconds(1));
+  w.pusher.StopTaking();
+  ASSERT_EQ(w.walks.size(), 1u);
+  for (auto& [at, walk] : std::exchange(w.walks, {})) {
+    RangeReset failed;
+    failed.id = walk.id;
+    failed.status = Status::Later("redis", "timed out");
+    w.inbox.emplace_back(failed);
+  }
+  w.Run(std::chrono::seconds(1));
+  EXPECT_TRUE(w.pusher.drained());
+  EXPECT_TRUE(w.walks.empty());
+  EXPECT_TRUE(w.letters.empty()) << "the next owner's";
+}
+
 }  // namespace
 }  // namespace fanline::pusher

@@ -452,7 +452,7 @@ TEST(Takeover, ClaimsThatWereCarriedOutAlthoughTheyFailedAreNoContest) {
   EXPECT_TRUE(w.metrics.contests.empty());
 }
 
-// MariaDB and Redis both lost what they knew of the range. A write of before that is still on its
+// MariaDB and Redis both lost what they knew of the range. An earlier write that is still on its
 // way would pass the fence of a lower epoch.
 TEST(Takeover, AnEpochIsNeverBelowThatOfBefore) {
   World w;

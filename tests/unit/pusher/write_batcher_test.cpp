@@ -185,5 +185,23 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
   }
 }
 
+// Two lanes that are taken apart: one contribution waits while the other is written.
+TEST(WriteBatcher, ContributionsThatAreAloneLeaveFurtherPagesEverySecondBatch) {
+  const Limits limits;
+  Batcher batcher(limits);
+  Contribution further{1, {}, {Post(10)}, {}};
+  further.further = true;
+  for (uint64_t i = 0; i < 5'000; ++i) further.readers.push_back(UserId{1'000 + i});
+  batcher.Add(further);
+  size_t written = 0;
+  for (uint64_t unit = 2; unit < 12; ++unit) {
+    batcher.Add({unit, {UserId{5}}, {Post(unit)}, {}, true});
+    if (unit < 4) continue;
+    std::vector<Share> shares;
+    written += batcher.Cut(&shares).writes.size() * (shares.front().unit == 1);
+  }
+  EXPECT_EQ(written, std::min<size_t>(5'000, 4 * limits.timelines_per_batch));
+}
+
 }  // namespace
 }  // namespace fanline::pusher

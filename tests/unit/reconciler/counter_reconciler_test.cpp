@@ -27,13 +27,15 @@ struct Told : Metrics {
   void Parked(const std::string&) override { ++parked; }
 };
 
-struct Asked : ServesAll<Asked, ReadMarked, RepairCounter, SweepCounters> {
+struct Asked : ServesAll<Asked, ReadMarked, RepairCounter, SweepCounters, PurgeRepairs> {
   std::vector<ReadMarked> reads;
   std::vector<RepairCounter> repairs;
   std::vector<SweepCounters> sweeps;
+  std::vector<PurgeRepairs> purges;
   void Serve(ReadMarked request, ReplyTo<MarkedRead>) { reads.push_back(request); }
   void Serve(RepairCounter request, ReplyTo<CounterRepaired>) { repairs.push_back(request); }
   void Serve(SweepCounters request, ReplyTo<CountersSwept>) { sweeps.push_back(request); }
+  void Serve(PurgeRepairs request, ReplyTo<RepairsPurged>) { purges.push_back(request); }
 };
 
 class CounterReconcilerTest : public ::testing::Test {
@@ -42,15 +44,19 @@ class CounterReconcilerTest : public ::testing::Test {
 
   void Step(std::vector<CounterInput> inputs = {}, Duration later = {}) {
     now_ += later;
-    next_ = counters_.Step(inputs, {now_, 0});
+    StepNow(std::move(inputs));
     while (sweeps_are_over_ && !store_.sweeps.empty()) AnswerSweep(0, 0, true);
   }
   // The first one waiting.
   void AnswerSweep(uint64_t users, uint64_t marked, bool over, Status status = Status::Done()) {
     const CountersSwept reply{store_.sweeps.at(0).id, std::move(status), users, marked, over};
     store_.sweeps.erase(store_.sweeps.begin());
-    std::vector<CounterInput> inputs{reply};
-    next_ = counters_.Step(inputs, {now_, 0});
+    StepNow({reply});
+  }
+  void AnswerPurge(uint64_t deleted, Status status = Status::Done()) {
+    const RepairsPurged reply{store_.purges.at(0).id, std::move(status), deleted};
+    store_.purges.erase(store_.purges.begin());
+    StepNow({reply});
   }
   // Answers the last poll of `shard`.
   void Marked(Shard shard, std::vector<UserCounter> counters) {
@@ -59,7 +65,12 @@ class CounterReconcilerTest : public ::testing::Test {
     }
   }
 
-  bool sweeps_are_over_ = true;
+  void StepNow(std::vector<CounterInput> inputs) {
+    next_ = counters_.Step(inputs, {now_, 0});
+    while (purges_are_over_ && !store_.purges.empty()) AnswerPurge(0);
+  }
+
+  bool sweeps_are_over_ = true, purges_are_over_ = true;
   Asked store_;
   Told told_;
   RepairGate gate_{{}, 2};
@@ -164,7 +175,7 @@ TEST_F(CounterReconcilerTest, AfterALongPageASweepRestsAsLongAsThePageTook) {
   Step({}, 4s);
   AnswerSweep(2, 0, false);
   Step({}, 3999ms);
-  for (int i = 0; i < 2; ++i) Marked(0, {});  // the poll of before, and the one that was due since
+  for (int i = 0; i < 2; ++i) Marked(0, {});  // the earlier poll, and the one that was due since
   EXPECT_THAT(store_.sweeps, SizeIs(1)) << "the other shard's";
   Step({}, 1ms);
   EXPECT_THAT(store_.sweeps, SizeIs(2));
@@ -200,6 +211,30 @@ TEST_F(CounterReconcilerTest, PausedNothingIsSweptAndInADryRunMarksAreAllThatIsW
   Marked(0, {ann_});
   EXPECT_THAT(store_.repairs, IsEmpty());
   EXPECT_FALSE(store_.sweeps.empty());
+}
+
+TEST_F(CounterReconcilerTest, AlsoPausedItPurgesTheRecordOfRepairsByAgeAndGoesOnWhileThereIsMore) {
+  purges_are_over_ = false;
+  gate_.SetMode(ReconcilerMode::kPause);
+  Step();
+  Marked(0, {});
+  ASSERT_THAT(store_.purges, SizeIs(2));
+  EXPECT_EQ(store_.purges[0].keep, std::chrono::seconds(30 * 24h));
+  AnswerPurge(store_.purges[0].most);
+  ASSERT_THAT(store_.purges, SizeIs(2)) << "of the shard with more, at once";
+  EXPECT_EQ(store_.purges[1].shard, 0u);
+  AnswerPurge(0, Status::Later("mysql_1", "away"));
+  EXPECT_EQ(told_.parked, 1);
+  AnswerPurge(3);
+  EXPECT_THAT(store_.purges, IsEmpty());
+  Step({}, 30s);
+  Marked(0, {});
+  ASSERT_THAT(store_.purges, SizeIs(1)) << "the shard that was away";
+  EXPECT_EQ(store_.purges[0].shard, 1u);
+  AnswerPurge(0);
+  Step({}, 1h);
+  Marked(0, {});
+  EXPECT_THAT(store_.purges, SizeIs(2));
 }
 
 TEST_F(CounterReconcilerTest, ToldToLeaveItWaitsForWhatIsUnderWayAndAsksNoMore) {

@@ -4,11 +4,12 @@
 
 #include "backends/mysql/edges/forward_edges.h"
 #include "backends/mysql/installation/installation.h"
-#include "backends/mysql/repairs/app_edges.h"
+#include "backends/mysql/repairs/repair_store.h"
 #include "tests/integration/mysql/blocking_edges.h"
 #include "tests/integration/mysql/demotable_primary.h"
 #include "tests/integration/mysql/friendships.h"
 #include "tests/integration/mysql/relation_shards.h"
+#include "tests/integration/replies.h"
 
 namespace fanline::mysql {
 namespace {
@@ -25,7 +26,7 @@ class DemotedRelations : public ::testing::Test {
 
   void MakeProceduresAs(const Config& config) {
     for (Shard shard = 0; shard < shards_.count(); ++shard) {
-      for (const char* each : {"change_edge", "follow_edge"}) {
+      for (const char* each : {"change_edge", "follow_new_edge"}) {
         shards_.on(shard).Execute(std::string("DROP PROCEDURE IF EXISTS ") + each);
       }
     }
@@ -143,14 +144,9 @@ TEST_F(DemotedRelations, NobodyIsToldThatAFriendshipForbidsIt) {
 }
 
 TEST_F(DemotedRelations, RowsOfAnApplicationAreNotJudged) {
-  AppEdges edges({{config_, "following"}, {config_, "follower"}});
-  const EdgeKey asked{ann_, bob_};
-  const auto read = [&] {
-    std::vector<RowsOfEdge> rows;
-    edges.ReadReverse({&asked, 1}, &rows);
-    edges.ReadForward({&asked, 1}, &rows);
-    return rows.at(0).status;
-  };
+  MysqlRepairStore store(config_, shards_.map(), kNoLog, 1,
+                         AppTables{{config_, "following"}, {config_, "follower"}});
+  const auto read = [&] { return Ask(store, ReadEdges{0, {{ann_, bob_}}}).status; };
   for (int use = 0; use < 2; ++use) ASSERT_TRUE(read().done());
   SetReadOnly("ON");
   ExpectLater(read());

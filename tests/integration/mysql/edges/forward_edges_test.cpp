@@ -110,6 +110,41 @@ TEST_F(ForwardEdgesTest, ACounterThatGoesBelowZeroIsMarkedAndNotClamped) {
   EXPECT_FALSE(Follow(kNow + 2).below_zero);
 }
 
+// As a procedure of another version might.
+TEST_F(ForwardEdgesTest, AFollowWhoseProcedureAnswersSomethingIsMadeByTheOther) {
+  shards_.of(ann_).Execute(
+      "CREATE OR REPLACE PROCEDURE follow_new_edge(a BIGINT, b BIGINT, c BIGINT, d BIGINT, e "
+      "BIGINT,"
+      " f BIGINT) SELECT 0");
+  const ForwardChanged changed = Follow();
+  EXPECT_TRUE(changed.changed);
+  EXPECT_EQ(changed.edge, (Edge{ann_, bob_, kNow, true, kNow / 1000}));
+  EXPECT_EQ(shards_.FollowingCount(ann_), 1);
+  EXPECT_EQ(shards_.PendingChanges(), 1);
+}
+
+TEST_F(ForwardEdgesTest, AFollowWithoutItsProcedureSaysWhatToType) {
+  shards_.of(ann_).Execute("DROP PROCEDURE follow_new_edge");
+  ForwardChanged changed;
+  const Status status = forward_.Change({ann_, bob_, true, kNow}, &changed);
+  EXPECT_TRUE(status.later());
+  EXPECT_THAT(status.message, ::testing::HasSubstr("error 1305"));
+  EXPECT_THAT(status.message, ::testing::EndsWith("; feedctl migrate makes what is missing"));
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM following"), 0);
+}
+
+// A procedure keeps the mode in which it was made.
+TEST_F(ForwardEdgesTest, TheLimitHoldsAlsoIfTheProcedureWasMadeInNoStrictMode) {
+  shards_.of(ann_).Execute("SET SESSION sql_mode = ''");
+  shards_.of(ann_).Execute(std::string(sql_schema::kFollowNewEdgeSql));
+  ForwardEdges forward(connections_, shards_.map(), 1);
+  ForwardChanged changed;
+  ASSERT_TRUE(forward.Change({ann_, bob_, true, kNow}, &changed).done());
+  (void)forward.Change({ann_, UserId{100}, true, kNow}, &changed);
+  EXPECT_TRUE(changed.over_limit);
+  EXPECT_EQ(shards_.FollowingCount(ann_), 1);
+}
+
 // The unknown outcome: the server commits, and the connection is gone before it says so. A sleeping
 // trigger would hold the answer back but also the commit, so the procedure is wrapped: what is
 // called commits as ever, then waits to be killed.
@@ -118,7 +153,7 @@ TEST_F(ForwardEdgesTest, AConnectionKilledAfterTheCommitIsLookedUp) {
                                 {bob_, ann_, false, kNow + 5, Origin::kApplication, 7}};
   ForwardChanged changed;
   ASSERT_TRUE(forward_.Change({bob_, ann_, false, kNow}, &changed).done());  // now it is connected
-  HoldBackAnswers(std::string(sql_schema::kFollowEdgeSql), "follow_edge", 6);
+  HoldBackAnswers(std::string(sql_schema::kFollowNewEdgeSql), "follow_new_edge", 6);
   for (const EdgeChange& change : changes) {
     std::thread killer([&] {
       while (!KillOne(shards_.on(1), "DO SLEEP%held%")) {
@@ -320,7 +355,7 @@ TEST_F(ChangesOfAnHourTest, AreNotTakenByWhatIsSoAlreadyNorByOthersThanTheUser) 
   shards_.ExpectCountersMatchRows();
 }
 
-// follow_edge, change_edge and what is told of them know the same part of an hour.
+// follow_new_edge, change_edge and what is told of them know the same part of an hour.
 TEST_F(ChangesOfAnHourTest, DependOnHowManyMayBeFollowed) {
   UserId dst{100};
   for (const uint32_t most : {2u, 4'811u, 5'000u, 60'000u, 1'000'000u}) {

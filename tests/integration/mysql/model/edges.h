@@ -11,6 +11,7 @@
 #include "backends/mysql/edges/mirror_store.h"
 #include "backends/mysql/installation/settings.h"
 #include "backends/mysql/repairs/repair_store.h"
+#include "backends/mysql/sql/shard_connections.h"
 #include "tests/integration/mysql/friendships.h"
 #include "tests/integration/mysql/model/world.h"
 
@@ -25,7 +26,7 @@ struct Edges {
   MysqlForwardStore forward{config, HealthSink(), kNoLog, {map, kMostFollowed}};
   MysqlReverseStore reverse{config, HealthSink(), kNoLog};
   MysqlChangeStore log{config, HealthSink(), kNoLog};
-  MysqlRepairStore repairs{config, map, 1};
+  MysqlRepairStore repairs{config, map, kNoLog, 1};
   ShardConnections connections{config};
   Friendships friendships{config, map, kMostFollowed};
   std::vector<std::vector<LogRow>> seen{world.shards.count()};  // of log1, some of them gone
@@ -205,7 +206,7 @@ struct Edges {
       if (map.ShardOf(key.src) != map.ShardOf(first.src)) continue;
       if (map.ShardOf(key.dst) != map.ShardOf(first.dst)) continue;
       request.edges.push_back(key);
-      expected.push_back({{}, RowOf(fake.reverse(), key), RowOf(fake.forward(), key)});
+      expected.push_back({RowOf(fake.reverse(), key), RowOf(fake.forward(), key)});
     }
     EXPECT_EQ(Text(Ask(repairs, request).rows), Text(expected));
     return "rows of edges";

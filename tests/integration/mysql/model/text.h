@@ -99,9 +99,7 @@ struct Texts {  // each function finds all others
   static std::string Text(const EdgeAdopted& reply) {
     return Words(reply.status, reply.adopted, reply.edge);
   }
-  static std::string Text(const RowsOfEdge& rows) {
-    return Words(rows.status, rows.reverse, rows.forward);
-  }
+  static std::string Text(const RowsOfEdge& rows) { return Words(rows.reverse, rows.forward); }
   static std::string Text(const RangeOwned& owned) {
     return Words(owned.status, "epoch", owned.epoch, owned.crashes, owned.suspected, owned.refused);
   }

@@ -41,8 +41,8 @@ class FollowerPages : public ::testing::Test {
     authors_.push_back(author);
   }
 
-  FollowersPage Expected(const RangeLayout& layout, const PageQuery& query) {
-    FollowersPage page;
+  FollowerPage Expected(const RangeLayout& layout, const ReadFollowerPage& query) {
+    FollowerPage page;
     for (const UserId reader : model_[query.author]) {
       const FollowerCursor at{BucketOf(reader), reader};
       if (layout.RangeOf(at.bucket) != query.range) continue;
@@ -59,8 +59,8 @@ class FollowerPages : public ::testing::Test {
     return page;
   }
 
-  PageQuery RandomQuery(const RangeLayout& layout) {
-    PageQuery query;
+  ReadFollowerPage RandomQuery(const RangeLayout& layout) {
+    ReadFollowerPage query;
     query.author = authors_[seeded_.Below(authors_.size())];
     query.range = static_cast<Range>(seeded_.Below(layout.partitions()));
     query.limit = static_cast<uint32_t>(1 + seeded_.Below(seeded_.OneIn(2) ? 40 : 4000));
@@ -90,7 +90,7 @@ TEST_F(FollowerPages, MergedReadsEqualSingleReadsAlsoWhenStatementsAreCut) {
   for (const size_t rows : {1, 20, 300, 32'768}) {
     for (const uint32_t partitions : {1u, 4u, 16u, 128u}) {
       const RangeLayout layout(partitions);
-      std::vector<PageQuery> queries;
+      std::vector<ReadFollowerPage> queries;
       for (int i = 0; i < 60; ++i) queries.push_back(RandomQuery(layout));
       const auto pages =
           ReadFollowerPages(shards_.on(0), layout, queries, {.rows_per_statement = rows});
@@ -106,8 +106,8 @@ TEST_F(FollowerPages, MergedReadsEqualSingleReadsAlsoWhenStatementsAreCut) {
 
 TEST_F(FollowerPages, AnAuthorWhoExceedsAPageCostsOneWastedStatementNotOnePerRange) {
   const RangeLayout layout(16);
-  std::vector<PageQuery> queries;
-  for (Range range = 0; range < 16; ++range) queries.push_back({authors_[9], range, {}, 10});
+  std::vector<ReadFollowerPage> queries;
+  for (Range range = 0; range < 16; ++range) queries.push_back({0, range, authors_[9], {}, 10});
   const int64_t before = Reads();
   const auto pages = ReadFollowerPages(shards_.on(0), layout, queries, {.rows_per_statement = 100});
   for (const auto& page : pages) EXPECT_EQ(page.followers.size(), 10u);
@@ -119,9 +119,9 @@ TEST_F(FollowerPages, AnAuthorWhoExceedsAPageCostsOneWastedStatementNotOnePerRan
 TEST_F(FollowerPages, AnAuthorWhoExceedsAPageSharesNoStatementInAnyRange) {
   const RangeLayout layout(16);
   AddAuthor(200);
-  std::vector<PageQuery> queries;
-  for (Range range = 0; range < 16; range += 2) queries.push_back({authors_[9], range, {}, 10});
-  for (Range range = 0; range < 16; ++range) queries.push_back({authors_[10], range, {}, 100});
+  std::vector<ReadFollowerPage> queries;
+  for (Range range = 0; range < 16; range += 2) queries.push_back({0, range, authors_[9], {}, 10});
+  for (Range range = 0; range < 16; ++range) queries.push_back({0, range, authors_[10], {}, 100});
   const int64_t before = Reads();
   const auto pages = ReadFollowerPages(shards_.on(0), layout, queries, {.rows_per_statement = 100});
   for (size_t i = 0; i < queries.size(); ++i) {
@@ -134,10 +134,10 @@ TEST_F(FollowerPages, AnAuthorWhoExceedsAPageSharesNoStatementInAnyRange) {
 // Otherwise ranges that lag would cost more than those that do not, and lag the more for it.
 TEST_F(FollowerPages, RangesThatAreOutOfStepShareOneStatement) {
   const RangeLayout layout(16);
-  std::vector<PageQuery> queries;
+  std::vector<ReadFollowerPage> queries;
   for (size_t i = 0; i < 8; ++i) {
     for (Range range = 0; range < 16; ++range) {
-      if ((i + 3) * (range + 1u) % 5 < 3) queries.push_back({authors_[i], range, {}, 1000});
+      if ((i + 3) * (range + 1u) % 5 < 3) queries.push_back({0, range, authors_[i], {}, 1000});
     }
   }
   const auto selects = [&] {
@@ -157,7 +157,7 @@ TEST_F(FollowerPages, RangesThatAreOutOfStepShareOneStatement) {
 TEST_F(FollowerPages, AReaderWhoFollowsBetweenTwoPagesMovesNobodyElse) {
   const RangeLayout layout(1);
   const UserId author = authors_[8];
-  PageQuery query{author, 0, std::nullopt, 100};
+  ReadFollowerPage query{0, 0, author, std::nullopt, 100};
   std::vector<UserId> met;
   do {
     const auto page = ReadFollowerPages(shards_.on(0), layout, {query}).front();

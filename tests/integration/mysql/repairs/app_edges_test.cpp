@@ -19,20 +19,19 @@ class AppEdgesTest : public ::testing::Test {
   AppTables Tables() const {
     return {{shards_.config(), "following"}, {shards_.config(), "follower"}};
   }
-  static Status Check(const AppTables& tables) { return AppEdges(tables).CheckTables(); }
 
   Shards shards_;
 };
 
 TEST_F(AppEdgesTest, TablesThatAreThereAreInOrder) {
-  const Status status = Check(Tables());
+  const Status status = CheckAppTables(Tables());
   EXPECT_TRUE(status.done()) << status.message;
 }
 
 TEST_F(AppEdgesTest, ATableThatIsNotThereIsNamedWithItsOptionAndShard) {
   AppTables tables = Tables();
   tables.forward.table = "nope";
-  const Status status = Check(tables);
+  const Status status = CheckAppTables(tables);
   EXPECT_TRUE(status.never());
   EXPECT_THAT(status.message, AllOf(StartsWith("--forward-table: forward shard 0 ("),
                                     HasSubstr(".nope: MariaDB error 1146")));
@@ -41,7 +40,7 @@ TEST_F(AppEdgesTest, ATableThatIsNotThereIsNamedWithItsOptionAndShard) {
 TEST_F(AppEdgesTest, AColumnThatIsNotThereIsNamedWithItsOptionAndShard) {
   AppTables tables = Tables();
   tables.reverse.state = "nostate";
-  const Status status = Check(tables);
+  const Status status = CheckAppTables(tables);
   EXPECT_TRUE(status.never());
   EXPECT_THAT(status.message,
               AllOf(StartsWith("--edge-columns: reverse shard 0 ("),
@@ -51,11 +50,11 @@ TEST_F(AppEdgesTest, AColumnThatIsNotThereIsNamedWithItsOptionAndShard) {
 TEST_F(AppEdgesTest, AShardThatIsAwayIsWaitedForAndHidesNothingWrongBehindIt) {
   AppTables tables = Tables();
   tables.forward.config.shards[0].port = 1;  // nobody listens there
-  const Status away = Check(tables);
+  const Status away = CheckAppTables(tables);
   EXPECT_TRUE(away.later());
   EXPECT_THAT(away.message, StartsWith("forward shard 0: "));
   tables.reverse.table = "nope";
-  const Status wrong = Check(tables);
+  const Status wrong = CheckAppTables(tables);
   EXPECT_TRUE(wrong.never());
   EXPECT_THAT(wrong.message, StartsWith("--reverse-table: reverse shard 0 ("));
 }

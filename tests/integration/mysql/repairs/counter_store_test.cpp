@@ -115,7 +115,7 @@ TEST_F(CounterStoreTest, ASweepGoesOnWhereAnyoneLeftItAndBeginsAnewWhenItIsDue) 
   uint64_t users = 0, marked = 0;
   int pages = 0;
   for (bool over = false; !over && pages < 100; ++pages) {
-    const SweptPage swept = page();
+    const CountersSwept swept = page();
     users += swept.users;
     marked += swept.marked;
     over = swept.over;
@@ -123,7 +123,7 @@ TEST_F(CounterStoreTest, ASweepGoesOnWhereAnyoneLeftItAndBeginsAnewWhenItIsDue) 
   EXPECT_GT(pages, 5);
   EXPECT_EQ(users, static_cast<uint64_t>(kUsers));
   EXPECT_EQ(marked, kUsers - 1u) << "all but the one who follows one";
-  const SweptPage idle = page();
+  const CountersSwept idle = page();
   EXPECT_TRUE(idle.over);
   EXPECT_EQ(idle.users, 0u);
   shards_.on(0).Execute("UPDATE counter_sweep SET began = began - 3600000");

@@ -1,5 +1,5 @@
 // What a check reads and a repair writes, on two real shards.
-#include "backends/mysql/repairs/edge_repair.h"
+#include "backends/mysql/repairs/repair_store.h"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@
 #include "backends/mysql/sql/statements.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/integration/mysql/relations.h"
+#include "tests/integration/replies.h"
 #include "tests/unit/seeded.h"
 
 namespace fanline::mysql {
@@ -37,18 +38,17 @@ class EdgeRepairTest : public ::testing::Test {
     ASSERT_TRUE(log.MarkDone(shard, rows).done());
   }
   // Of ann's edge to bob, one version above what was read.
-  ForwardChanged Adopt(const EdgeState& read) {
+  EdgeAdopted Adopt(const EdgeState& read) {
     Edge edge = EdgeOf({ann_, bob_}, read);
     ++edge.ver;
-    ForwardChanged adopted;
-    const Status status = repair_.Adopt(edge, &adopted);
-    EXPECT_TRUE(status.done()) << status.message;
-    return adopted;
+    const EdgeAdopted reply = Ask(store_, AdoptEdge{0, edge});
+    EXPECT_TRUE(reply.status.done()) << reply.status.message;
+    return reply;
   }
   std::vector<RowsOfEdge> Read(const std::vector<EdgeKey>& edges) {
-    std::vector<RowsOfEdge> rows;
-    repair_.ReadReverseThenForward(edges, &rows);
-    return rows;
+    EdgesRead reply = Ask(store_, ReadEdges{0, edges});
+    EXPECT_TRUE(reply.status.done()) << reply.status.message;
+    return reply.rows;
   }
   // What a relay does with all that is pending.
   void RelayAll() {
@@ -70,7 +70,7 @@ class EdgeRepairTest : public ::testing::Test {
   RelationShards shards_;
   Relations relations_{shards_.config(), shards_.map()};
   ShardConnections connections_{shards_.config()};
-  EdgeRepair repair_{connections_, shards_.map()};
+  MysqlRepairStore store_{shards_.config(), shards_.map(), kNoLog};
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1),
                cid_ = shards_.UserOn(0, 2);
 };
@@ -79,7 +79,7 @@ TEST_F(EdgeRepairTest, TheLastRepairsOfAnEdgeAreReadNewestFirst) {
   Connection& shard = shards_.of(ann_);
   for (uint64_t ver = 1; ver <= 4; ++ver) {
     const UserId dst = ver == 3 ? cid_ : bob_;
-    shard.Execute(RepairSql({"pair", "it's", ann_, dst, "none", "follows", ver}));
+    shard.Execute(RepairSql({0, "pair", "it's", {ann_, dst}, "none", "follows", ver}));
   }
   const auto repairs = LastRepairs(shard, {ann_, bob_}, 100, 2);
   ASSERT_EQ(repairs.size(), 2u);
@@ -96,15 +96,12 @@ TEST_F(EdgeRepairTest, AShardThatIsAwayKeepsOnlyItsOwnEdgesUnread) {
   Follow(ann_, cid_);
   Config broken = shards_.config();
   broken.shards[1].port = 1;
-  ShardConnections connections(broken);
-  EdgeRepair repair(connections, shards_.map());
-  const std::vector<EdgeKey> edges = {{ann_, bob_}, {ann_, cid_}, {bob_, ann_}};
-  std::vector<RowsOfEdge> rows;
-  repair.ReadReverseThenForward(edges, &rows);
-  EXPECT_EQ(rows[0].status.resource, "mysql_1");
-  EXPECT_TRUE(rows[1].status.done());
-  EXPECT_EQ(rows[1].forward, rows[1].reverse);
-  EXPECT_EQ(rows[2].status.resource, "mysql_1");
+  MysqlRepairStore store(broken, shards_.map(), kNoLog);
+  EXPECT_EQ(Ask(store, ReadEdges{0, {{ann_, bob_}}}).status.resource, "mysql_1");
+  EXPECT_EQ(Ask(store, ReadEdges{0, {{bob_, ann_}}}).status.resource, "mysql_1");
+  const EdgesRead read = Ask(store, ReadEdges{0, {{ann_, cid_}}});
+  ASSERT_TRUE(read.status.done());
+  EXPECT_EQ(read.rows[0].forward, read.rows[0].reverse);
 }
 
 // While edges change and are applied, a reverse row is never seen ahead of its forward row.
@@ -148,10 +145,10 @@ TEST_F(EdgeRepairTest, AReverseRowThatIsAheadIsAdoptedOneVersionHigher) {
     shards_.of(ann_).Execute(loss);
     shards_.of(ann_).Execute("UPDATE user_rel SET following_cnt = 0");
     const EdgeState ahead = Read({{ann_, bob_}})[0].reverse;
-    const ForwardChanged adopted = Adopt(ahead);
-    EXPECT_TRUE(adopted.changed);
+    const EdgeAdopted adopted = Adopt(ahead);
+    EXPECT_TRUE(adopted.adopted);
     EXPECT_EQ(adopted.edge.ver, ahead.ver + 1);
-    EXPECT_FALSE(Adopt(ahead).changed);  // once is enough, also by another that read the same
+    EXPECT_FALSE(Adopt(ahead).adopted);  // once is enough, also by another that read the same
     EXPECT_EQ(shards_.PendingChanges(), 1);
     RelayAll();
     shards_.ExpectConsistent();
@@ -165,8 +162,8 @@ TEST_F(EdgeRepairTest, AnOrphanMayBeRemovedInsteadByATombstoneOnBothSides) {
   shards_.of(ann_).Execute("DELETE FROM user_rel");
   EdgeState orphan = Read({{ann_, bob_}})[0].reverse;
   orphan.live = false;
-  const ForwardChanged adopted = Adopt(orphan);
-  EXPECT_TRUE(adopted.changed);
+  const EdgeAdopted adopted = Adopt(orphan);
+  EXPECT_TRUE(adopted.adopted);
   EXPECT_EQ(adopted.edge.pos, orphan.pos);
   RelayAll();
   EXPECT_EQ(shards_.FansCount(bob_), 0);
@@ -180,7 +177,7 @@ TEST_F(EdgeRepairTest, EqualVersionsWithDifferentStatesAreWrittenAnewFromTheForw
   shards_.of(bob_).Execute("UPDATE user_fan SET fans_cnt = 0");
   const auto rows = Read({{ann_, bob_}})[0];
   ASSERT_EQ(rows.forward.ver, rows.reverse.ver);
-  EXPECT_TRUE(Adopt(rows.forward).changed);
+  EXPECT_TRUE(Adopt(rows.forward).adopted);
   RelayAll();
   EXPECT_EQ(shards_.FansCount(bob_), 1);
   shards_.ExpectConsistent();

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "backends/mysql/edges/mirror_store.h"
 #include "backends/mysql/installation/settings.h"
+#include "backends/mysql/repairs/counter_store.h"
+#include "backends/mysql/sql/shard_connections.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/integration/replies.h"
 
@@ -16,17 +19,19 @@ class RepairStoreTest : public ::testing::Test {
   typename R::Reply Ask(R request) {
     return fanline::Ask(store_, std::move(request));
   }
-  ReconcilerMode Mode() { return Ask(ReadReconcilerMode{}).mode; }
+  ReconcilerModeRead Settings() { return fanline::Ask(changes_, ReadReconcilerMode{}); }
 
   RelationShards shards_;
-  MysqlRepairStore store_{shards_.config(), shards_.map(), 2};
+  MysqlRepairStore store_{shards_.config(), shards_.map(), kNoLog};
+  MysqlChangeStore changes_{shards_.config(), {}, kNoLog};
+  MysqlCounterStore counters_{shards_.config(), {}, kNoLog, {shards_.map()}};
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
 };
 
 // Somebody has locked the row that the only thread of its shard waits for. A wait ends after two
 // seconds.
 TEST_F(RepairStoreTest, AShardThatHangsTakesNoThreadOfAnother) {
-  MysqlRepairStore store(shards_.config(), shards_.map(), 1);
+  MysqlRepairStore store(shards_.config(), shards_.map(), kNoLog, 1);
   const UserId cid = shards_.UserOn(0, 2);
   ASSERT_TRUE(Ask(ApplyEdges{0, 1, {{ann_, bob_, 300, true, 9}}}).status.done());
   shards_.on(1).Execute("START TRANSACTION");
@@ -34,7 +39,6 @@ TEST_F(RepairStoreTest, AShardThatHangsTakesNoThreadOfAnother) {
   Replies<EdgesApplied> slow;
   store.Submit(ApplyEdges{1, 1, {{ann_, bob_, 301, true, 9}}}, slow);
   EXPECT_TRUE(fanline::Ask(store, ApplyEdges{0, 0, {{bob_, cid, 300, true, 9}}}).status.done());
-  EXPECT_TRUE(fanline::Ask(store, ReadReconcilerMode{}).status.done());
   shards_.on(1).Execute("ROLLBACK");
   EXPECT_TRUE(slow.Await(1).status.done()) << "the others were answered after its wait was over";
 }
@@ -56,9 +60,8 @@ TEST_F(RepairStoreTest, RepairsArePurgedByAgeSoManyAtATime) {
   }
   shards_.on(0).Execute("UPDATE repair_log SET at = at - 3600000 WHERE ver < 4");
   const auto purge = [&](Shard shard, std::chrono::seconds keep) {
-    const RepairsPurged purged = Ask(PurgeRepairs{0, shard, keep, 2});
+    const RepairsPurged purged = fanline::Ask(counters_, PurgeRepairs{0, shard, keep, 2});
     EXPECT_TRUE(purged.status.done()) << purged.status.message;
-    EXPECT_EQ(purged.shard, shard);
     return purged.deleted;
   };
   EXPECT_EQ(purge(1, std::chrono::minutes(30)), 0u) << "the other shard";
@@ -71,7 +74,7 @@ TEST_F(RepairStoreTest, RepairsArePurgedByAgeSoManyAtATime) {
 
 // Two reconcilers of two threads each; a third one comes later.
 TEST_F(RepairStoreTest, RemovalsAreGrantedSoManyAMinuteToAllTogether) {
-  MysqlRepairStore other(shards_.config(), shards_.map(), 2);
+  MysqlRepairStore other(shards_.config(), shards_.map(), kNoLog);
   Replies<RemovalsTaken> replies;
   constexpr uint64_t kRequests = 40;
   for (uint64_t id = 1; id <= kRequests; ++id) {
@@ -102,7 +105,7 @@ TEST_F(RepairStoreTest, RemovalsAreGrantedSoManyAMinuteToAllTogether) {
 
 TEST_F(RepairStoreTest, AnApplicationsShardsHaveAnAllowanceOfTheirOwnOnOurs) {
   const AppTables tables{{shards_.config(), "follows"}, {shards_.config(), "followers"}};
-  MysqlRepairStore store(shards_.config(), shards_.map(), 1, tables);
+  MysqlRepairStore store(shards_.config(), shards_.map(), kNoLog, 1, tables);
   for (const Shard shard : {0u, 1u, 3u}) {
     const TakeRemovals request{.shard = shard, .wanted = 7, .per_minute = 10};
     EXPECT_EQ(fanline::Ask(store, request).granted, 7u);
@@ -123,7 +126,7 @@ TEST_F(RepairStoreTest, ComingBackToRunClosesTheBreakersAndNothingElseDoes) {
     const Status status = connections.Run(
         kSettingsShard, [&](Connection& connection) { SetReconcilerMode(connection, mode); });
     EXPECT_TRUE(status.done()) << status.message;
-    return Ask(ReadReconcilerMode{}).closings;
+    return Settings().closings;
   };
   EXPECT_EQ(closings_after(ReconcilerMode::kRun), 0u) << "it was so already";
   EXPECT_EQ(closings_after(ReconcilerMode::kDryRun), 0u);
@@ -143,7 +146,7 @@ TEST_F(RepairStoreTest, AnOperatorClosesABreakerWhateverBecameOfTheCountOfClosin
           kSettingsShard, [&](Connection& connection) { SetReconcilerMode(connection, mode); });
       EXPECT_TRUE(status.done()) << status.message;
     }
-    return Ask(ReadReconcilerMode{}).closings;
+    return Settings().closings;
   };
   // Of two removals, those granted to a reconciler that knows of `closings` closings.
   const auto take = [&](uint64_t closings, uint32_t per_minute) {
@@ -157,7 +160,7 @@ TEST_F(RepairStoreTest, AnOperatorClosesABreakerWhateverBecameOfTheCountOfClosin
     EXPECT_EQ(take(closed(), 1), 1u) << "it opens";
     shards_.on(1).Execute("UPDATE removal_allowance SET began = began - 60000");
     shards_.on(0).Execute(loss);
-    EXPECT_EQ(take(Ask(ReadReconcilerMode{}).closings, 100), 0u) << loss;
+    EXPECT_EQ(take(Settings().closings, 100), 0u) << loss;
     EXPECT_EQ(take(closed(), 100), 2u) << loss;
     shards_.on(1).Execute("UPDATE removal_allowance SET began = began - 60000");
   }
@@ -169,7 +172,7 @@ TEST_F(RepairStoreTest, AnOperatorClosesABreakerWhateverBecameOfTheCountOfClosin
 }
 
 TEST_F(RepairStoreTest, TheModeIsRunUntilSetAndPauseWhenNobodyKnowsIt) {
-  EXPECT_EQ(Mode(), ReconcilerMode::kRun);
+  EXPECT_EQ(Settings().mode, ReconcilerMode::kRun);
   ShardConnections connections(shards_.config());
   const auto on_shard_0 = [&](const std::function<void(Connection&)>& call) {
     const Status status = connections.Run(kSettingsShard, call);
@@ -177,12 +180,12 @@ TEST_F(RepairStoreTest, TheModeIsRunUntilSetAndPauseWhenNobodyKnowsIt) {
   };
   for (const auto mode : {ReconcilerMode::kDryRun, ReconcilerMode::kPause, ReconcilerMode::kRun}) {
     on_shard_0([&](Connection& connection) { SetReconcilerMode(connection, mode); });
-    EXPECT_EQ(Mode(), mode);
+    EXPECT_EQ(Settings().mode, mode);
   }
   on_shard_0([](Connection& connection) {
     connection.Execute("UPDATE setting SET value = 'sleep' WHERE name = 'reconciler'");
   });
-  EXPECT_EQ(Mode(), ReconcilerMode::kPause);
+  EXPECT_EQ(Settings().mode, ReconcilerMode::kPause);
 }
 
 }  // namespace

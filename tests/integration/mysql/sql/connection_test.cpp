@@ -73,6 +73,27 @@ TEST_F(ConnectionTest, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
   admin.Execute("DROP USER turning@127.0.0.1");
 }
 
+// So strict a server refuses a setting of the session that others cut to their limit.
+TEST_F(ConnectionTest, WhatOpensOnlyHalfwayIsClosed) {
+  const Config as_admin = AsAdmin(shards_.config());
+  Connection admin(as_admin, 0);
+  admin.Open();
+  std::string before;
+  admin.Query("SELECT @@global.sql_mode", [&](const Row& row) { before = row.Text(1); });
+  admin.Execute("SET GLOBAL sql_mode = 'STRICT_ALL_TABLES'");
+  Config config = shards_.config();
+  config.idle_transaction = std::chrono::hours(24 * 3650);
+  Connection connection(config, 0);
+  try {
+    connection.Open();
+    ADD_FAILURE() << "no transaction may be idle for ten years";
+  } catch (const MysqlError& error) {
+    EXPECT_NE(error.kind(), ErrorKind::kLost) << error.what();
+  }
+  EXPECT_FALSE(connection.is_open());
+  admin.Execute("SET GLOBAL sql_mode = '" + before + "'");
+}
+
 // The stack's shards speak no TLS, see stack/local_stack.py.
 TEST_F(ConnectionTest, AServerThatOffersNoTlsIsRefusedWhenItIsDemanded) {
   Config config = shards_.config();

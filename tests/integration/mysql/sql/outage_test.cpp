@@ -3,16 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 
 #include "backends/mysql/posts/post_store.h"
 #include "backends/mysql/posts/reader_truth.h"
 #include "backends/mysql/posts/truth.h"
 #include "backends/mysql/sql/shard_connections.h"
+#include "backends/mysql/sql/shard_port.h"
 #include "backends/mysql/sql/shard_probe.h"
 #include "tests/integration/mysql/demotable_primary.h"
 #include "tests/integration/mysql/shards.h"
 #include "tests/integration/replies.h"
+#include "tests/integration/soon.h"
 #include "tests/support/hanging_host.h"
 
 namespace fanline::mysql {
@@ -125,6 +128,104 @@ TEST_F(Outage, AFullQueueRefusesInsteadOfGrowing) {
   ExpectAway(replies_.Await(kRequests), "mysql_0");  // answered while the others still wait
   shards_.on(0).Execute("UNLOCK TABLES");
   ExpectDone(replies_.Await(1));
+}
+
+struct Ping {
+  using Reply = struct Pong;
+  uint64_t id = 0;
+  Shard shard = 0;
+};
+struct Pong {
+  uint64_t id = 0;
+  Status status;
+  std::string connection;
+};
+struct PingService {
+  static constexpr const char* kName = "ping";
+  static constexpr PoolLimits kLimits{.probes = true};
+  static Pong Do(Connection& connection, const Ping&) {
+    Pong pong;
+    connection.Query("SELECT CONNECTION_ID()",
+                     [&](const Row& row) { pong.connection = row.Text(1); });
+    return pong;
+  }
+};
+
+// One worker and one prober, whose account is the test's own.
+class Prober : public Outage {
+ protected:
+  Prober() {
+    admin_.Open();
+    admin_.Execute("CREATE OR REPLACE USER probed@127.0.0.1 IDENTIFIED BY 's3cret-1'");
+    admin_.Execute("GRANT SELECT ON " + as_admin_.shards[0].database + ".* TO probed@127.0.0.1");
+    config_.user = "probed";
+    config_.password = {"s3cret-1", {}};
+    config_.shards.resize(1);
+    port_.emplace(
+        config_, [this](Shard, const Status& status) { ++(status.done() ? up_ : down_); },
+        [this](LogLevel, const std::string& line) {
+          if (line.find("1045") != std::string::npos) ++refused_;
+        });
+    worker_ = Ask(*port_, Ping{}).connection;
+  }
+  ~Prober() override {
+    port_.reset();
+    admin_.Execute("DROP USER probed@127.0.0.1");
+  }
+
+  // Waits until the prober has connected and been answered.
+  std::string AwaitProber() {
+    std::string id;
+    EXPECT_TRUE(Soon([&] {
+      admin_.Query(
+          "SELECT id FROM information_schema.processlist WHERE user = 'probed'"
+          " AND command = 'Sleep' AND time_ms > 300 AND id <> " +
+              worker_,
+          [&](const Row& row) { id = row.Text(1); });
+      return !id.empty();
+    }));
+    return id;
+  }
+  void Kill(const std::string& id) { admin_.Execute("KILL CONNECTION " + id); }
+
+  const Config as_admin_ = AsAdmin(shards_.config());
+  Connection admin_{as_admin_, 0};
+  Config config_ = With(shards_.config().shards[1].port);
+  std::atomic<int> up_ = 0, down_ = 0, refused_ = 0;
+  std::optional<ShardPort<PingService, Ping>> port_;
+  std::string worker_;
+};
+
+TEST_F(Prober, KilledAloneItLeavesTheShardThere) {
+  std::string before;
+  for (int i = 0; i < 3; ++i) {
+    const std::string prober = AwaitProber();
+    ASSERT_NE(prober, before);
+    before = prober;
+    Kill(prober);
+  }
+  AwaitProber();
+  EXPECT_TRUE(Ask(*port_, Ping{}).status.done());
+  EXPECT_EQ(down_, 0);
+}
+
+TEST_F(Prober, RefusedByAServerThatServesTheWorkersItLeavesTheShardThere) {
+  const std::string prober = AwaitProber();
+  admin_.Execute("ALTER USER probed@127.0.0.1 IDENTIFIED BY 's3cret-2'");
+  Kill(prober);
+  EXPECT_TRUE(Soon([&] { return refused_ > 0; }));
+  for (int i = 0; i < 50; ++i) {
+    const Pong pong = Ask(*port_, Ping{});
+    EXPECT_TRUE(pong.status.done()) << pong.status.message;
+    EXPECT_EQ(pong.connection, worker_);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(down_, 0);
+
+  Kill(worker_);
+  EXPECT_TRUE(Soon([&] { return !Ask(*port_, Ping{}).status.done() && down_ > 0; }));
+  admin_.Execute("ALTER USER probed@127.0.0.1 IDENTIFIED BY 's3cret-1'");
+  EXPECT_TRUE(Soon([&] { return Ask(*port_, Ping{}).status.done(); }));
 }
 
 struct ShardTold {

@@ -1,9 +1,9 @@
-// The clocks. Only code that owns a thread or runs in librdkafka's callbacks reads them.
+// The clocks. Only code that owns a thread, or runs in a client library's callbacks, reads them.
 #pragma once
 
 #include "fanline/base/time.h"
 
-namespace fanline::kafka {
+namespace fanline {
 
 inline Time MonoNow() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
 
@@ -12,4 +12,4 @@ inline UnixMs UnixNow() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(wall).count();
 }
 
-}  // namespace fanline::kafka
+}  // namespace fanline

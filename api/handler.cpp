@@ -59,29 +59,26 @@ void Handler::Serve(Request request, Answer reply) {
   } catch (const Refused& refused) {
     return answer(route, ToResponse(refused.problem));
   }
-  if (call.page != nullptr) {
-    return pages_.Serve(call.page, route,
-                        [answer, route](Response response) { answer(route, std::move(response)); });
-  }
   if (call.event) {
     if (publisher_ == nullptr) return answer(route, ToResponse(NothingIsPublished()));
     return publisher_->Publish(*call.event, route, [answer, route](Response response) {
       answer(route, std::move(response));
     });
   }
-  relations_.Begin(
-      call, request.alive,
-      [this, answer, route, alive = request.alive](Response response, const Status& failed) {
-        if (!failed.done() && failed.cause != Cause::kOverloaded) {
-          metrics_.StoreFailed(route, failed.resource, failed.message);
-        }
-        // It may have been dropped for that, and is no sign of overload.
-        const bool left = alive != nullptr && !*alive;
-        if (left && failed.cause == Cause::kOverloaded) {
-          response = ToResponse(ClientLeft());
-        }
-        answer(route, std::move(response));
-      });
+  Exchange::Answered answered = [this, answer, route, alive = request.alive](Response response,
+                                                                             const Status& failed) {
+    if (!failed.done() && failed.cause != Cause::kOverloaded) {
+      metrics_.StoreFailed(route, failed.resource, failed.message);
+    }
+    // It may have been dropped for that, and is no sign of overload.
+    const bool left = alive != nullptr && !*alive;
+    if (left && failed.cause == Cause::kOverloaded) response = ToResponse(ClientLeft());
+    answer(route, std::move(response));
+  };
+  if (call.page != nullptr) {
+    return pages_.Serve(call.page, route, request.alive, std::move(answered));
+  }
+  relations_.Begin(call, request.alive, std::move(answered));
 }
 
 }  // namespace fanline::api

@@ -1,8 +1,8 @@
-// HTTP/JSON -> Handler -> Exchanges with the shards (MariaDB), or Pages -> live timelines (Redis),
-// the truth (MariaDB) and rebuilds, or Publisher -> feed-events (Kafka). Wiring only.
+// HTTP/JSON -> Handler -> Exchanges with the shards (MariaDB), or Pages and Rebuilds -> Exchanges
+// with the shards, live timelines (Redis) and bodies, or Publisher -> feed-events (Kafka). Wiring
+// only.
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <optional>
 #include <thread>
 
@@ -13,14 +13,12 @@
 #include "api/prometheus_metrics.h"
 #include "api/publisher.h"
 #include "api/rebuilds.h"
-#include "api/store_pool.h"
 #include "backends/kafka/producer.h"
 #include "backends/mysql/edges/relation_store.h"
 #include "backends/mysql/posts/post_bodies.h"
 #include "backends/mysql/posts/reader_truth.h"
-#include "backends/mysql/sql/shard_probe.h"
 #include "backends/redis/client/silent_nodes.h"
-#include "backends/redis/reader_timelines.h"
+#include "backends/redis/page_port.h"
 #include "backends/wiring/checks.h"
 #include "backends/wiring/shard_health.h"
 #include "daemon/run/main_guard.h"
@@ -34,129 +32,113 @@ using namespace fanline;
 
 namespace {
 
-template <typename Store, typename Make>
-std::vector<std::unique_ptr<Store>> Many(uint32_t count, const Make& make) {
-  std::vector<std::unique_ptr<Store>> stores;
-  while (stores.size() < count) stores.push_back(make());
-  return stores;
+// Everything that the API asks of the shards.
+struct ShardService : mysql::RelationService, mysql::ReaderService {
+  using ReaderService::Do;
+  using RelationService::Do;
+};
+using Shards = mysql::ShardPort<ShardService, ChangeEdge, ReadPair, ReadList, CountRelations,
+                                CheckUsers, ReadForward, ReadFriendship, AskRoom, UseUpChange,
+                                AnnouncePair, WriteFriendship, ReadMirrorMode, ReadFollowees,
+                                ReadLastAt, ReadItems, ConfirmReads, ReadOutbox, LookUpUser>;
+
+using Classes = std::array<ClassLimits, api::kWorkClasses>;  // by api::Work
+
+Classes ClassesOf(const api::Limits& limits) {
+  return {{{.reserved = limits.threads / 4, .queue = limits.queue},
+           {.reserved = limits.threads / 4, .queue = limits.queue},
+           {.reserved = limits.pull_threads / 4, .queue = limits.pull_queue},
+           {.reserved = limits.pull_threads / 2, .queue = limits.pull_queue},
+           {.reserved = limits.rebuild_threads}}};
 }
 
-constexpr Shard kRedis = 0;  // the one "shard" of the pool that asks Redis
+uint32_t WorkersOf(const api::Limits& limits) {
+  return limits.threads + limits.pull_threads + limits.rebuild_threads;
+}
 
-// Serves bodies. Once a second a probe asks the application's server, so that no page waits for a
-// server that is away.
-struct BodyServing {
-  BodyServing(const mysql::BodiesConfig& config, const api::Limits& limits,
-              daemon::Process& process)
-      : pool(Many<PostBodies>(limits.bodies_threads,
-                              [&] {
-                                return std::make_unique<mysql::MysqlPostBodies>(
-                                    config, [this](Shard) { return away.load(); });
-                              }),
-             1, {.queued = limits.bodies_queue, .longest_wait = limits.longest_bodies_wait}),
-        probe(
-            config.server,
-            [&](Shard, const Status& status) {
-              away = !status.done();
-              pool.SetReachable(0, status.done());
-              status.done()
-                  ? process.log.Info("the application's database answers: pages have bodies")
-                  : process.log.Warn("the application's database is away: pages have no bodies",
-                                     {{"reason", status.message}});
-            },
-            process.log.Sink()) {}
-
-  // Ends the program if there is no such table. A server that is away does not end it.
-  static void RequireTable(const mysql::BodiesConfig& config) {
-    const Status status = mysql::MysqlPostBodies(config).CheckTable();
-    if (status.never()) throw Misconfigured(status.message);
-  }
-
-  std::atomic<bool> away = false;
-  api::BodiesPool pool;
-  mysql::ShardProbe probe;
-};
-
-// Serves pages, with connections of their own, and the rebuilds behind them.
-struct PageServing {
-  PageServing(const mysql::Config& mysql, const redis::Options& redis,
-              const mysql::Installation& installation, const mysql::ShardConnections::Away& away,
-              api::BodiesPool* bodies, const api::Limits& limits, api::Metrics& metrics)
-      : pulls(Many<ReaderTruth>(limits.pull_threads,
-                                [&] {
-                                  return std::make_unique<mysql::MysqlReaderTruth>(
-                                      mysql, installation.shard_map, away);
-                                }),
-              installation.shard_map.shards(),
-              {.queued = limits.pull_queue, .longest_wait = limits.longest_pull_wait}),
-        live(Many<ReaderTimelines>(
-                 limits.page_threads,
-                 [&] { return std::make_unique<redis::RedisReaderTimelines>(redis); }),
-             1, {.queued = limits.pull_queue, .longest_wait = limits.longest_wait}),
-        rebuilds(Rebuilders(mysql, redis, installation, away, limits, metrics),
-                 {.longest_wait = 2 * limits.longest_pull_wait}, metrics,
-                 [] { return daemon::SystemNow().mono; }),
-        pages({live, pulls, bodies}, rebuilds, installation.shard_map, metrics, daemon::SystemNow,
-              {installation.own_posts, limits.newest_overlap}, away) {}
-
-  // Each rebuilder has ports of its own.
-  std::vector<api::Rebuilds::Rebuild> Rebuilders(const mysql::Config& mysql,
-                                                 const redis::Options& redis,
-                                                 const mysql::Installation& installation,
-                                                 const mysql::ShardConnections::Away& away,
-                                                 const api::Limits& limits, api::Metrics& metrics) {
-    struct Ports {
-      mysql::MysqlReaderTruth truth;
-      redis::RedisReaderTimelines timelines;
-    };
-    std::vector<api::Rebuilds::Rebuild> rebuilders;
-    while (rebuilders.size() < limits.rebuild_threads) {
-      const std::shared_ptr<Ports> ports(
-          new Ports{{mysql, installation.shard_map, away}, redis::RedisReaderTimelines(redis)});
-      timeline::Reader reader(
-          ports->truth, ports->timelines, installation.window, [this] { return tokens.Next(); },
-          installation.own_posts);
-      rebuilders.push_back(
-          [ports, rebuild = api::Rebuilds::By(reader, metrics)](
-              UserId user, const api::Rebuilds::Admit& admit) { rebuild(user, admit); });
-    }
-    return rebuilders;
-  }
-
-  timeline::Tokens tokens;
-  api::TruthPool pulls;
-  api::TimelinePool live;
-  api::Rebuilds rebuilds;
-  api::Pages pages;
-};
-
-// Serves relations. Each shard has workers of its own.
-struct RelationServing {
-  RelationServing(const mysql::Config& mysql, const mysql::Installation& installation,
-                  const api::Limits& limits, mysql::HealthSink health, api::Metrics& metrics,
-                  const daemon::Log& log)
-      : classes{{{.reserved = limits.threads / 4, .queue = limits.queue},    // changes
-                 {.reserved = limits.threads / 4, .queue = limits.queue}}},  // lookups
-        reverse(mysql, {}, log.Sink(), {}, {.threads_per_shard = 2, .batch = 8, .queue = 1'024}),
-        shards(mysql, std::move(health), log.Sink(),
-               {installation.shard_map, installation.following_limit},
-               {.threads_per_shard = limits.threads,
+// The stores, and what asks them.
+struct Serving {
+  Serving(const mysql::Config& mysql, const redis::Options& redis,
+          const std::optional<mysql::BodiesConfig>& bodies_config,
+          const mysql::Installation& installation, const api::Limits& limits, api::Metrics& metrics,
+          daemon::Process& process)
+      : classes(ClassesOf(limits)),
+        reverse(mysql, {}, process.log.Sink(), {},
+                {.threads_per_shard = 2, .batch = 8, .queue = 1'024}),
+        timelines(redis, {.pages = limits.page_threads,
+                          .rebuilds = limits.rebuild_threads,
+                          .queue = limits.pull_queue}),
+        shards(mysql, wiring::ShardHealth(process.health, wiring::Checks::kAnyStore),
+               process.log.Sink(), {{installation.shard_map, installation.following_limit}, {}},
+               {.threads_per_shard = WorkersOf(limits),
                 .classes = classes,
                 .newest_first_after = limits.longest_wait / 2,
                 .probes = true}) {
     const ShardMap& map = installation.shard_map;
-    mirror.emplace(api::InlineMirror::Servers{shards, reverse, shards}, map, metrics,
-                   [] { return daemon::SystemNow().mono; });
-    exchanges.emplace(*mirror, shards, map,
+    const auto mono = [] { return daemon::SystemNow().mono; };
+    if (bodies_config) ServeBodies(*bodies_config, limits, process);
+    mirror.emplace(api::InlineMirror::Servers{shards, reverse, shards}, map, metrics, mono);
+    exchanges.emplace(*mirror, shards, shards, timelines, bodies ? &*bodies : nullptr, map,
                       api::Exchanges::Rules{installation.following_limit, limits.longest_wait},
                       daemon::SystemNow);
+    const timeline::RebuildRules rules{installation.window, [this] { return tokens.Next(); },
+                                       installation.own_posts};
+    rebuilds.emplace(api::Rebuilds::By(*exchanges, map, rules, metrics),
+                     api::Rebuilds::Limits{.at_once = limits.rebuild_threads,
+                                           .longest_wait = 2 * limits.longest_pull_wait},
+                     metrics, mono);
+    pages.emplace(*exchanges, *rebuilds, map, metrics, daemon::SystemNow,
+                  api::Pages::Rules{.own_posts = installation.own_posts,
+                                    .overlap = limits.newest_overlap,
+                                    .columns = bodies_config ? &bodies_config->columns : nullptr,
+                                    .pulls = limits.pull_threads,
+                                    .away = [this](Shard shard) { return shards.away(shard); },
+                                    .longest_wait = limits.longest_wait,
+                                    .longest_pull_wait = limits.longest_pull_wait,
+                                    .longest_bodies_wait = limits.longest_bodies_wait});
   }
 
-  const std::array<mysql::ClassLimits, 2> classes;  // by api::Work
-  std::optional<api::InlineMirror> mirror;          // with the exchanges: the stores reply to them
+  // Their replies lead to requests to each other, so all threads end first.
+  ~Serving() {
+    timelines.Stop();
+    if (bodies) bodies->Stop();
+    shards.Stop();
+  }
+
+  // Ends the program if there is no such table. A server that is away does not end it.
+  void ServeBodies(const mysql::BodiesConfig& config, const api::Limits& limits,
+                   daemon::Process& process) {
+    const Status status = mysql::CheckBodiesTable(config);
+    if (status.never()) throw Misconfigured(status.message);
+    const auto told = [&process](Shard, const Status& known) {
+      known.done() ? process.log.Info("the application's database answers: pages have bodies")
+                   : process.log.Warn("the application's database is away: pages have no bodies",
+                                      {{"reason", known.message}});
+    };
+    bodies.emplace(config.server, told, process.log.Sink(), mysql::BodiesService{config},
+                   mysql::PoolLimits{.threads_per_shard = limits.bodies_threads,
+                                     .queue = limits.bodies_queue,
+                                     .newest_first_after = limits.longest_bodies_wait / 2,
+                                     .probes = true});
+  }
+
+  Time Step(Time now) {
+    shards.DropLate();
+    timelines.DropLate();
+    if (bodies) bodies->DropLate();
+    return std::min(mirror->Step(now), exchanges->Step(now));
+  }
+
+  const Classes classes;
+  timeline::Tokens tokens;
+  std::optional<api::InlineMirror> mirror;  // with the next three: the stores reply to them
   std::optional<api::Exchanges> exchanges;
+  std::optional<api::Rebuilds> rebuilds;
+  std::optional<api::Pages> pages;
   mysql::MysqlReverseStore reverse;
-  mysql::MysqlRelations shards;
+  redis::PagePort timelines;
+  std::optional<mysql::MysqlPostBodies> bodies;
+  Shards shards;
 };
 
 // Publishes posts. Kafka may be away, now or always.
@@ -189,26 +171,22 @@ struct Publishing {
 // of the server and of the stores serve requests.
 struct MainLoop {
   daemon::StepResult Step(const Now& now) {
-    live.SetReachable(kRedis, redis.fit());
+    serving.timelines.SetFit(redis.fit());
     TellWhatWaits();
-    return {.next_timer = KeepTime(now.mono)};
-  }
-
-  Time KeepTime(Time now) {
-    relations.shards.DropLate();
-    return std::min(relations.mirror->Step(now), now + std::chrono::milliseconds(50));
+    return {.next_timer = serving.Step(now.mono)};
   }
 
   void TellWhatWaits() const {
-    metrics.Waiting(api::Pool::kRelations, relations.shards.waiting());
-    metrics.Waiting(api::Pool::kTimelines, live.waiting());
-    metrics.Waiting(api::Pool::kTruth, truth.waiting());
-    if (bodies) metrics.Waiting(api::Pool::kBodies, bodies->pool.waiting());
+    constexpr auto kFirstOfPages = static_cast<size_t>(api::Work::kMerges);
+    metrics.Waiting(api::Pool::kRelations, serving.shards.waiting(0, kFirstOfPages - 1));
+    metrics.Waiting(api::Pool::kTimelines, serving.timelines.waiting());
+    metrics.Waiting(api::Pool::kTruth, serving.shards.waiting(kFirstOfPages));
+    if (serving.bodies) metrics.Waiting(api::Pool::kBodies, serving.bodies->waiting());
   }
 
   daemon::DrainResult Drain(const Now& now) {
     server.Stop();
-    KeepTime(now.mono);
+    serving.Step(now.mono);
     return {.done = server.stopped(), .next_timer = now.mono + std::chrono::milliseconds(20)};
   }
 
@@ -216,15 +194,12 @@ struct MainLoop {
   void AnswerTheRest() {
     for (server.Stop(); !server.stopped();
          std::this_thread::sleep_for(std::chrono::milliseconds(20))) {
-      KeepTime(daemon::SystemNow().mono);
+      serving.Step(daemon::SystemNow().mono);
     }
   }
 
-  std::optional<BodyServing>& bodies;
   http::Server& server;
-  RelationServing& relations;
-  api::TimelinePool& live;
-  api::TruthPool& truth;
+  Serving& serving;
   const wiring::AwaitedRedis& redis;
   api::Metrics& metrics;
 };
@@ -236,9 +211,9 @@ constexpr size_t kMostRedisMasters = 16;  // as many as the limit of descriptors
 
 size_t DescriptorsFor(const api::Config& config, uint32_t shards) {
   const api::Limits& limits = config.limits;
-  const size_t stores = limits.threads + limits.pull_threads + limits.rebuild_threads + 4;
+  const size_t of_a_shard = WorkersOf(limits) + 4;
   const size_t to_redis = (limits.page_threads + limits.rebuild_threads) * kMostRedisMasters;
-  return limits.connections + stores * shards + limits.bodies_threads + to_redis +
+  return limits.connections + of_a_shard * shards + limits.bodies_threads + to_redis +
          kOtherDescriptors;
 }
 
@@ -261,7 +236,6 @@ int Main(int argc, char** argv) {
   const auto mono_now = [] { return daemon::SystemNow().mono; };
   redis_options.silent_nodes = std::make_shared<redis::SilentNodes>(mono_now);
   const auto bodies_config = options::ToConfig(config.bodies);
-  if (bodies_config) BodyServing::RequireTable(*bodies_config);
   const auto& map = installation.shard_map;
   http::RaiseDescriptorLimit(DescriptorsFor(config, map.shards()));
 
@@ -271,30 +245,17 @@ int Main(int argc, char** argv) {
     publishing.emplace(config.kafka, installation, config.limits, *metrics, process.log);
   }
 
-  // The shards known to be away: no page waits for one.
-  std::vector<std::atomic<bool>> away(map.shards());
-  const auto is_away = [&away](Shard shard) { return away[shard].load(); };
-  std::optional<BodyServing> bodies;
-  if (bodies_config) bodies.emplace(*bodies_config, config.limits, process);
-  PageServing serving(mysql_config, redis_options, installation, is_away,
-                      bodies ? &bodies->pool : nullptr, config.limits, *metrics);
-  serving.live.SetReachable(kRedis, redis_checked->fit());
+  Serving serving(mysql_config, redis_options, bodies_config, installation, config.limits, *metrics,
+                  process);
+  serving.timelines.SetFit(redis_checked->fit());
 
-  const auto health = wiring::ShardHealth(process.health, wiring::Checks::kAnyStore);
-  const auto told = [&](Shard shard, const Status& status) {
-    away[shard] = !status.done();
-    serving.pulls.SetReachable(shard, status.done());
-    health(shard, status);
-  };
-  RelationServing relations(mysql_config, installation, config.limits, told, *metrics, process.log);
-
-  api::Handler handler(*relations.exchanges, serving.pages,
+  api::Handler handler(*serving.exchanges, *serving.pages,
                        publishing ? &*publishing->publisher : nullptr, *metrics, daemon::SystemNow,
                        config.allowed_origins);
   http::Server server(config.listen.host, config.listen.port, api::HttpLimits(config.limits),
                       handler);
   process.log.Info("serves requests", {{"host", config.listen.host}, {"port", server.port()}});
-  MainLoop loop{bodies, server, relations, serving.live, serving.pulls, *redis_checked, *metrics};
+  MainLoop loop{server, serving, *redis_checked, *metrics};
   const int code = process.Run(loop);
   loop.AnswerTheRest();
   return code;

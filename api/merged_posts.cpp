@@ -10,85 +10,74 @@ Item ItemAt(const Position& place) { return {place.post, place.created_at}; }
 
 }  // namespace
 
-void MergedPosts::Serve(timeline::PageRead& read, UserId reader, Time now) {
-  const auto forgotten = [&](UserId author) {
-    return away_(author) && Find({author}, now).front() == nullptr;
-  };
-  read.LeaveOut(reader, read.beside() != nullptr ? timeline::PageRead::Away(forgotten) : away_);
-  while (const timeline::Beside* wanted = read.beside()) {
-    const auto posts = Find(wanted->authors, now);
-    if (std::find(posts.begin(), posts.end(), nullptr) != posts.end()) return;
-    const bool old = std::any_of(posts.begin(), posts.end(), [&](const auto& of_one) {
-      return now - of_one->read_at >= kStale;
-    });
-    if (auto items = Merge(posts, *wanted)) return read.OnBeside(std::move(*items), old);
-    // The entries of authors whose shards are away may not reach far enough.
-    read.LeaveOut(reader, away_);
-    if (read.beside() != nullptr && read.beside()->authors.size() == posts.size()) return;
-  }
-}
-
-void MergedPosts::Load(timeline::PageRead& read, UserId reader, ReaderTruth& truth, Time now) {
+void MergedPosts::Serve(timeline::PageRead& read, Time now) {
   const timeline::Beside* wanted = read.beside();
   if (wanted == nullptr) return;
-  for (const UserId author : Claim(wanted->authors, now)) {
-    ItemsRead found;
-    Status status = truth.Items({{author, false}}, {}, kNewest, &found);
-    if (status.done()) status = truth.Confirm();  // each alone: a shard may be away
-    std::shared_ptr<Posts> posts;
-    if (status.done()) {
-      posts = std::make_shared<Posts>();
-      posts->all = found.items.size() < kNewest;
-      posts->items = std::move(found.items);
-      posts->read_at = now;  // never later than the read
-    }
-    Put(author, std::move(posts));
-  }
-  Serve(read, reader, now);
-  read.LeaveOut(reader, away_);
+  const Found found = Find(wanted->authors, now);
+  if (found.unknown) return;
+  if (auto items = Merge(found.posts, *wanted)) read.OnBeside(std::move(*items), found.incomplete);
 }
 
-std::vector<std::shared_ptr<const MergedPosts::Posts>> MergedPosts::Find(
-    const std::vector<UserId>& authors, Time now) {
-  std::vector<std::shared_ptr<const Posts>> found(authors.size());
+MergedPosts::Found MergedPosts::Find(const std::vector<UserId>& authors, Time now) {
+  Found found;
   const std::lock_guard lock(mutex_);
-  for (size_t i = 0; i < authors.size(); ++i) {
-    const auto at = entries_.find(authors[i]);
-    if (at == entries_.end() || !at->second.posts) continue;
-    const auto& [posts, loading] = at->second;
-    const Duration age = now - posts->read_at;
-    const bool holds = age < (loading ? kStale : kFor) || (age < kWhileAway && away_(authors[i]));
-    if (holds) found[i] = posts;
+  for (const UserId author : authors) {
+    const auto at = entries_.find(author);
+    if (at == entries_.end()) {
+      found.unknown = true;
+      continue;
+    }
+    const auto& [posts, since, failed] = at->second;
+    const bool loading = since && now - *since < kStale;
+    const Duration age = posts ? now - posts->read_at : kWhileAway;
+    const bool silent = failed && (loading || now - *failed < kFor);
+    if (age < (loading ? kStale : kFor) || (silent && age < kWhileAway)) {
+      found.posts.push_back(posts);
+      found.incomplete |= age >= kStale;
+    } else {
+      found.unknown |= !silent;
+      found.incomplete |= silent;
+    }
   }
   return found;
 }
 
-// The authors whose entries this thread is to renew. Their shards are not known to be away, their
-// entries are not fresh, and no other thread is reading them.
 std::vector<UserId> MergedPosts::Claim(const std::vector<UserId>& authors, Time now) {
   std::vector<UserId> claimed;
   const std::lock_guard lock(mutex_);
   if (entries_.size() + authors.size() > kMost) {
     std::erase_if(entries_, [&](const auto& entry) {
-      const auto& [posts, loading] = entry.second;
+      const auto& [posts, loading, failed] = entry.second;
       return !loading && (!posts || now - posts->read_at >= kFor);
     });
   }
   for (const UserId author : authors) {
-    if (away_(author) || (entries_.size() >= kMost && !entries_.contains(author))) continue;
+    if (entries_.size() >= kMost && !entries_.contains(author)) continue;
     Entry& entry = entries_[author];
-    if (entry.loading || (entry.posts && now - entry.posts->read_at < kFor)) continue;
-    entry.loading = true;
+    const bool fresh = entry.posts && now - entry.posts->read_at < kFor;
+    const bool silent = entry.failed && now - *entry.failed < kFor;
+    const bool loading = entry.loading && now - *entry.loading < kStale;
+    if (loading || fresh || silent) continue;
+    entry.loading = now;
     claimed.push_back(author);
   }
   return claimed;
 }
 
-void MergedPosts::Put(UserId author, std::shared_ptr<const Posts> posts) {
+ReadItems MergedPosts::Request(UserId author, const ShardMap& map) {
+  return {
+      .shard = map.ShardOf(author), .posts = {{author, false}}, .limit = kNewest, .proved = true};
+}
+
+void MergedPosts::Put(UserId author, const ItemsAnswered& reply, Time asked) {
   const std::lock_guard lock(mutex_);
   Entry& entry = entries_[author];
-  entry.loading = false;
-  if (posts) entry.posts = std::move(posts);
+  entry.loading.reset();
+  entry.failed = asked;
+  if (!reply.status.done()) return;
+  entry.failed.reset();
+  entry.posts =
+      std::make_shared<Posts>(Posts{reply.read.items, reply.read.items.size() < kNewest, asked});
 }
 
 // The merged posts; nothing if the page reaches deeper than an author's entry.

@@ -7,16 +7,16 @@
 // The cache never decides whom a reader follows; the timeline does. A page that reaches deeper than
 // kNewest posts of an author is pulled.
 //
-// While an author's shard is away, its posts cannot change, so what was read last is served for
-// kWhileAway. The bound is for a shard that is away only for us. If the cache does not hold an
-// author's posts as far as the page reaches, the page lacks them. In both cases the page is
-// incomplete.
+// While an author's shard does not answer, what was read last is served for kWhileAway: if the
+// shard is away, its posts cannot change. The bound is for a shard that is away only for us. If
+// nothing is remembered of the author, the page lacks those posts. In both cases the page is
+// incomplete, the first unless what is remembered is younger than kStale. Such a shard is asked
+// again every kFor.
 //
-// One thread at a time renews an author's entry; others use the present one, or pull. Bounded.
+// One page at a time renews an author's entry; others use the present one, or pull. Bounded.
 // Thread-safe.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "fanline/base/time.h"
+#include "fanline/model/bucket.h"
 #include "fanline/ports/reader_ports.h"
 #include "timeline/page.h"
 
@@ -38,16 +39,14 @@ class MergedPosts {
   static constexpr uint32_t kNewest = 100;  // of an author
   static constexpr size_t kMost = 10'000;   // authors
 
-  // `away`: whether the user's shard is known to be away; any thread.
-  explicit MergedPosts(std::function<bool(UserId)> away) : away_(std::move(away)) {}
-
-  // Gives `reader`'s page the posts of marked authors if all are known. Posts that are unknown
-  // because their shard is away are left out.
-  void Serve(timeline::PageRead& read, UserId reader, Time now);
-  // Renews the entries that the page needs and nobody else is renewing, then serves the page. What
-  // cannot be read is left to the page's own pull, which needs no shard that is known to be away.
-  // Blocks.
-  void Load(timeline::PageRead& read, UserId reader, ReaderTruth& truth, Time now);
+  // Gives the page the posts of marked authors if all are known, or cannot be.
+  void Serve(timeline::PageRead& read, Time now);
+  // The authors whose entries are to be renewed for the page: nobody else is asking for them. The
+  // caller asks for each by Request, and gives the reply to Put.
+  std::vector<UserId> Claim(const std::vector<UserId>& authors, Time now);
+  static ReadItems Request(UserId author, const ShardMap& map);
+  // `asked`: when Claim was called.
+  void Put(UserId author, const ItemsAnswered& reply, Time asked);
 
  private:
   struct Posts {
@@ -57,18 +56,19 @@ class MergedPosts {
   };
   struct Entry {
     std::shared_ptr<const Posts> posts;
-    bool loading = false;
+    std::optional<Time> loading;  // since when it is being asked for; for kStale at most
+    std::optional<Time> failed;   // when it was asked for last, if in vain
+  };
+  struct Found {
+    std::vector<std::shared_ptr<const Posts>> posts;
+    bool unknown = false;     // of an author at least, so the shard has to be asked
+    bool incomplete = false;  // posts of authors whose shards do not answer may be missing
   };
 
-  // An entry for each author; null: it must be read.
-  std::vector<std::shared_ptr<const Posts>> Find(const std::vector<UserId>& authors, Time now);
-  std::vector<UserId> Claim(const std::vector<UserId>& authors, Time now);
-  void Put(UserId author, std::shared_ptr<const Posts> posts);
-
+  Found Find(const std::vector<UserId>& authors, Time now);
   static std::optional<std::vector<Item>> Merge(
       const std::vector<std::shared_ptr<const Posts>>& posts, const timeline::Beside& wanted);
 
-  const std::function<bool(UserId)> away_;
   std::mutex mutex_;
   std::unordered_map<UserId, Entry> entries_;
 };

@@ -1,8 +1,8 @@
 #include "api/pages.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
+#include <variant>
 
 #include "api/operations/bounds.h"
 
@@ -11,180 +11,253 @@ namespace fanline::api {
 using timeline::EmptyReason;
 using State = PageFacts::State;
 
-// A page that is being served. One thread hands it to the next.
+// A page that is being served.
 struct Pages::Serving {
   std::shared_ptr<const PageCall> call;
   std::string_view route;
-  Answer answer;
+  std::shared_ptr<Exchange> stores = {};
   UnixMs asked_at = 0;
-  timeline::Hydration hydration;                // of a page with bodies
-  std::optional<timeline::PageRead> read = {};  // of a home timeline: the page or the refill
-  timeline::PageQuery query = {};               // of the page or the refill
+  timeline::Hydration hydration;              // of a page with bodies
+  std::optional<timeline::PageRun> run = {};  // of a home timeline: the page or the refill
+  timeline::PageQuery query = {};             // of the page or the refill
   UnixMs read_at = 0;  // when its timeline was read; much later if it awaited a rebuild
   bool refill = false;
-  bool can_be_built = false;  // nothing is known to be wrong with Redis
-  bool awaited = false;       // a rebuild of its timeline was waited for
+  bool can_be_built = false;         // nothing is known to be wrong with Redis
+  bool awaited = false;              // a rebuild of its timeline was waited for
+  std::optional<PullKey> pull = {};  // its pull, which others may wait for
   timeline::Page page = {};
   PageFacts facts = {};
 
-  // The truth has nothing to show, so the reason is looked up.
-  bool pulled_nothing() const { return page.items.empty() && !refill; }
   // There is nothing to show, and the client is told why.
   bool shows_nothing() const {
     return call->whole() && !refill && page.items.empty() && !page.incomplete;
   }
+  PullKey KeyOfPull() const {
+    const auto place = [](const std::optional<Position>& at) {
+      return at ? std::optional(std::pair(at->created_at, at->post)) : std::nullopt;
+    };
+    return {call->user, query.limit, place(query.older_than), place(query.newer_than)};
+  }
 };
 
-void Pages::Serve(std::shared_ptr<const PageCall> call, std::string_view route, Answer answer) {
-  if (call->bodies && pools_.bodies == nullptr) {
-    return answer(
+void Pages::Serve(std::shared_ptr<const PageCall> call, std::string_view route, Alive alive,
+                  Exchange::Answered answered) {
+  if (call->bodies && rules_.columns == nullptr) {
+    return answered(
         ToResponse({Code::kBadParameter,
                     "expand: there are no bodies here; leave it out, or start fanline-api "
-                    "with --bodies-mysql"}));
+                    "with --bodies-mysql"}),
+        {});
   }
   const timeline::PageQuery query = call->query;
   const auto page = std::make_shared<Serving>(
-      Serving{std::move(call), route, std::move(answer), 0, timeline::Hydration(query)});
+      Serving{.call = std::move(call), .route = route, .hydration = timeline::Hydration(query)});
   page->asked_at = clock_().unix_ms;
+  page->facts.columns = rules_.columns;
   const Duration unsettled = rules_.overlap + MergedPosts::kStale;
   page->facts.settled =
       page->asked_at - std::chrono::ceil<std::chrono::milliseconds>(unsettled).count();
-  Read(page, query);
+  exchanges_.Begin(
+      [&](Exchange& stores) {
+        page->stores = stores.shared_from_this();
+        Read(page, query);
+      },
+      {.work = Work::kPulls, .longest_wait = rules_.longest_pull_wait}, std::move(alive),
+      [this, weak = std::weak_ptr(page), answered = std::move(answered)](Response response,
+                                                                         const Status& failed) {
+        if (const Shared ended = weak.lock(); ended && ended->pull) EndPull(ended);
+        answered(std::move(response), failed);
+      });
 }
 
 void Pages::Read(const Shared& page, const timeline::PageQuery& query) {
   page->query = query;
   if (page->call->of == PageCall::Of::kPosts) return ReadPosts(page);
-  BeginHome(page);
+  ReadHome(page, !page->refill);  // a refill begins on a thread that others need
 }
 
-void Pages::BeginHome(const Shared& page) {
-  page->read.emplace(page->query, timeline::OwnOf(page->call->user, rules_.own_posts));
-  ReadHome(page);
-}
-
-void Pages::ReadHome(const Shared& page) {
-  pools_.timelines.Submit(
-      {0, {0}},
-      [this, page](ReaderTimelines* store, Slots::Refusal refusal) {
-        if (store == nullptr) {
-          // Too many ask. The rebuild finds out whether the timeline is live.
-          page->can_be_built = refusal == Slots::Refusal::kOverloaded;
-          page->read->OnNoTimeline();
-        } else {
-          page->read_at = clock_().unix_ms;
-          const Status status = timeline::AskTimeline(page->call->user, *store, *page->read);
-          page->can_be_built = status.done();
-          if (!status.done()) metrics_.StoreFailed(page->route, status.resource, status.message);
-        }
-        merged_.Serve(*page->read, page->call->user, clock_().mono);
-        page->read->done() ? TakeHome(page) : PullOrAwait(page);
-      },
-      !page->refill);  // a refill begins on a thread of the bodies' pool, which others need
-}
-
-void Pages::TakeHome(const Shared& page) {
-  page->page = page->read->Take();
-  page->shows_nothing() ? LookUpReason(page) : GotHome(page);
-}
-
-// Pulls the page. Waits for its rebuild instead if a pull would have to wait, or if others wait for
-// their rebuilds. The rebuild reads the truth for both, which is half the work when many readers
-// come back at once.
-void Pages::PullOrAwait(const Shared& page) {
-  const bool rebuilds = page->can_be_built && !page->query.older_than && !page->read->live();
-  if (page->awaited || !rebuilds) return Pull(page);
+void Pages::ReadHome(const Shared& page, bool here) {
   const UserId reader = page->call->user;
-  const auto pull = [this, page](ReaderTruth* truth, Slots::Refusal refusal) {
-    PullBy(page, truth, refusal);
-  };
-  if (!rebuilds_.HasBacklog() && pools_.truth.TrySubmit(Touched::Everywhere(reader, map_), pull)) {
-    return;
+  page->run.emplace(reader, page->query, timeline::OwnOf(reader, rules_.own_posts), map_,
+                    TruthReads::Answers::kPartly);
+  page->stores->Ask(page->run->Begin(), {.longest_wait = rules_.longest_wait, .here = here},
+                    [this, page](LivePageRead& reply) { TakeLive(page, std::move(reply)); });
+}
+
+// If too many ask, the rebuild finds out whether the timeline is live.
+void Pages::TakeLive(const Shared& page, LivePageRead reply) {
+  const bool overloaded = reply.status.cause == Cause::kOverloaded;
+  page->read_at = clock_().unix_ms;
+  page->can_be_built = reply.status.done() || overloaded;
+  if (!page->can_be_built) {
+    metrics_.StoreFailed(page->route, reply.status.resource, reply.status.message);
   }
+  page->run->OnLive(std::move(reply));
+  MergeOrPull(page);
+}
+
+// What is to be merged into a live page is remembered, or asked for together with others who need
+// it, or is read for this page alone if it reaches deeper.
+void Pages::MergeOrPull(const Shared& page) {
+  timeline::PageRead& read = page->run->read();
+  const Time now = clock_().mono;
+  merged_.Serve(read, now);
+  if (read.done()) return TakeHome(page);
+  if (!read.live()) return PullOrAwait(page);
+  if (read.beside() != nullptr) {
+    const auto claimed = merged_.Claim(read.beside()->authors, now);
+    if (!claimed.empty()) return AskForMerged(page, claimed);
+  }
+  StepRun(page, page->run->GoOn());
+}
+
+void Pages::AskForMerged(const Shared& page, const std::vector<UserId>& authors) {
+  const auto left = std::make_shared<size_t>(authors.size());
+  const Time asked = clock_().mono;
+  for (const UserId author : authors) {
+    const auto then = [this, page, left, author, asked](const ItemsAnswered& reply) {
+      merged_.Put(author, reply, asked);
+      if (--*left > 0) return;
+      merged_.Serve(page->run->read(), clock_().mono);
+      if (page->run->read().done()) return TakeHome(page);
+      StepRun(page, page->run->GoOn());
+    };
+    page->stores->Ask(MergedPosts::Request(author, map_),
+                      {.work = Work::kMerges, .patience = kMergePatience, .shared = true}, then);
+  }
+}
+
+// Pulls the page. Waits for its rebuild instead if as many are pulled as may be at once, or if
+// others wait for their rebuilds. The rebuild reads the truth for both, which is half the work when
+// many readers come back at once.
+void Pages::PullOrAwait(const Shared& page) {
+  if (Joins(page)) return;
+  const bool away = rules_.away && rules_.away(map_.ShardOf(page->call->user));
+  const bool rebuilds = page->can_be_built && !page->query.older_than && !page->awaited && !away;
+  if (!rebuilds) return Pull(page);
+  bool room = false;
+  {
+    const std::lock_guard lock(mutex_);
+    room = pulls_.size() < rules_.pulls;
+  }
+  if (room && !rebuilds_.HasBacklog()) return Pull(page);
   page->awaited = true;
-  const bool taken = rebuilds_.Await(reader, [this, page](bool go_on) {
-    if (!go_on) return page->answer(ToResponse(ProblemOf(Slots::Refusal::kOverloaded)));
-    BeginHome(page);
+  const bool taken = rebuilds_.Await(page->call->user, [this, page] {
+    page->stores->Take([this, page] { ReadHome(page, false); });
   });
   if (!taken) Pull(page);
 }
 
+bool Pages::Joins(const Shared& page) {
+  const std::lock_guard lock(mutex_);
+  const auto under_way = pulls_.find(page->KeyOfPull());
+  if (under_way == pulls_.end()) return false;
+  under_way->second.push_back(page);
+  return true;
+}
+
 void Pages::Pull(const Shared& page) {
-  pools_.truth.Submit(TouchedBy(*page), [this, page](ReaderTruth* truth, Slots::Refusal refusal) {
-    PullBy(page, truth, refusal);
-  });
-}
-
-// The shards that the next pull asks. A merge into a live timeline asks the shards of its authors
-// alone, if they are named.
-Touched Pages::TouchedBy(const Serving& page) const {
-  const timeline::Beside* wanted = page.read->beside();
-  if (wanted == nullptr) return Touched::Everywhere(page.call->user, map_);
-  std::vector<UserId> asked;
-  std::remove_copy_if(wanted->authors.begin(), wanted->authors.end(), std::back_inserter(asked),
-                      away_);
-  return Touched::Of(asked.empty() ? wanted->authors : asked, map_);
-}
-
-void Pages::PullBy(const Shared& page, ReaderTruth* truth, Slots::Refusal refusal) {
-  if (truth == nullptr) {
-    merged_.Serve(*page->read, page->call->user, clock_().mono);  // a shard has just gone away
-    return page->read->done() ? TakeHome(page) : Refuse(page, refusal);
+  {
+    const std::lock_guard lock(mutex_);
+    const PullKey key = page->KeyOfPull();
+    if (pulls_.try_emplace(key).second) page->pull = key;
   }
-  const Status status = PullNext(*page, *truth);
-  if (!status.done()) return Fail(page, status);
-  if (!page->read->done()) return Pull(page);
-  if (page->read->live()) return TakeHome(page);
-  page->page = page->read->Take();
-  if (page->pulled_nothing()) FindReason(*page, *truth);
-  GotHome(page);
+  StepRun(page, page->run->GoOn());
 }
 
-// Reads what is merged into a live timeline; otherwise all that is left. The two ask different
-// shards.
-Status Pages::PullNext(Serving& page, ReaderTruth& truth) {
-  const UserId reader = page.call->user;
-  if (!page.read->merges()) return timeline::FinishPage(reader, truth, *page.read);
-  merged_.Load(*page.read, reader, truth, clock_().mono);
-  return timeline::FinishMerge(reader, truth, *page.read);
+void Pages::StepRun(const Shared& page, const timeline::PageRun::Requests& requests) {
+  if (page->run->done()) return RunEnded(page);
+  for (const auto& request : requests) {
+    std::visit(
+        [&](const auto& each) {
+          page->stores->Ask(each, AskingOf(*page, each.shard), [this, page](auto& reply) {
+            StepRun(page, page->run->On(std::move(reply)));
+          });
+        },
+        request);
+  }
+}
+
+Asking Pages::AskingOf(const Serving& page, Shard shard) const {
+  if (page.run->read().merges()) return {.work = Work::kMerges, .patience = kMergePatience};
+  Asking asking{.work = Work::kPulls, .longest_wait = rules_.longest_pull_wait};
+  if (shard != map_.ShardOf(page.call->user)) asking.patience = kPullPatience;
+  return asking;
+}
+
+void Pages::RunEnded(const Shared& page) {
+  if (page->run->status().done()) page->page = page->run->Take();
+  if (page->pull) EndPull(page);
+  if (!page->run->status().done()) return Fail(page, page->run->status());
+  page->page.live() ? TakeHome(page) : GotPulled(page);
+}
+
+// Serves those who wait for the pull. If it was given up because its client has left, they pull
+// again.
+void Pages::EndPull(const Shared& page) {
+  std::vector<Shared> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting = std::move(pulls_.extract(*std::exchange(page->pull, std::nullopt)).mapped());
+  }
+  const Status status =
+      page->run->done() ? page->run->status() : Status::Never("its pull was not finished");
+  const bool again = !status.done() && page->stores->left();
+  for (const Shared& other : waiting) {
+    other->stores->Take([this, other, status, again, found = page->page] {
+      if (again) return PullOrAwait(other);
+      if (!status.done()) return Fail(other, status);
+      other->page = found;
+      GotPulled(other);
+    });
+  }
+}
+
+// The truth has nothing to show, so the reason is looked up.
+void Pages::GotPulled(const Shared& page) {
+  if (!page->page.items.empty() || page->refill) return GotHome(page);
+  FindReason(page, {.work = Work::kPulls, .patience = kPullPatience});
+}
+
+void Pages::TakeHome(const Shared& page) {
+  if (!page->run->done()) page->page = page->run->Take();  // no shard was asked
+  if (!page->shows_nothing()) return GotHome(page);
+  page->facts.empty_because = reasons_.Find(page->call->user, clock_().mono);
+  if (page->facts.empty_because) return GotHome(page);
+  FindReason(page, {.work = Work::kMerges, .patience = kMergePatience});
+}
+
+// The page is served without the reason if nobody says it in time.
+void Pages::FindReason(const Shared& page, const Asking& asking) {
+  const UserId reader = page->call->user;
+  page->stores->Ask(LookUpUser{0, map_.ShardOf(reader), reader}, asking,
+                    [this, page, reader](const UserLookedUp& reply) {
+                      if (reply.status.done()) {
+                        page->facts.empty_because = timeline::WhyNoTimeline(reply.facts);
+                        reasons_.Note(reader, *page->facts.empty_because, clock_().mono);
+                      } else {
+                        metrics_.StoreFailed(page->route, reply.status.resource,
+                                             reply.status.message);
+                      }
+                      GotHome(page);
+                    });
 }
 
 void Pages::ReadPosts(const Shared& page) {
-  pools_.truth.Submit(Touched::Of({page->call->user}, map_), [this, page](ReaderTruth* truth,
-                                                                          Slots::Refusal refusal) {
-    const PageCall& call = *page->call;
-    if (truth == nullptr) return Refuse(page, refusal);
-    Status status = timeline::ReadPosts(call.user, page->query, *truth, &page->page);
-    if (status.done() && page->page.items.empty() && call.whole() && !page->refill) {
-      EmptyReason reason{};
-      status = timeline::WhyNoPosts(call.user, *truth, &reason);
-      page->facts.empty_because = reason;
-    }
-    if (!status.done()) return Fail(page, status);
-    Got(page);
-  });
-}
-
-// Looks up why the page is empty. The page is served without the reason if the reason cannot be
-// read, or would have to wait for others' pulls.
-void Pages::LookUpReason(const Shared& page) {
-  page->facts.empty_because = reasons_.Find(page->call->user, clock_().mono);
-  if (page->facts.empty_because) return GotHome(page);
-  const bool taken = pools_.truth.TrySubmit(Touched::Of({page->call->user}, map_),
-                                            [this, page](ReaderTruth* truth, Slots::Refusal) {
-                                              if (truth != nullptr) FindReason(*page, *truth);
-                                              GotHome(page);
-                                            });
-  if (!taken) GotHome(page);
-}
-
-void Pages::FindReason(Serving& page, ReaderTruth& truth) {
-  const UserId reader = page.call->user;
-  EmptyReason reason{};
-  const Status status = timeline::WhyNoTimeline(reader, truth, &reason);
-  if (!status.done()) return metrics_.StoreFailed(page.route, status.resource, status.message);
-  page.facts.empty_because = reason;
-  reasons_.Note(reader, reason, clock_().mono);
+  const PageCall& call = *page->call;
+  page->stores->Ask(
+      timeline::OutboxOf(call.user, page->query, map_), [this, page](const OutboxRead& reply) {
+        const UserId author = page->call->user;
+        if (!reply.status.done()) return Fail(page, reply.status);
+        page->page = timeline::PageOf(reply.items, page->query);
+        if (!page->shows_nothing()) return Got(page);
+        page->stores->Ask(LookUpUser{0, map_.ShardOf(author), author},
+                          [this, page](const UserLookedUp& found) {
+                            if (!found.status.done()) return Fail(page, found.status);
+                            page->facts.empty_because = timeline::WhyNoPosts(found.facts);
+                            Got(page);
+                          });
+      });
 }
 
 // A range lags if the progress that its pusher reported (as_of) is long ago. Progress in the future
@@ -248,39 +321,32 @@ void Pages::Send(const Shared& page) {
   if (page->facts.incomplete) metrics_.IncompleteServed();
   Response response;
   response.body = page->call->answer(*page->call, page->page, page->facts);
-  page->answer(std::move(response));
+  page->stores->Answer(std::move(response));
 }
 
 void Pages::ReadBodies(const Shared& page, std::vector<PostId> posts) {
-  pools_.bodies->Submit({0, {0}},
-                        [this, page, posts = std::move(posts)](PostBodies* store, Slots::Refusal) {
-                          if (store == nullptr || kept_ > kMostKeptBytes) {
-                            page->hydration.OnNoBodies();
-                            return GoOn(page);
-                          }
-                          BodiesRead read;
-                          const Status status = store->Read(posts, &read);
-                          if (status.done()) {
-                            page->facts.columns = &store->columns();
-                            page->hydration.OnBodies(std::move(read));
-                          } else {
-                            metrics_.StoreFailed(page->route, status.resource, status.message);
-                            page->hydration.OnNoBodies();
-                          }
-                          GoOn(page);
-                        });
+  if (kept_ > kMostKeptBytes) {
+    page->hydration.OnNoBodies();
+    return GoOn(page);
+  }
+  page->stores->Ask(
+      fanline::ReadBodies{.posts = std::move(posts)}, {.longest_wait = rules_.longest_bodies_wait},
+      [this, page](const BodiesAnswered& reply) {
+        const Status& status = reply.status;
+        if (!status.done() && status.cause != Cause::kOverloaded) {
+          metrics_.StoreFailed(page->route, status.resource, status.message);
+        }
+        status.done() ? page->hydration.OnBodies(reply.read) : page->hydration.OnNoBodies();
+        GoOn(page);
+      });
 }
 
 // A refill that fails ends the page where it is.
-void Pages::Refuse(const Shared& page, Slots::Refusal refusal) {
-  if (!page->refill) return page->answer(ToResponse(ProblemOf(refusal)));
-  page->hydration.OnNoPage();
-  GoOn(page);
-}
-
 void Pages::Fail(const Shared& page, const Status& status) {
-  metrics_.StoreFailed(page->route, status.resource, status.message);
-  if (!page->refill) return page->answer(ToResponse(ProblemOf(status)));
+  if (!page->refill) return page->stores->Answer(ToResponse(ProblemOf(status)), status);
+  if (status.cause != Cause::kOverloaded) {
+    metrics_.StoreFailed(page->route, status.resource, status.message);
+  }
   page->hydration.OnNoPage();
   GoOn(page);
 }

@@ -2,26 +2,35 @@
 // is pulled from the shards, and a timeline that is not live is made live behind the answer. A page
 // does not fail when Redis is away or busy. The shards tell why an empty timeline is empty.
 //
-// Posts of authors who are merged at read come from a small cache (merged_posts.h). A page of a
-// live timeline leaves out those whose shards are known to be away, and says so. A page with bodies
-// is joined with the application's table (timeline/hydration.h). When its database is away, slow or
-// busy, the page is served without bodies, and says so.
+// Posts of authors who are merged at read come from a small cache (merged_posts.h). All shards that
+// a page needs are asked at once, and no thread waits for a store, but that a page may ask Redis on
+// the thread that brings the request. A shard that does not answer in time costs a page the posts
+// of its authors, and the page says so: kMergePatience for what is merged into a live page,
+// kPullPatience for what is pulled. Only the reader's own shard is waited for. Pages of one reader
+// that need the same pull share it. A page with bodies is joined with the application's table
+// (timeline/hydration.h). When its database is away, slow or busy, the page is served without
+// bodies, and says so.
 //
-// Thread-safe. A page that Redis answers alone is served on the caller's thread when a connection
-// is free; pulls are left to the threads of their pool.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "api/empty_reasons.h"
 #include "api/merged_posts.h"
 #include "api/metrics.h"
-#include "api/operations/call.h"
+#include "api/operations/exchange.h"
 #include "api/rebuilds.h"
-#include "api/store_pool.h"
 #include "fanline/base/time.h"
 #include "fanline/model/bucket.h"
 
@@ -29,40 +38,39 @@ namespace fanline::api {
 
 class Pages {
  public:
-  // The pages' stores. `bodies` may be null: requests for bodies are then refused.
-  struct Pools {
-    TimelinePool& timelines;
-    TruthPool& truth;
-    BodiesPool* bodies = nullptr;
-  };
-
   struct Rules {
     bool own_posts = false;  // home timelines hold the reader's own
     // How late a post may arrive and still be shown to clients that ask for new posts.
     // newest_cursor stays behind by this and by how long merged posts are cached. A live page whose
     // range lags by more than this, and by more than kLate, is incomplete.
     Duration overlap = std::chrono::seconds(10);
+    // The columns of bodies; null: requests for bodies are refused.
+    const std::vector<std::string>* columns = nullptr;
+    uint32_t pulls = 16;                   // at once; beyond it a page rather waits for its rebuild
+    std::function<bool(Shard)> away = {};  // known to be; then it waits for no rebuild either
+    // For a worker of Redis, of the shards, of the application's database.
+    Duration longest_wait = std::chrono::milliseconds(500);
+    Duration longest_pull_wait = std::chrono::seconds(5);
+    Duration longest_bodies_wait = std::chrono::milliseconds(250);
   };
   // A pusher that keeps up reports its progress every five seconds.
   static constexpr std::chrono::seconds kLate{10};
+  static constexpr std::chrono::milliseconds kMergePatience{100};
+  static constexpr std::chrono::seconds kPullPatience{2};
 
-  // All outlive it, and the pools also outlive the pages they were given. `away`: whether a shard
-  // is known to be away. `clock` and `away` are called on any thread.
-  Pages(Pools pools, Rebuilds& rebuilds, const ShardMap& map, Metrics& metrics,
-        std::function<Now()> clock, Rules rules, std::function<bool(Shard)> away)
-      : pools_(pools),
+  // All outlive it. `clock`: any thread.
+  Pages(Exchanges& exchanges, Rebuilds& rebuilds, const ShardMap& map, Metrics& metrics,
+        std::function<Now()> clock, Rules rules)
+      : exchanges_(exchanges),
         rebuilds_(rebuilds),
         map_(map),
         metrics_(metrics),
         clock_(std::move(clock)),
-        rules_(rules),
-        away_([&map, away = std::move(away)](UserId user) { return away(map.ShardOf(user)); }),
-        merged_(away_) {}
+        rules_(rules) {}
 
-  // Called once, on any thread.
-  using Answer = std::function<void(Response)>;
-  // `route` is of a static table.
-  void Serve(std::shared_ptr<const PageCall> call, std::string_view route, Answer answer);
+  // `route` is of a static table. `answered` is called once, on any thread.
+  void Serve(std::shared_ptr<const PageCall> call, std::string_view route, Alive alive,
+             Exchange::Answered answered);
 
   // Adds to the bytes of answers that clients have not read yet. Above kMostKeptBytes, pages come
   // without bodies, as when their database is away. Any thread.
@@ -71,39 +79,48 @@ class Pages {
  private:
   struct Serving;
   using Shared = std::shared_ptr<Serving>;
+  // Of a pull that pages may share: the reader, and what of the timeline.
+  using PullKey = std::tuple<UserId, uint32_t, std::optional<std::pair<UnixMs, PostId>>,
+                             std::optional<std::pair<UnixMs, PostId>>>;
 
   // Read a page, or refill one.
   void Read(const Shared& page, const timeline::PageQuery& query);
-  void BeginHome(const Shared& page);
-  void ReadHome(const Shared& page);
-  void TakeHome(const Shared& page);
+  void ReadHome(const Shared& page, bool here);
+  void TakeLive(const Shared& page, LivePageRead reply);
+  void MergeOrPull(const Shared& page);
+  void AskForMerged(const Shared& page, const std::vector<UserId>& authors);
   void PullOrAwait(const Shared& page);
   void Pull(const Shared& page);
-  Touched TouchedBy(const Serving& page) const;
-  void PullBy(const Shared& page, ReaderTruth* truth, Slots::Refusal refusal);
-  Status PullNext(Serving& page, ReaderTruth& truth);
+  bool Joins(const Shared& page);
+  void StepRun(const Shared& page, const timeline::PageRun::Requests& requests);
+  Asking AskingOf(const Serving& page, Shard shard) const;
+  void RunEnded(const Shared& page);
+  void EndPull(const Shared& page);
+  void GotPulled(const Shared& page);
+  void TakeHome(const Shared& page);
   void ReadPosts(const Shared& page);
-  void LookUpReason(const Shared& page);
-  void FindReason(Serving& page, ReaderTruth& truth);
+  void FindReason(const Shared& page, const Asking& asking);
   void TakeProgress(Serving& page) const;
   void GotHome(const Shared& page);
   void Got(const Shared& page);
   void GoOn(const Shared& page);
   void Send(const Shared& page);
   void ReadBodies(const Shared& page, std::vector<PostId> posts);
-  void Refuse(const Shared& page, Slots::Refusal refusal);
   void Fail(const Shared& page, const Status& status);
 
-  const Pools pools_;
+  Exchanges& exchanges_;
   Rebuilds& rebuilds_;
   const ShardMap& map_;
   Metrics& metrics_;
   const std::function<Now()> clock_;
   const Rules rules_;
-  const timeline::PageRead::Away away_;  // the user's shard
   EmptyReasons reasons_;
   MergedPosts merged_;
   std::atomic<int64_t> kept_ = 0;
+
+  std::mutex mutex_;
+  // Pulls under way, and the pages that wait for each but the first; under mutex_.
+  std::map<PullKey, std::vector<Shared>> pulls_;
 };
 
 }  // namespace fanline::api

@@ -7,62 +7,70 @@
 
 namespace fanline::api {
 
-Rebuilds::Rebuild Rebuilds::By(timeline::Reader reader, Metrics& metrics) {
-  return [reader, &metrics](UserId user, const Admit& admit) mutable {
-    timeline::RebuildResult result{};
-    const Status status = reader.Activate(user, &result, admit);
-    status.done() ? metrics.RebuildEnded(result)
-                  : metrics.RebuildFailed(status.resource, status.message);
+namespace {
+
+using Run = std::shared_ptr<timeline::Rebuild>;
+
+constexpr Asking kAsking{.work = Work::kRebuilds};
+
+void AskAll(const Run& run, const timeline::Rebuild::Requests& requests, Exchange& stores) {
+  if (run->done()) return stores.Answer(Response(), run->status());
+  for (const auto& request : requests) {
+    std::visit(
+        [&](const auto& each) {
+          stores.Ask(each, kAsking, [run, &stores](auto& reply) {
+            AskAll(run, run->On(std::move(reply)), stores);
+          });
+        },
+        request);
+  }
+}
+
+}  // namespace
+
+Rebuilds::Begin Rebuilds::By(Exchanges& exchanges, const ShardMap& map,
+                             timeline::RebuildRules rules, Metrics& metrics) {
+  return [&exchanges, &map, rules = std::move(rules), &metrics](
+             UserId reader, Admit admit, const std::function<void()>& ended) {
+    const auto run = std::make_shared<timeline::Rebuild>(reader, rules, map, std::move(admit));
+    exchanges.Begin([&run](Exchange& stores) { AskAll(run, run->Begin(), stores); }, kAsking, {},
+                    [run, ended, &metrics](const Response&, const Status& failed) {
+                      failed.done() ? metrics.RebuildEnded(run->result())
+                                    : metrics.RebuildFailed(failed.resource, failed.message);
+                      ended();
+                    });
   };
 }
 
-Rebuilds::Rebuilds(std::vector<Rebuild> rebuilds, Limits limits, Metrics& metrics,
-                   std::function<Time()> clock)
-    : limits_(limits),
-      backlog_(kBacklog * rebuilds.size()),
-      metrics_(metrics),
-      clock_(std::move(clock)) {
-  for (Rebuild& rebuild : rebuilds) {
-    threads_.emplace_back([this, rebuild = std::move(rebuild)] { Run(rebuild); });
-  }
-}
-
-Rebuilds::~Rebuilds() {
+bool Rebuilds::Offer(UserId reader, bool known) {
   {
     const std::lock_guard lock(mutex_);
-    stopping_ = true;
+    if (taken_.contains(reader)) return true;
+    if (waiting_.size() >= limits_.waiting || (!known && !StrangerFits())) return false;
+    Add(reader, {});
   }
-  work_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-  for (const auto& [reader, taken] : taken_) {
-    for (const Then& then : taken.then) then(false);
-  }
-}
-
-bool Rebuilds::Offer(UserId reader, bool known) {
-  const std::lock_guard lock(mutex_);
-  if (taken_.contains(reader)) return true;
-  if (waiting_.size() >= limits_.waiting || (!known && !StrangerFits())) return false;
-  Take(reader, {});
+  StartWhatMayStart();
   return true;
 }
 
 bool Rebuilds::HasBacklog() {
   const std::lock_guard lock(mutex_);
-  return waiting_.size() >= backlog_;
+  return waiting_.size() >= kBacklog * limits_.at_once;
 }
 
 bool Rebuilds::Await(UserId reader, Then then) {
-  const std::lock_guard lock(mutex_);
-  if (stopping_) return false;
-  const auto taken = taken_.find(reader);
-  if (taken == taken_.end()) {
-    if (waiting_.size() >= limits_.waiting) return false;
-    Take(reader, {.judged = false, .then = {std::move(then)}});
-  } else {
-    taken->second.then.push_back(std::move(then));
+  {
+    const std::lock_guard lock(mutex_);
+    const auto taken = taken_.find(reader);
+    if (taken == taken_.end()) {
+      if (waiting_.size() >= limits_.waiting) return false;
+      Add(reader, {.judged = false, .then = {std::move(then)}});
+    } else {
+      taken->second.then.push_back(std::move(then));
+    }
+    AwaitFor(reader, taken_.at(reader).number);
   }
-  AwaitFor(reader, taken_.at(reader).number);
+  StartWhatMayStart();
   return true;
 }
 
@@ -70,12 +78,11 @@ void Rebuilds::AwaitFor(UserId reader, uint64_t number) {
   awaited_.push_back({reader, number, clock_() + limits_.longest_wait, begun_ever_});
 }
 
-void Rebuilds::Take(UserId reader, Taken taken) {
+void Rebuilds::Add(UserId reader, Taken taken) {
   taken.number = taken_ever_++;
   taken_.emplace(reader, std::move(taken));
   waiting_.push_back(reader);
   metrics_.RebuildsWait(waiting_.size());
-  work_.notify_one();
 }
 
 bool Rebuilds::StrangerFits() {
@@ -105,31 +112,37 @@ std::vector<Rebuilds::Then> Rebuilds::TakeOverdue() {
   return overdue;
 }
 
-void Rebuilds::Run(const Rebuild& rebuild) {
+// A rebuild may end within its beginning, on this thread, so the loop is not entered twice.
+void Rebuilds::StartWhatMayStart() {
   std::unique_lock lock(mutex_);
-  while (true) {
-    work_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-    if (stopping_) return;
+  if (std::exchange(starting_, true)) return;
+  while (under_way_ < limits_.at_once && !waiting_.empty()) {
     const UserId reader = waiting_.front();
     waiting_.pop_front();
+    ++under_way_;
     ++begun_ever_;
     metrics_.RebuildsWait(waiting_.size());
     const bool judged = taken_.at(reader).judged;
     const std::vector<Then> overdue = TakeOverdue();
     lock.unlock();
-    for (const Then& then : overdue) then(true);
-    rebuild(
-        reader, judged ? Admit() : [this] {
-          const std::lock_guard counting(mutex_);
-          return StrangerFits();
-        });
-    lock.lock();
-    const auto taken = taken_.extract(reader);
-    const bool go_on = !stopping_;
-    lock.unlock();
-    for (const Then& then : taken.mapped().then) then(go_on);
+    for (const Then& then : overdue) then();
+    const Admit admit = [this] {
+      const std::lock_guard counting(mutex_);
+      return StrangerFits();
+    };
+    begin_(reader, judged ? Admit() : admit, [this, reader] { Ended(reader); });
     lock.lock();
   }
+  starting_ = false;
+}
+
+void Rebuilds::Ended(UserId reader) {
+  std::unique_lock lock(mutex_);
+  --under_way_;
+  const auto taken = taken_.extract(reader);
+  lock.unlock();
+  for (const Then& then : taken.mapped().then) then();
+  StartWhatMayStart();
 }
 
 }  // namespace fanline::api

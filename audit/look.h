@@ -13,7 +13,7 @@
 #include "audit/findings.h"
 #include "fanline/base/outcome.h"
 #include "fanline/ports/raw_timeline.h"
-#include "fanline/ports/reader_ports.h"
+#include "fanline/ports/reader_truth.h"
 
 namespace fanline::audit {
 

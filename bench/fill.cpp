@@ -62,12 +62,13 @@ void MakeByRebuild(redis::RedisReaderTimelines& timelines, UserId reader, uint32
     const UnixMs at = newest - UnixMs{i} * 60'000;
     items.push_back({bench::PostOf(at, i), at});
   }
-  RebuildBegun begun{};
-  bool applied = false;
-  Must(timelines.Begin(reader, token, &begun));
-  if (begun != RebuildBegun::kCreated) throw std::runtime_error("a reader is live already");
-  Must(timelines.Finish(reader, token, items, items.back().created_at - 1, {}, &applied));
-  if (!applied) throw std::runtime_error("a timeline went while it was being made");
+  const RebuildBegan began = timelines.Do(BeginRebuild{0, reader, token});
+  Must(began.status);
+  if (began.begun != RebuildBegun::kCreated) throw std::runtime_error("a reader is live already");
+  const RebuildFinished finished =
+      timelines.Do(FinishRebuild{0, reader, token, items, items.back().created_at - 1});
+  Must(finished.status);
+  if (!finished.applied) throw std::runtime_error("a timeline went while it was being made");
 }
 
 std::string Text(std::string_view key) { return std::string(key); }

@@ -121,8 +121,9 @@ std::vector<Position> Ends(const Config& config, const Stores& stores) {
   redis::RedisReaderTimelines timelines(stores.redis);
   std::vector<Position> ends;
   for (uint64_t i = 0; i < config.readers; ++i) {
-    ReaderTimelines::Page page;
-    bench::Must(timelines.Read(Reader(config, i), std::nullopt, UINT16_MAX, &page));
+    const LivePageRead read = timelines.Do(ReadLivePage{0, Reader(config, i), {}, UINT16_MAX});
+    bench::Must(read.status);
+    const LivePage& page = read.page;
     bench::Must(!page.items.empty() && page.floor != kNoFloor, "a timeline without a floor");
     ends.push_back({page.items.back().created_at, page.items.back().post});
   }

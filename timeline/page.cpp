@@ -32,7 +32,7 @@ PageNeed PageRead::needed() const {
   return std::visit([](const auto& need) { return PageNeed(need); }, pull.needed());
 }
 
-void PageRead::OnTimeline(ReaderTimelines::Page cached) {
+void PageRead::OnTimeline(LivePage cached) {
   asked_ = true;
   page_.timeline = cached.state;
   if (!page_.live()) return PullTheRest();
@@ -72,24 +72,7 @@ void PageRead::OnBeside(std::vector<Item> items, bool incomplete) {
   TakeLive();
 }
 
-void PageRead::LeaveOut(UserId reader, const Away& away) {
-  if (wanted_) return LeaveOutNamed(away);
-  const bool unnamed = beside_ && std::holds_alternative<NeedFollowees>(beside_->needed());
-  if (!unnamed) return;
-  away_ = away;
-  if (!away(reader)) return;
-  OnBeside({}, true);
-}
-
-void PageRead::LeaveOutNamed(const Away& away) {
-  if (std::erase_if(wanted_->authors, away) == 0) return;
-  page_.incomplete = true;
-  if (wanted_->authors.empty()) return OnBeside({});
-  PullBeside({wanted_->authors, false});
-}
-
 void PageRead::OnFollowees(std::vector<UserId> authors) {
-  if (beside_ && away_) page_.incomplete |= std::erase_if(authors, away_) > 0;
   pull().OnFollowees(std::move(authors));
   GoOn();
 }

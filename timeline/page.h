@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -62,7 +61,7 @@ class PageRead {
       : query_(query), own_(guards.pulls_own ? own : std::nullopt) {}
 
   PageNeed needed() const;
-  void OnTimeline(ReaderTimelines::Page cached);
+  void OnTimeline(LivePage cached);
   void OnNoTimeline();  // Redis did not answer: the page is pulled
   void OnFollowees(std::vector<UserId> authors);
   void OnLastAt(std::vector<AuthorLastAt> authors);
@@ -74,12 +73,6 @@ class PageRead {
   // `incomplete`: some may be missing.
   void OnBeside(std::vector<Item> items, bool incomplete = false);
 
-  // Reads no posts that are merged at read of authors for whom `away` says true; the page is
-  // incomplete then. If the timeline does not name its authors and `reader` is away too, all are
-  // left out. Does nothing once their posts are being read.
-  using Away = std::function<bool(UserId)>;
-  void LeaveOut(UserId reader, const Away& away);
-
   // Nothing more is needed.
   bool done() const { return asked_ && !beside_ && (!pull_ || pull_->done()); }
   // A live timeline's items are to be merged with others, which are read next.
@@ -90,7 +83,6 @@ class PageRead {
 
  private:
   void PullBeside(const Marks& marks);
-  void LeaveOutNamed(const Away& away);
   void GoOn();
   void Merge(const std::vector<Item>& beside);
   void TakeLive();
@@ -103,7 +95,6 @@ class PageRead {
   bool more_ = false;       // items of it, or of those merged into it
   Floor floor_ = kNoFloor;  // of the live timeline
   std::optional<Beside> wanted_;
-  Away away_;                   // among authors that are not named
   std::optional<Pull> beside_;  // what is merged into the live timeline's items; until it is done
   std::optional<Pull> pull_;    // what is below the floor, or everything
   Page page_;

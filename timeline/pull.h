@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "fanline/model/item.h"
-#include "fanline/ports/reader_ports.h"
+#include "fanline/ports/reader_truth.h"
 
 namespace fanline::timeline {
 
@@ -33,6 +33,15 @@ struct NeedItems {
 };
 struct NothingNeeded {};
 using PullNeed = std::variant<NeedFollowees, NeedLastAt, NeedItems, NothingNeeded>;
+
+// The requests of a read of the truth that is needed.
+template <class Need>
+TruthReads::Requests RequestsFor(const Need& need, UserId reader, TruthReads& reads) {
+  if (std::holds_alternative<NeedFollowees>(need)) return reads.Followees(reader);
+  if (const auto* last_at = std::get_if<NeedLastAt>(&need)) return reads.LastAt(last_at->authors);
+  const auto& items = std::get<NeedItems>(need);
+  return reads.Items(items.posts, items.span, items.limit);
+}
 
 struct PullLimits {
   uint32_t want = 0;

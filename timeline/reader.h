@@ -1,9 +1,8 @@
 // fanline::timeline - timelines as applications read them, from C++.
 //
-// A Reader serves pages of home timelines and of authors' own posts, and makes timelines live. It
-// carries out PageRead, Rebuild and Pull on two blocking ports: the truth on the shards and the
-// live timelines in Redis. fanline-api and feedctl use it, and so may an application that would
-// rather link than call:
+// A Reader serves pages of home timelines and makes timelines live. It steps PageRun and Rebuild
+// on the caller's thread, with the truth on the shards and the live timelines in Redis. feedctl
+// uses it, and so may an application that would rather link than call:
 //
 //   mysql::MysqlReaderTruth truth(mysql_config, installation.shard_map);
 //   redis::RedisReaderTimelines timelines(redis_options);
@@ -30,8 +29,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fanline/ports/reader_ports.h"
-#include "timeline/page.h"
+#include "fanline/ports/reader_truth.h"
+#include "timeline/page_run.h"
 #include "timeline/rebuild.h"
 
 namespace fanline::timeline {
@@ -43,9 +42,14 @@ std::string_view NameOf(EmptyReason reason);  // "follows_nobody"
 
 class Reader {
  public:
-  // The ports outlive it. `next_token`: as in Rebuild. `own_posts`: the installation's.
-  Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits window,
-         std::function<std::string()> next_token, bool own_posts);
+  // The ports outlive it. `next_token`: as in RebuildRules. `own_posts`: the installation's.
+  // `timelines` serves the requests of TimelinePort.
+  template <class Timelines>
+  Reader(ReaderTruth& truth, Timelines& timelines, WindowLimits window,
+         std::function<std::string()> next_token, bool own_posts)
+      : truth_(&truth),
+        timelines_(truth.PortTo(timelines)),
+        rules_{window, std::move(next_token), own_posts} {}
 
   // A page of `reader`'s home timeline. Leaves a timeline that is not live as it is: the caller
   // decides when to Activate it.
@@ -55,37 +59,25 @@ class Reader {
   // try, one builds the timeline and the others get kBusy. Not done: the next call may try at once,
   // unless Redis failed. `admit`, if given, is asked about a user whom no shard knows: if false, no
   // timeline is made (kNotAdmitted).
-  using Admit = std::function<bool()>;
+  using Admit = Rebuild::Admit;
   [[nodiscard]] Status Activate(UserId reader, RebuildResult* result, const Admit& admit = {});
 
  private:
   ReaderTruth* truth_;
-  ReaderTimelines* timelines_;
-  WindowLimits window_;
-  std::function<std::string()> next_token_;
-  bool own_posts_;
+  TimelinePort timelines_;
+  RebuildRules rules_;
 };
 
-// The `own` of PageRead and Rebuild: the reader, if home timelines hold the reader's own posts.
+// The `own` of PageRead: the reader, if home timelines hold the reader's own posts.
 inline std::optional<UserId> OwnOf(UserId reader, bool own_posts) {
   return own_posts ? std::optional(reader) : std::nullopt;
 }
 
-// Reader::Home in two halves, for a caller who has other threads for Redis than for the shards. The
-// first takes Redis' answer, or lets the page be pulled: a status that is not done is only for the
-// operator. The second follows unless read.done(). Without the first, a page is pulled.
-Status AskTimeline(UserId reader, ReaderTimelines& timelines, PageRead& read);
-[[nodiscard]] Status FinishPage(UserId reader, ReaderTruth& truth, PageRead& read);
-// FinishPage up to the end of read.merges().
-[[nodiscard]] Status FinishMerge(UserId reader, ReaderTruth& truth, PageRead& read);
+// Asks for a page of an author's own posts; PageOf (page.h) makes it of the reply.
+ReadOutbox OutboxOf(UserId author, const PageQuery& query, const ShardMap& map);
 
-// A page of an author's own posts, from the truth.
-[[nodiscard]] Status ReadPosts(UserId author, const PageQuery& query, ReaderTruth& truth,
-                               Page* page);
-
-// Why the first page of a home timeline, without `newer_than`, is empty. WhyNoPosts is the same for
-// an outbox: kNoSuchUser or kNoPosts.
-[[nodiscard]] Status WhyNoTimeline(UserId reader, ReaderTruth& truth, EmptyReason* reason);
-[[nodiscard]] Status WhyNoPosts(UserId author, ReaderTruth& truth, EmptyReason* reason);
+// Why they show nothing.
+EmptyReason WhyNoTimeline(const UserFacts& of_reader);
+EmptyReason WhyNoPosts(const UserFacts& of_author);
 
 }  // namespace fanline::timeline

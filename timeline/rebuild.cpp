@@ -1,63 +1,129 @@
 #include "timeline/rebuild.h"
 
+#include <utility>
+
 namespace fanline::timeline {
+namespace {
 
-Rebuild::Rebuild(WindowLimits window, std::function<std::string()> next_token,
-                 std::optional<UserId> own, uint32_t attempts, uint32_t items_per_read,
-                 const MutationSwitches& guards)
-    : limits_{window.window, window.spare(), items_per_read},
-      next_token_(std::move(next_token)),
-      own_(guards.rebuilds_own ? own : std::nullopt),
-      marks_(guards.rebuilds_mark),
-      attempts_left_(attempts),
-      pull_(NewPull()) {
-  StartAttempt();
+Rebuild::Requests Widened(const TruthReads::Requests& requests) {
+  Rebuild::Requests all;
+  for (const auto& request : requests) {
+    std::visit([&](const auto& each) { all.emplace_back(each); }, request);
+  }
+  return all;
 }
 
-void Rebuild::StartAttempt() {
-  if (attempts_left_ == 0) {
-    result_ = RebuildResult::kGaveUp;
-    return;
-  }
-  --attempts_left_;
-  begun_ = false;
-  token_ = next_token_();
+}  // namespace
+
+Rebuild::Rebuild(UserId reader, RebuildRules rules, const ShardMap& map, Admit admit)
+    : reader_(reader),
+      rules_(std::move(rules)),
+      map_(map),
+      admit_(std::move(admit)),
+      reads_(map, TruthReads::Answers::kWhole),
+      pull_(NewPull()) {}
+
+Pull Rebuild::NewPull() const {
+  const bool own = rules_.own_posts && rules_.guards.rebuilds_own;
+  return Pull({rules_.window.window, rules_.window.spare(), rules_.items_per_read}, {}, {},
+              Pulled::kPushed, own ? std::optional(reader_) : std::nullopt);
+}
+
+// An attempt.
+Rebuild::Requests Rebuild::Begin() {
+  if (attempts_ == rules_.attempts) return End(RebuildResult::kGaveUp);
+  ++attempts_;
+  token_ = rules_.next_token();
   pull_ = NewPull();
+  return {BeginRebuild{0, reader_, token_}};
 }
 
-RebuildNeed Rebuild::needed() const {
-  if (result_ != RebuildResult::kUnderWay) return NothingNeeded{};
-  if (!begun_) return NeedBegin{token_};
-  if (pull_.done()) {
-    return NeedFinish{token_, pull_.items(), pull_.floor(),
-                      marks_ ? pull_.marked() : std::vector<UserId>{}};
-  }
-  return std::visit([](const auto& need) { return RebuildNeed(need); }, pull_.needed());
-}
-
-void Rebuild::OnBegun(RebuildBegun begun) {
-  switch (begun) {
+Rebuild::Requests Rebuild::On(const RebuildBegan& reply) {
+  if (!reply.status.done()) return Abandon(reply.status);
+  switch (reply.begun) {
     case RebuildBegun::kCreated:
-      begun_ = true;
-      return;
+      break;
     case RebuildBegun::kBusy:
-      result_ = RebuildResult::kBusy;
-      return;
+      return End(RebuildResult::kBusy);
     case RebuildBegun::kAlreadyReady:
-      result_ = RebuildResult::kAlreadyReady;
-      return;
+      return End(RebuildResult::kAlreadyReady);
     case RebuildBegun::kRefused:
-      result_ = RebuildResult::kRefused;
-      return;
+      return End(RebuildResult::kRefused);
   }
+  return Read();
 }
 
-void Rebuild::OnFinished(bool applied) {
-  if (applied) {
-    result_ = RebuildResult::kRebuilt;
-  } else {
-    StartAttempt();
+// The next read, or the proof of all.
+Rebuild::Requests Rebuild::Read() {
+  return Widened(pull_.done() ? reads_.Confirm() : RequestsFor(pull_.needed(), reader_, reads_));
+}
+
+template <class Give>
+Rebuild::Requests Rebuild::Next(bool last, const Give& give) {
+  if (!last) return {};
+  if (!reads_.status().done()) return Abandon(reads_.status());
+  give();
+  return Read();
+}
+
+// A user who follows somebody is known, so few have to be looked up.
+Rebuild::Requests Rebuild::On(FolloweesRead reply) {
+  if (!reads_.On(std::move(reply))) return {};
+  std::vector<UserId> authors = reads_.TakeFollowees();
+  if (reads_.status().done() && authors.empty() && admit_ && !admitted_) {
+    return {LookUpUser{0, map_.ShardOf(reader_), reader_}};
   }
+  return Next(true, [&] { pull_.OnFollowees(std::move(authors)); });
+}
+
+Rebuild::Requests Rebuild::On(const UserLookedUp& reply) {
+  if (!reply.status.done()) return Abandon(reply.status);
+  admitted_ = reply.facts.known || admit_();
+  if (admitted_) return Next(true, [&] { pull_.OnFollowees({}); });
+  result_ = RebuildResult::kNotAdmitted;
+  return Abandon({});
+}
+
+Rebuild::Requests Rebuild::On(LastAtRead reply) {
+  return Next(reads_.On(std::move(reply)), [&] { pull_.OnLastAt(reads_.TakeLastAt()); });
+}
+
+Rebuild::Requests Rebuild::On(ItemsAnswered reply) {
+  return Next(reads_.On(std::move(reply)), [&] { pull_.OnItems(reads_.TakeItems()); });
+}
+
+Rebuild::Requests Rebuild::On(const ReadsConfirmed& reply) {
+  if (!reads_.On(reply)) return {};
+  return reads_.status().done() ? Finish() : Abandon(reads_.status());
+}
+
+Rebuild::Requests Rebuild::Finish() {
+  const bool marks = rules_.guards.rebuilds_mark;
+  return {FinishRebuild{0, reader_, token_, pull_.items(), pull_.floor(),
+                        marks ? pull_.marked() : std::vector<UserId>{}}};
+}
+
+Rebuild::Requests Rebuild::On(const RebuildFinished& reply) {
+  if (!reply.status.done()) return Abandon(reply.status);
+  return reply.applied ? End(RebuildResult::kRebuilt) : Begin();
+}
+
+Rebuild::Requests Rebuild::Abandon(const Status& status) {
+  status_ = status;
+  return {AbandonRebuild{0, reader_, token_}};
+}
+
+// If that failed as well, what was begun expires.
+Rebuild::Requests Rebuild::On(const RebuildAbandoned& reply) {
+  done_ = true;
+  if (status_.done()) status_ = reply.status;
+  return {};
+}
+
+Rebuild::Requests Rebuild::End(RebuildResult result) {
+  result_ = result;
+  done_ = true;
+  return {};
 }
 
 }  // namespace fanline::timeline

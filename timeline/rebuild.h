@@ -1,37 +1,27 @@
-// Makes a timeline live: two scripts with a token around reads of the truth.
+// Makes a reader's timeline live by requests: two scripts with a token around reads of the truth.
 //   begin: the key exists from now on and collects pushes; removals are recorded
 //   pull:  the newest W pushed items of all followed users (and of the reader if own posts are
-//          wanted), and the authors to mark
+//          wanted), and the authors to mark; then the proof that the shards answered the truth
 //   finish: the pulled and the meanwhile pushed items become the timeline, with its floor
 // The token is gone when the key expired, grew past its bound or met a sync; the rebuild then
-// starts again. Readers never see a key that is being built.
-// Passive: needed() says what comes next, the On...() take its answer. Not thread-safe.
+// starts again. Readers never see a key that is being built. A rebuild that fails gives the
+// timeline up, so that the next may begin at once.
+//
+// Passive: Begin and On return the requests to be made, all at once; replies come in any order. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "fanline/base/mutation_switches.h"
-#include "fanline/ports/reader_ports.h"
+#include "fanline/ports/reader_truth.h"
 #include "timeline/pull.h"
 
 namespace fanline::timeline {
-
-struct NeedBegin {
-  std::string token;
-};
-struct NeedFinish {
-  std::string token;
-  std::vector<Item> items;
-  Floor floor = kNoFloor;
-  std::vector<UserId> marked;  // followed authors who may have posts that are merged at read
-};
-using RebuildNeed =
-    std::variant<NeedBegin, NeedFollowees, NeedLastAt, NeedItems, NeedFinish, NothingNeeded>;
 
 enum class RebuildResult {
   kUnderWay,
@@ -43,37 +33,64 @@ enum class RebuildResult {
   kNotAdmitted,   // no shard knows the user (Reader::Activate)
 };
 
+struct RebuildRules {
+  WindowLimits window;
+  std::function<std::string()> next_token;  // a new one at each attempt; tokens must never repeat
+  bool own_posts = false;                   // home timelines hold the reader's own
+  uint32_t attempts = 5;
+  uint32_t items_per_read = 0;  // 0: Pull's default
+  MutationSwitches guards = {};
+};
+
 class Rebuild {
  public:
-  // `next_token` makes a new token at each attempt; tokens must never repeat. items_per_read: 0 =
-  // Pull's default. `own`: the reader, if home timelines hold the reader's own posts.
-  Rebuild(WindowLimits window, std::function<std::string()> next_token, std::optional<UserId> own,
-          uint32_t attempts = 5, uint32_t items_per_read = 0, const MutationSwitches& guards = {});
+  using Request = std::variant<BeginRebuild, FinishRebuild, AbandonRebuild, LookUpUser,
+                               ReadFollowees, ReadLastAt, ReadItems, ConfirmReads>;
+  using Requests = std::vector<Request>;
+  using Admit = std::function<bool()>;
 
-  RebuildNeed needed() const;
-  // The token of the attempt under way; abandon it if a call fails.
-  const std::string& token() const { return token_; }
-  void OnBegun(RebuildBegun begun);
-  void OnFollowees(std::vector<UserId> authors) { pull_.OnFollowees(std::move(authors)); }
-  void OnNotAdmitted() { result_ = RebuildResult::kNotAdmitted; }  // instead of OnFollowees
-  void OnLastAt(std::vector<AuthorLastAt> authors) { pull_.OnLastAt(std::move(authors)); }
-  void OnItems(ItemsRead read) { pull_.OnItems(std::move(read)); }
-  void OnFinished(bool applied);
+  // `admit`, if given, is asked once about a user whom no shard knows: if false, no timeline is
+  // made (kNotAdmitted). `map` outlives it.
+  Rebuild(UserId reader, RebuildRules rules, const ShardMap& map, Admit admit = {});
 
+  Requests Begin();
+
+  // Each returns the next requests; none while others are under way, and when the rebuild is done.
+  Requests On(const RebuildBegan& reply);
+  Requests On(FolloweesRead reply);
+  Requests On(const UserLookedUp& reply);
+  Requests On(LastAtRead reply);
+  Requests On(ItemsAnswered reply);
+  Requests On(const ReadsConfirmed& reply);
+  Requests On(const RebuildFinished& reply);
+  Requests On(const RebuildAbandoned& reply);
+
+  bool done() const { return done_; }
+  // When done.
+  const Status& status() const { return status_; }
   RebuildResult result() const { return result_; }
 
  private:
-  void StartAttempt();
-  Pull NewPull() const { return Pull(limits_, {}, {}, Pulled::kPushed, own_); }
+  Pull NewPull() const;
+  Requests Read();
+  // After a reply to a read; `last`: to its last one.
+  template <class Give>
+  Requests Next(bool last, const Give& give);
+  Requests Finish();
+  Requests Abandon(const Status& status);
+  Requests End(RebuildResult result);
 
-  PullLimits limits_;
-  std::function<std::string()> next_token_;
-  std::optional<UserId> own_;
-  bool marks_;  // whom the pull found to have posts that are merged at read
-  uint32_t attempts_left_;
-  bool begun_ = false;
-  std::string token_;
+  const UserId reader_;
+  const RebuildRules rules_;
+  const ShardMap& map_;
+  const Admit admit_;
+  TruthReads reads_;
+  uint32_t attempts_ = 0;
+  std::string token_;  // of the attempt under way
   Pull pull_;
+  bool admitted_ = false;
+  bool done_ = false;
+  Status status_;
   RebuildResult result_ = RebuildResult::kUnderWay;
 };
 

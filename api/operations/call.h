@@ -55,8 +55,10 @@ struct PageCall {
 
 class Exchange;
 
-// The classes of work that a shard's workers do for relations.
-enum class Work : size_t { kChanges, kLookups };
+// The classes of work that a shard's workers do: for relations, what is merged into live pages,
+// pulled pages, and rebuilds.
+enum class Work : size_t { kChanges, kLookups, kMerges, kPulls, kRebuilds };
+inline constexpr size_t kWorkClasses = 5;
 
 // A request that was read: one on relations, one for a page, or an event to be published.
 struct Call {

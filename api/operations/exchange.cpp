@@ -1,12 +1,13 @@
 #include "api/operations/exchange.h"
 
+#include <algorithm>
 #include <exception>
 #include <string>
 
 namespace fanline::api {
 namespace {
 
-uint64_t IdOf(const RelationReply& reply) {
+uint64_t IdOf(const AnyReply& reply) {
   return std::visit([](const auto& each) { return each.id; }, reply);
 }
 
@@ -15,10 +16,10 @@ uint64_t IdOf(const RelationReply& reply) {
 void Exchange::Answer(const Json& body) {
   Response response;
   response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
-  End(std::move(response));
+  Answer(std::move(response));
 }
 
-void Exchange::End(Response response, const Status& failed) {
+void Exchange::Answer(Response response, const Status& failed) {
   if (const Answered answered = std::exchange(answered_, nullptr)) {
     answered(std::move(response), failed);
   }
@@ -36,11 +37,11 @@ void Exchange::Take(Step step) {
     try {
       next();
     } catch (const Refused& refused) {
-      End(ToResponse(refused.problem));
+      Answer(ToResponse(refused.problem));
     } catch (const StoreFailed& failed) {
-      End(ToResponse(ProblemOf(failed.status)), failed.status);
+      Answer(ToResponse(ProblemOf(failed.status)), failed.status);
     } catch (const std::exception& error) {
-      End(ToResponse(ProblemOfStatus(500)), Status::Never(error.what()));
+      Answer(ToResponse(ProblemOfStatus(500)), Status::Never(error.what()));
     }
   }
   taking_ = false;
@@ -50,10 +51,16 @@ uint32_t Exchange::following_limit() const { return all_.rules_.following_limit;
 const ShardMap& Exchange::map() const { return all_.map_; }
 
 void Exchanges::Begin(const Call& call, Alive alive, Exchange::Answered answered) {
-  const auto exchange = std::make_shared<Exchange>(
-      *this, Turn{.work_class = static_cast<size_t>(call.work), .alive = std::move(alive)},
-      static_cast<uint64_t>(clock_().unix_ms) * 1000, std::move(answered));
-  exchange->Take([&call, &exchange] { call.begin(*exchange); });
+  Begin(call.begin, {.work = call.work, .longest_wait = rules_.longest_wait}, std::move(alive),
+        std::move(answered));
+}
+
+void Exchanges::Begin(const std::function<void(Exchange&)>& begin, const Asking& asking,
+                      Alive alive, Exchange::Answered answered) {
+  const auto exchange = std::make_shared<Exchange>(*this, asking, std::move(alive),
+                                                   static_cast<uint64_t>(clock_().unix_ms) * 1000,
+                                                   std::move(answered));
+  exchange->Take([&] { begin(*exchange); });
 }
 
 uint64_t Exchanges::Note(std::shared_ptr<Exchange> by, Then then) {
@@ -62,18 +69,38 @@ uint64_t Exchanges::Note(std::shared_ptr<Exchange> by, Then then) {
   return last_id_;
 }
 
-Turn Exchanges::InTime(Turn turn) const {
-  turn.until = clock_().mono + rules_.longest_wait;
-  return turn;
+void Exchanges::NoteFailure(Time at, AnyReply failure) {
+  const std::lock_guard lock(mutex_);
+  failures_.emplace(at, std::move(failure));
 }
 
-void Exchanges::Push(RelationReply reply) {
+Turn Exchanges::TurnOf(const Asking& asking, const Alive& alive) const {
+  const Duration longest = std::min(asking.longest_wait, asking.patience);
+  return {.work_class = static_cast<size_t>(asking.work),
+          .until = longest == Duration::max() ? Time::max() : clock_().mono + longest,
+          .alive = alive,
+          .here = asking.here};
+}
+
+Time Exchanges::Step(Time now) {
+  std::vector<AnyReply> failed;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto later = failures_.upper_bound(now);
+    for (auto at = failures_.begin(); at != later; ++at) failed.push_back(std::move(at->second));
+    failures_.erase(failures_.begin(), later);
+  }
+  for (AnyReply& reply : failed) Push(std::move(reply));
+  return now + kTick;
+}
+
+void Exchanges::Push(AnyReply reply) {
   std::unique_lock lock(mutex_);
   auto found = pending_.extract(IdOf(reply));
   lock.unlock();
   if (found.empty()) return;
   auto& [by, then] = found.mapped();
-  by->Take([then = std::move(then), reply = std::move(reply)] { then(reply); });
+  by->Take([then = std::move(then), reply = std::move(reply)]() mutable { then(reply); });
 }
 
 void RefuseByLimits(const std::optional<UserId>& over, UserId user,

@@ -1,5 +1,5 @@
-// How an operation on relations asks the shards. It goes on when the reply is there, and no thread
-// waits meanwhile:
+// How an operation, a page or a rebuild asks the stores. It goes on when the reply is there, and no
+// thread waits meanwhile:
 //
 //   shards.Ask(CountRelations{.user = user}, [&shards](const RelationsCounted& reply) {
 //     OrFail(reply.status);
@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,13 +28,27 @@
 #include "fanline/base/time.h"
 #include "fanline/ports/forward_edges.h"
 #include "fanline/ports/port.h"
+#include "fanline/ports/post_bodies.h"
+#include "fanline/ports/reader_truth.h"
 #include "fanline/ports/relation_store.h"
 
 namespace fanline::api {
 
-using RelationReply =
+using AnyReply =
     std::variant<EdgeChanged, PairRead, ListRead, RelationsCounted, UsersChecked, ForwardRead,
-                 FriendshipRead, RoomAsked, ChangeUsedUp, PairAnnounced, FriendshipWritten>;
+                 FriendshipRead, RoomAsked, ChangeUsedUp, PairAnnounced, FriendshipWritten,
+                 FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed, OutboxRead, UserLookedUp,
+                 LivePageRead, RebuildBegan, RebuildFinished, RebuildAbandoned, BodiesAnswered>;
+
+// How a request is asked.
+struct Asking {
+  Work work = Work::kLookups;
+  Duration longest_wait = Duration::max();  // for a worker of the store
+  // It fails as if its store were away when there is no reply by then.
+  Duration patience = Duration::max();
+  bool here = false;    // the thread may be used by the store
+  bool shared = false;  // others wait for it too, so it is served even if the client has left
+};
 
 class Exchanges;
 
@@ -43,30 +58,40 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // `failed`: not done if a store failed, with its own words, which clients never see.
   using Answered = std::function<void(Response, const Status& failed)>;
 
-  // `turn`: of each request to a shard, without its time.
-  Exchange(Exchanges& all, Turn turn, uint64_t unix_us, Answered answered)
-      : all_(all), turn_(std::move(turn)), unix_us_(unix_us), answered_(std::move(answered)) {}
+  // `asking`: of requests for which nothing else is said.
+  Exchange(Exchanges& all, const Asking& asking, Alive alive, uint64_t unix_us, Answered answered)
+      : all_(all),
+        asking_(asking),
+        alive_(std::move(alive)),
+        unix_us_(unix_us),
+        answered_(std::move(answered)) {}
 
   template <class R>
-  void Ask(R request, std::function<void(const typename R::Reply&)> then);
+  void Ask(R request, std::function<void(typename R::Reply&)> then) {
+    Ask(std::move(request), asking_, std::move(then));
+  }
+  template <class R>
+  void Ask(R request, const Asking& asking, std::function<void(typename R::Reply&)> then);
+
+  using Step = std::function<void()>;
+  // Takes the step now, or leaves it to the thread that is taking one.
+  void Take(Step step);
 
   // The first answer counts; the exchange ends with it.
   void Answer(const Json& body);
+  void Answer(Response response, const Status& failed = {});
+
+  // Whether the client has left.
+  bool left() const { return Turn{.alive = alive_}.Dead(); }
 
   uint64_t unix_us() const { return unix_us_; }  // wall time of its beginning
   uint32_t following_limit() const;
   const ShardMap& map() const;
 
  private:
-  friend class Exchanges;
-  using Step = std::function<void()>;
-
-  // Takes the step now, or leaves it to the thread that is taking one.
-  void Take(Step step);
-  void End(Response response, const Status& failed = {});
-
   Exchanges& all_;
-  const Turn turn_;
+  const Asking asking_;
+  const Alive alive_;
   const uint64_t unix_us_;
   Answered answered_;  // empty once it was called; for the thread that takes steps
 
@@ -83,57 +108,91 @@ class Exchanges {
     Duration longest_wait = std::chrono::milliseconds(500);  // of a request for a shard's worker
   };
 
-  // `edges` and `shards` reply to it, so it outlives both, and `map`.
-  template <class Server>
-  Exchanges(Serves<ChangeEdge>& edges, Server& shards, const ShardMap& map, Rules rules,
+  // The servers reply to it, so it outlives them, and `map`. `bodies` may be null: nobody asks it.
+  template <class Relations, class Truth, class Timelines>
+  Exchanges(Serves<ChangeEdge>& edges, Relations& relations, Truth& truth, Timelines& timelines,
+            Serves<ReadBodies>* bodies, const ShardMap& map, Rules rules,
             std::function<Now()> clock)
       : edges_(edges, *this),
-        shards_(shards, *this),
+        relations_(relations, *this),
+        truth_(truth, *this),
+        timelines_(timelines, *this),
         map_(map),
         rules_(rules),
-        clock_(std::move(clock)) {}
+        clock_(std::move(clock)) {
+    if (bodies != nullptr) bodies_.emplace(*bodies, *this);
+  }
 
   // `answered` is called once, on any thread, also within Begin.
   void Begin(const Call& call, Alive alive, Exchange::Answered answered);
+  // `begin`: the exchange's first step.
+  void Begin(const std::function<void(Exchange&)>& begin, const Asking& asking, Alive alive,
+             Exchange::Answered answered);
+
+  // Fails the requests whose askers' patience is over. Returns when to call it again.
+  Time Step(Time now);
 
   // The replies.
-  void Push(RelationReply reply);
+  void Push(AnyReply reply);
 
  private:
   friend class Exchange;
-  using Then = std::function<void(const RelationReply&)>;
+  using Then = std::function<void(AnyReply&)>;
   struct Pending {
     std::shared_ptr<Exchange> by;
     Then then;
   };
+  static constexpr Duration kTick = std::chrono::milliseconds(20);
 
   // Returns the request's id.
   uint64_t Note(std::shared_ptr<Exchange> by, Then then);
-  Turn InTime(Turn turn) const;
+  void NoteFailure(Time at, AnyReply failure);
+  Turn TurnOf(const Asking& asking, const Alive& alive) const;
 
   void Submit(ChangeEdge request, Turn turn) { edges_.Submit(request, std::move(turn)); }
   template <class R>
   void Submit(R request, Turn turn) {
-    shards_.Submit(std::move(request), std::move(turn));
+    if constexpr (requires { relations_.Submit(std::move(request), turn); }) {
+      relations_.Submit(std::move(request), std::move(turn));
+    } else if constexpr (requires { truth_.Submit(std::move(request), turn); }) {
+      truth_.Submit(std::move(request), std::move(turn));
+    } else if constexpr (requires { timelines_.Submit(std::move(request), turn); }) {
+      timelines_.Submit(std::move(request), std::move(turn));
+    } else {
+      turn.work_class = 0;
+      bodies_->Submit(std::move(request), std::move(turn));
+    }
   }
 
   const Port<ChangeEdge> edges_;
-  const RelationPort shards_;
+  const RelationPort relations_;
+  const TruthPort truth_;
+  const TimelinePort timelines_;
+  std::optional<Port<ReadBodies>> bodies_;
   const ShardMap& map_;
   const Rules rules_;
   const std::function<Now()> clock_;
 
   std::mutex mutex_;
   std::unordered_map<uint64_t, Pending> pending_;  // under mutex_
-  uint64_t last_id_ = 0;                           // under mutex_
+  std::multimap<Time, AnyReply> failures_;  // what to reply if nothing else has come; under mutex_
+  uint64_t last_id_ = 0;                    // under mutex_
 };
 
 template <class R>
-void Exchange::Ask(R request, std::function<void(const typename R::Reply&)> then) {
-  request.id = all_.Note(shared_from_this(), [then = std::move(then)](const RelationReply& reply) {
+void Exchange::Ask(R request, const Asking& asking, std::function<void(typename R::Reply&)> then) {
+  request.id = all_.Note(shared_from_this(), [then = std::move(then)](AnyReply& reply) {
     then(std::get<typename R::Reply>(reply));
   });
-  all_.Submit(std::move(request), all_.InTime(turn_));
+  if (asking.patience != Duration::max()) {
+    typename R::Reply failure;
+    failure.id = request.id;
+    if constexpr (requires { failure.shard = request.shard; }) failure.shard = request.shard;
+    failure.status = Status::Later("", "no reply in time");
+    failure.status.cause = Cause::kOverloaded;
+    all_.NoteFailure(all_.clock_().mono + asking.patience, std::move(failure));
+  }
+  all_.Submit(std::move(request), all_.TurnOf(asking, asking.shared ? nullptr : alive_));
 }
 
 // The store failed. Later: a shard is away or busy. Never: our fault, because operations turn

@@ -32,7 +32,7 @@ void ReadMark(std::string_view text, Marks* marks) {
 
 // Reads {member, score, member, score ...}, one of a page's lists. The page gets at most `limit`
 // items strictly newer than the floor; one item more tells that there is another page.
-void ReadList(const redisReply& list, uint32_t limit, ReaderTimelines::Page* page) {
+void ReadList(const redisReply& list, uint32_t limit, LivePage* page) {
   for (size_t i = 0; i + 1 < list.elements; i += 2) {
     const std::string_view score = Text(At(list, i + 1));
     if (score == kScoreOfMarks) {
@@ -52,7 +52,7 @@ void ReadList(const redisReply& list, uint32_t limit, ReaderTimelines::Page* pag
 }
 
 // {"ready", floor, as_of, list ...}
-Status ParsePage(const redisReply& reply, uint32_t limit, ReaderTimelines::Page* page) {
+Status ParsePage(const redisReply& reply, uint32_t limit, LivePage* page) {
   if (!IsArray(reply, 1)) return UnexpectedAnswer("read_page");
   const std::string_view state = Text(At(reply, 0));
   if (state != "ready") {
@@ -78,48 +78,53 @@ Status ParsePage(const redisReply& reply, uint32_t limit, ReaderTimelines::Page*
 RedisReaderTimelines::RedisReaderTimelines(const Options& options)
     : options_(options), keys_(options), masters_(options) {}
 
-Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, RebuildBegun* begun) {
+RebuildBegan RedisReaderTimelines::Do(const BeginRebuild& request) {
+  const UserId reader = request.reader;
+  RebuildBegan began{request.id, {}, {}};
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
     const Range range = keys_.layout().RangeOf(reader);
     out.Command("EVALSHA", digests.Of(Script::kRebuildBegin), 3, keys_.Live(range),
-                keys_.Pos(range), keys_.Timeline(range, reader), Raw(reader), token,
+                keys_.Pos(range), keys_.Timeline(range, reader), Raw(reader), request.token,
                 options_.building_ttl.count(), LogOf(options_.generation, keys_.layout()));
   };
-  return masters_.Eval(keys_.Home(reader), Script::kRebuildBegin, encode,
-                       [&](const redisReply& reply) {
-                         const std::string_view word = Text(reply);
-                         if (word == "created") {
-                           *begun = RebuildBegun::kCreated;
-                         } else if (word == "building") {
-                           *begun = RebuildBegun::kBusy;
-                         } else if (word == "ready") {
-                           *begun = RebuildBegun::kAlreadyReady;
-                         } else if (word == "refused") {
-                           *begun = RebuildBegun::kRefused;
-                         } else {
-                           return UnexpectedAnswer("rebuild_begin");
-                         }
-                         return Status::Done();
-                       });
+  const auto take = [&](const redisReply& reply) {
+    const std::string_view word = Text(reply);
+    if (word == "created") {
+      began.begun = RebuildBegun::kCreated;
+    } else if (word == "building") {
+      began.begun = RebuildBegun::kBusy;
+    } else if (word == "ready") {
+      began.begun = RebuildBegun::kAlreadyReady;
+    } else if (word == "refused") {
+      began.begun = RebuildBegun::kRefused;
+    } else {
+      return UnexpectedAnswer("rebuild_begin");
+    }
+    return Status::Done();
+  };
+  began.status = masters_.Eval(keys_.Home(reader), Script::kRebuildBegin, encode, take);
+  return began;
 }
 
-Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
-                                    const std::vector<Item>& items, Floor floor,
-                                    const std::vector<UserId>& marked, bool* applied) {
+RebuildFinished RedisReaderTimelines::Do(const FinishRebuild& request) {
+  const UserId reader = request.reader;
+  const std::vector<Item>& items = request.items;
+  RebuildFinished finished{request.id, {}};
   FANLINE_CHECK(std::is_sorted(items.begin(), items.end(), IsNewer), "the script merges them");
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
     const Range range = keys_.layout().RangeOf(reader);
     // One mark more than fit tells as much as all of them.
     const uint32_t most = options_.window.most_marks();
-    const auto marks = std::span(marked).first(std::min<size_t>(marked.size(), most + 1));
+    const std::span marked(request.marked);
+    const auto marks = marked.first(std::min<size_t>(marked.size(), most + 1));
     out.Begin(3 + 2 + 8 + marks.size() + 2 * items.size());
     out.Arg("EVALSHA");
     out.Arg(digests.Of(Script::kRebuildFinish));
     out.Arg(2);
     out.Arg(keys_.MaxFloor(range));
     out.Arg(keys_.Timeline(range, reader));
-    out.Arg(token);
-    ArgFloor(out, floor);
+    out.Arg(request.token);
+    ArgFloor(out, request.floor);
     out.Arg(options_.window.window);
     out.Arg(options_.window.window + options_.window.spare());
     out.Arg(options_.timeline_ttl.count());
@@ -132,30 +137,33 @@ Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
       out.Arg(MemberText(item.post));
     }
   };
-  return masters_.Eval(keys_.Home(reader), Script::kRebuildFinish, encode,
-                       [&](const redisReply& reply) {
-                         const auto answer = Integer(reply);
-                         if (!answer) return UnexpectedAnswer("rebuild_finish");
-                         *applied = *answer == 1;
-                         return Status::Done();
-                       });
-}
-
-Status RedisReaderTimelines::Abandon(UserId reader, const std::string& token) {
-  const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
-    const Range range = keys_.layout().RangeOf(reader);
-    out.Command("EVALSHA", digests.Of(Script::kRebuildAbandon), 2, keys_.Live(range),
-                keys_.Timeline(range, reader), token);
+  const auto take = [&](const redisReply& reply) {
+    const auto answer = Integer(reply);
+    if (!answer) return UnexpectedAnswer("rebuild_finish");
+    finished.applied = *answer == 1;
+    return Status::Done();
   };
-  return masters_.Eval(
-      keys_.Home(reader), Script::kRebuildAbandon, encode, [](const redisReply& reply) {
-        return Integer(reply) ? Status::Done() : UnexpectedAnswer("rebuild_abandon");
-      });
+  finished.status = masters_.Eval(keys_.Home(reader), Script::kRebuildFinish, encode, take);
+  return finished;
 }
 
-Status RedisReaderTimelines::Read(UserId reader, const std::optional<Position>& after,
-                                  uint32_t limit, Page* page) {
-  *page = {};
+RebuildAbandoned RedisReaderTimelines::Do(const AbandonRebuild& request) {
+  const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
+    const Range range = keys_.layout().RangeOf(request.reader);
+    out.Command("EVALSHA", digests.Of(Script::kRebuildAbandon), 2, keys_.Live(range),
+                keys_.Timeline(range, request.reader), request.token);
+  };
+  const auto take = [](const redisReply& reply) {
+    return Integer(reply) ? Status::Done() : UnexpectedAnswer("rebuild_abandon");
+  };
+  return {request.id,
+          masters_.Eval(keys_.Home(request.reader), Script::kRebuildAbandon, encode, take)};
+}
+
+LivePageRead RedisReaderTimelines::Do(const ReadLivePage& request) {
+  const UserId reader = request.reader;
+  const auto& after = request.after;
+  LivePageRead read{request.id, {}};
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
     out.Begin(3 + 1 + 5);
     out.Arg("EVALSHA");
@@ -169,15 +177,16 @@ Status RedisReaderTimelines::Read(UserId reader, const std::optional<Position>& 
       out.Arg("");
       out.Arg("");
     }
-    out.Arg(uint64_t{limit} + 1);  // one more tells whether there is another page
+    out.Arg(uint64_t{request.limit} + 1);  // one more tells whether there is another page
     out.Arg(options_.timeline_ttl.count());
     out.Arg(keys_.Pos(keys_.layout().RangeOf(reader)));
   };
   // This script alone needs no other key, so it may follow the timeline while its slot moves.
-  return masters_.Eval(
+  read.status = masters_.Eval(
       keys_.Home(reader), Script::kReadPage, encode,
-      [&](const redisReply& reply) { return ParsePage(reply, limit, page); },
+      [&](const redisReply& reply) { return ParsePage(reply, request.limit, &read.page); },
       Masters::OnAsk::kFollow);
+  return read;
 }
 
 Status RedisReaderTimelines::Drop(UserId reader) {

@@ -1,7 +1,8 @@
-// The port ReaderTimelines on a real Redis: rebuilding, reading and dropping one timeline.
-// Blocking; one object per thread. After a timeout the call may have been carried out. The next
-// Begin then returns kBusy until the token's TTL ends; a repeated Finish reports that its token is
-// gone, and the rebuild starts again.
+// Live timelines on a real Redis, for one reader: rebuilding, reading and dropping. Blocking; one
+// object per thread. It is a server of TimelinePort whose replies come within Submit. After a
+// timeout a request may have been carried out. The next BeginRebuild then finds kBusy until the
+// token's TTL ends; a repeated FinishRebuild reports that its token is gone, and the rebuild starts
+// again.
 #pragma once
 
 #include "backends/redis/cluster/masters.h"
@@ -10,16 +11,19 @@
 
 namespace fanline::redis {
 
-class RedisReaderTimelines : public ReaderTimelines {
+class RedisReaderTimelines : public ServesAll<RedisReaderTimelines, ReadLivePage, BeginRebuild,
+                                              FinishRebuild, AbandonRebuild> {
  public:
   explicit RedisReaderTimelines(const Options& options);
 
-  Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) override;
-  Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
-                Floor floor, const std::vector<UserId>& marked, bool* applied) override;
-  Status Abandon(UserId reader, const std::string& token) override;
-  Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
-              Page* page) override;
+  template <class R>
+  void Serve(const R& request, ReplyTo<typename R::Reply> to) {
+    to(Do(request));
+  }
+  LivePageRead Do(const ReadLivePage& request);
+  RebuildBegan Do(const BeginRebuild& request);
+  RebuildFinished Do(const FinishRebuild& request);
+  RebuildAbandoned Do(const AbandonRebuild& request);
   // Deletes the timeline, whatever its key holds, as if it had expired. This is always safe: its
   // reader is served by pulls until it is live again, and the index may name readers who are not
   // live.

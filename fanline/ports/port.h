@@ -13,8 +13,8 @@
 // address. Two askers behind one Step each have a variant of replies of their own, nested in the
 // variant of the inputs.
 //
-// A request may have a turn (turn.h): a server with queues of its own keeps to it, and all others
-// ignore it.
+// A request may have a turn (fanline/base/turn.h): a server with queues of its own keeps to it, and
+// all others ignore it.
 //
 // Every request is answered exactly once at its address, unless its server is destroyed first. A
 // reply reports what was done at some moment after Submit. After kLater some of it may have been
@@ -25,7 +25,7 @@
 #include <concepts>
 #include <utility>
 
-#include "fanline/ports/turn.h"
+#include "fanline/base/turn.h"
 
 namespace fanline {
 

@@ -1,7 +1,6 @@
-// Ports of the reading side (the API, feedctl): the truth behind one reader's timeline, the live
-// timeline, and the two scripts of a rebuild. Calls block, each up to its own deadline; one object
-// per thread. The logic that uses them (timeline/) is passive: it names the next call and is handed
-// the answer.
+// Ports of the reading side (the API, feedctl): the truth behind one reader's timeline, as
+// requests, and the live timeline with the two scripts of a rebuild. The logic that uses them
+// (timeline/) is passive.
 #pragma once
 
 #include <chrono>
@@ -11,9 +10,11 @@
 #include <vector>
 
 #include "fanline/base/outcome.h"
+#include "fanline/model/bucket.h"
 #include "fanline/model/ids.h"
 #include "fanline/model/item.h"
 #include "fanline/ports/live_timelines.h"
+#include "fanline/ports/port.h"
 
 namespace fanline {
 
@@ -53,6 +54,7 @@ struct ItemsRead {
   std::vector<Item> items;         // author by author, each one's newest first
   std::optional<PostsOf> partial;  // the read ended within these, which are the last of `items`
   std::vector<PostsOf> unread;     // nothing of these was read
+  size_t of_partial = 0;           // how many of `items`, the last, are of `partial`
 };
 
 // What the shards know of a user, without any list.
@@ -61,28 +63,104 @@ struct UserFacts {
   bool follows = false;  // somebody, now
 };
 
-// The first three reads may be answered by a former primary: they count once Confirm says that they
-// were the truth. Outbox and LookUp are the truth when they are done.
-class ReaderTruth {
- public:
-  virtual ~ReaderTruth() = default;
-  virtual Status Followees(UserId reader, std::vector<UserId>* out) = 0;
-  // For each of `authors` that has a row, any order.
-  virtual Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) = 0;
-  // Visible items of `posts` in the span, at most `limit` in all. The shards read about as many
-  // rows as they answer.
-  virtual Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
-                       ItemsRead* out) = 0;
-  // Whether all that was read since the last Confirm, failure or ForgetReads was the truth when it
-  // was read. Call it before anything rests on them; done at once if nothing was read.
-  virtual Status Confirm() = 0;
-  // Another piece of work begins: nothing will rest on earlier reads, and Confirm leaves them out.
-  virtual void ForgetReads() = 0;
-  // Visible items of one author in the span, pushed or not, in the one order, at most `limit`.
-  virtual Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
-                        std::vector<Item>* out) = 0;
-  virtual Status LookUp(UserId user, UserFacts* out) = 0;
+// ---- the truth
+// Each request names the shard that serves it, and so does its reply. kLater: the shard is away, or
+// busy. reader_truth.h asks several shards for what one reader needs.
+
+// Which server answered. Its reads were the truth if it is still the primary afterwards.
+using ServerId = uint64_t;
+
+struct ReadFollowees {
+  using Reply = struct FolloweesRead;
+  uint64_t id = 0;
+  Shard shard = 0;  // the reader's
+  UserId reader{};
 };
+struct FolloweesRead {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+  ServerId server = 0;
+  std::vector<UserId> authors = {};
+};
+
+struct ReadLastAt {
+  using Reply = struct LastAtRead;
+  uint64_t id = 0;
+  Shard shard = 0;  // of all of them
+  std::vector<UserId> of = {};
+};
+struct LastAtRead {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+  ServerId server = 0;
+  std::vector<AuthorLastAt> authors = {};  // each that has a row, any order
+};
+
+// Visible items of `posts` in the span, at most `limit` in all. The shard reads about as many rows
+// as it answers.
+struct ReadItems {
+  using Reply = struct ItemsAnswered;
+  uint64_t id = 0;
+  Shard shard = 0;  // of all authors
+  std::vector<PostsOf> posts = {};
+  TimeSpan span = {};
+  uint32_t limit = 0;
+  bool proved = false;  // the reply is the truth if it is done, and needs no ConfirmReads
+};
+struct ItemsAnswered {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+  ServerId server = 0;
+  ItemsRead read = {};
+};
+
+// Whether `server` answers here and is the primary, so that what it answered before was the truth.
+struct ConfirmReads {
+  using Reply = struct ReadsConfirmed;
+  uint64_t id = 0;
+  Shard shard = 0;
+  ServerId server = 0;
+};
+struct ReadsConfirmed {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+};
+
+// Visible items of one author in the span, pushed or not, in the one order, at most `limit`. The
+// truth if it is done, and so is the next.
+struct ReadOutbox {
+  using Reply = struct OutboxRead;
+  uint64_t id = 0;
+  Shard shard = 0;  // the author's
+  UserId author{};
+  TimeSpan span = {};
+  uint32_t limit = 0;
+};
+struct OutboxRead {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+  std::vector<Item> items = {};
+};
+
+struct LookUpUser {
+  using Reply = struct UserLookedUp;
+  uint64_t id = 0;
+  Shard shard = 0;  // the user's
+  UserId user{};
+};
+struct UserLookedUp {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+  UserFacts facts = {};
+};
+
+// ---- live timelines
 
 enum class RebuildBegun {
   kCreated,       // the key exists under the token and from now on collects pushes (TTL 60 s)
@@ -94,33 +172,73 @@ enum class RebuildBegun {
 // How long a timeline lives if its rebuild found no item; reads do not prolong it.
 inline constexpr std::chrono::minutes kEmptyTimelineTtl{5};
 
-class ReaderTimelines {
- public:
-  virtual ~ReaderTimelines() = default;
-
-  // Rebuild script 1.
-  virtual Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) = 0;
-  // Rebuild script 2. `items`: newest first, each once. *applied = false: the token is gone, start
-  // again. `marked`: the followed authors who may have posts that are merged at read. A timeline
-  // without any item or mark lives for kEmptyTimelineTtl: a made-up reader gets one too.
-  virtual Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
-                        Floor floor, const std::vector<UserId>& marked, bool* applied) = 0;
-  // Ends the token's rebuild, which cannot go on: there is no timeline then, and the next Begin
-  // creates one. Does nothing if the token is gone.
-  virtual Status Abandon(UserId reader, const std::string& token) = 0;
-
-  struct Page {
-    TimelineState state = TimelineState::kNotLive;
-    std::vector<Item> items;  // newest first, strictly newer than the floor
-    Marks marks;
-    Floor floor = kNoFloor;
-    bool reached_floor = false;  // the cache has nothing older: pull from the truth
-    UnixMs as_of = 0;            // AppliedPosition::as_of of the reader's range
-  };
-  // Items behind `after`, at most `limit`. Refreshes the TTL of a ready timeline that holds an
-  // item, at most once a minute.
-  virtual Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
-                      Page* page) = 0;
+struct LivePage {
+  TimelineState state = TimelineState::kNotLive;
+  std::vector<Item> items;  // newest first, strictly newer than the floor
+  Marks marks;
+  Floor floor = kNoFloor;
+  bool reached_floor = false;  // the cache has nothing older: pull from the truth
+  UnixMs as_of = 0;            // AppliedPosition::as_of of the reader's range
 };
+
+// Items behind `after`, at most `limit`. Refreshes the TTL of a ready timeline that holds an item,
+// at most once a minute. kLater, as for the others: Redis is away, or busy.
+struct ReadLivePage {
+  using Reply = struct LivePageRead;
+  uint64_t id = 0;
+  UserId reader{};
+  std::optional<Position> after = {};
+  uint32_t limit = 0;
+};
+struct LivePageRead {
+  uint64_t id = 0;
+  Status status;
+  LivePage page = {};
+};
+
+// Rebuild script 1.
+struct BeginRebuild {
+  using Reply = struct RebuildBegan;
+  uint64_t id = 0;
+  UserId reader{};
+  std::string token = {};
+};
+struct RebuildBegan {
+  uint64_t id = 0;
+  Status status;
+  RebuildBegun begun{};
+};
+
+// Rebuild script 2. A timeline without any item or mark lives for kEmptyTimelineTtl: a made-up
+// reader gets one too.
+struct FinishRebuild {
+  using Reply = struct RebuildFinished;
+  uint64_t id = 0;
+  UserId reader{};
+  std::string token = {};
+  std::vector<Item> items = {};  // newest first, each once
+  Floor floor = kNoFloor;
+  std::vector<UserId> marked = {};  // the followed who may have posts that are merged at read
+};
+struct RebuildFinished {
+  uint64_t id = 0;
+  Status status;
+  bool applied = false;  // if not, the token is gone: start again
+};
+
+// Ends the token's rebuild, which cannot go on: there is no timeline then, and the next
+// BeginRebuild creates one. Does nothing if the token is gone.
+struct AbandonRebuild {
+  using Reply = struct RebuildAbandoned;
+  uint64_t id = 0;
+  UserId reader{};
+  std::string token = {};
+};
+struct RebuildAbandoned {
+  uint64_t id = 0;
+  Status status;
+};
+
+using TimelinePort = Port<ReadLivePage, BeginRebuild, FinishRebuild, AbandonRebuild>;
 
 }  // namespace fanline

@@ -18,7 +18,9 @@ constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
 
 Status AskTruth(const mysql::Config& config, mysql::MysqlReaderTruth& truth, ReaderFacts& facts,
                 std::vector<UserId>* followees) {
-  Status status = truth.LookUp(facts.user, &facts.known);
+  const auto found = truth.Ask(LookUpUser{0, truth.map().ShardOf(facts.user), facts.user});
+  facts.known = found.facts;
+  Status status = found.status;
   mysql::ShardConnections connections(config);
   if (status.done()) {
     status = connections.Run(facts.shard, [&](mysql::Connection& connection) {

@@ -330,11 +330,14 @@ ItemsRead FakeMysql::Items(const std::vector<PostsOf>& posts, const TimeSpan& sp
       out.unread.push_back(one);
       continue;
     }
+    size_t of_one = 0;
     for (const Item& item : Visible(one)) {
       if (!IsWithin(span, item)) continue;
       out.items.push_back(item);
+      ++of_one;
       if (out.items.size() < limit) continue;
       out.partial = one;
+      out.of_partial = of_one;
       break;
     }
   }

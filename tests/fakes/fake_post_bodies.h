@@ -8,11 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "fanline/ports/port.h"
 #include "fanline/ports/post_bodies.h"
 
 namespace fanline::fakes {
 
-class FakePostBodies : public PostBodies {
+class FakePostBodies : public ServesOne<FakePostBodies, ReadBodies> {
  public:
   std::map<PostId, BodyValues> rows;
   std::vector<std::string> names{"text"};
@@ -23,8 +24,18 @@ class FakePostBodies : public PostBodies {
 
   void Put(uint64_t post, std::string text) { rows[PostId{post}] = {std::move(text)}; }
 
-  const std::vector<std::string>& columns() const override { return names; }
-  Status Read(const std::vector<PostId>& posts, BodiesRead* out) override {
+  bool holds = false;  // requests are answered by Release
+
+  void Serve(const ReadBodies& request, ReplyTo<BodiesAnswered> to) {
+    if (holds) return held_.push_back([=, this] { Answer(request, to); });
+    Answer(request, to);
+  }
+  void Release() {
+    holds = false;
+    for (const auto& answer : std::exchange(held_, {})) answer();
+  }
+
+  Status Read(const std::vector<PostId>& posts, BodiesRead* out) {
     asked.push_back(posts);
     if (on_read) on_read();
     if (!fails.done()) return fails;
@@ -36,16 +47,16 @@ class FakePostBodies : public PostBodies {
     }
     return Status::Done();
   }
-};
 
-// For owners that each want a port.
-struct BodiesOf : PostBodies {
-  explicit BodiesOf(PostBodies& shared) : bodies(shared) {}
-  const std::vector<std::string>& columns() const override { return bodies.columns(); }
-  Status Read(const std::vector<PostId>& posts, BodiesRead* out) override {
-    return bodies.Read(posts, out);
+ private:
+  void Answer(const ReadBodies& request, ReplyTo<BodiesAnswered> to) {
+    BodiesAnswered reply;
+    reply.status = Read(request.posts, &reply.read);
+    reply.id = request.id;
+    to(std::move(reply));
   }
-  PostBodies& bodies;
+
+  std::vector<std::function<void()>> held_;
 };
 
 }  // namespace fanline::fakes

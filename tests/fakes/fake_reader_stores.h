@@ -1,32 +1,44 @@
-// The blocking ports of the reading side on the in-memory stores. Fail on demand, and count.
-// Several threads may call the ports at once; public members may be used between calls.
+// The stores of the reading side in memory: servers of its requests, which answer within Submit,
+// and its blocking ports. Fail on demand, and count. Several threads may call it at once; public
+// members may be used between calls.
 #pragma once
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "fanline/ports/reader_ports.h"
+#include "fanline/ports/reader_truth.h"
 #include "tests/fakes/fake_mysql.h"
 #include "tests/fakes/fake_redis.h"
 
 namespace fanline::fakes {
 
-class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
+class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadLastAt, ReadItems,
+                                          ConfirmReads, ReadOutbox, LookUpUser, ReadLivePage,
+                                          BeginRebuild, FinishRebuild, AbandonRebuild>,
+                         public ReaderTruth {
  public:
-  FakeReaderStores(RangeLayout layout, WindowLimits window)
-      : mysql(layout, 1'000), redis(layout, window) {}
+  FakeReaderStores(RangeLayout layout, WindowLimits window, const ShardMap& map = OneShard())
+      : ReaderTruth(*this, map), mysql(layout, 1'000), redis(layout, window) {}
+  static const ShardMap& OneShard() {
+    static const ShardMap map = ShardMap::Even(1);
+    return map;
+  }
 
   FakeMysql mysql;
   FakeRedis redis;
   Status mysql_fails = Status::Done(), redis_fails = Status::Done();
   Status confirm_fails = Status::Done();  // of anything that was read
+  Status pages_fail = Status::Done();     // of live timelines, while rebuilds are well
+  std::set<Shard> away;                   // these shards answer that they are away
+  bool holds = false;                     // requests to the shards are answered by Release
   std::function<void()> on_read;          // of items, after it
+  std::function<void()> on_fail;          // of the truth, after it
   std::function<UnixMs()> as_of;          // of every range; none: as pos: says
   size_t authors_read = 0;
   size_t looks = 0;      // reads of when authors last posted
@@ -34,79 +46,95 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
   size_t most_read = 0;  // rows of the largest read
   size_t calls = 0;      // of the truth, of any kind
 
-  Status Followees(UserId reader, std::vector<UserId>* out) override {
-    return Unconfirmed([&] { *out = mysql.Followees(reader); });
+  template <class R>
+  void Serve(const R& request, ReplyTo<typename R::Reply> to) {
+    if constexpr (requires { request.shard; }) {
+      if (holds) return held_.push_back([=, this] { Answer(request, to); });
+    }
+    Answer(request, to);
   }
-  Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override {
-    if (++looks > 100'000) throw std::runtime_error("the pull does not end");
-    return Unconfirmed([&] { *out = mysql.LastAt(authors); });
-  }
-  Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
-               ItemsRead* out) override {
-    if (limit == 0) throw std::invalid_argument("who reads no items reads for ever");
-    const Status status = Unconfirmed([&] {
-      ++reads;
-      authors_read += posts.size();
-      *out = mysql.Items(posts, span, limit);
-      most_read = std::max(most_read, out->items.size());
-    });
-    if (on_read) on_read();
-    return status;
-  }
-  Status Confirm() override {
-    const std::lock_guard lock(mutex_);
-    unconfirmed_ = false;
-    if (std::exchange(lost_, false)) return Status::Later("mysql_0", "the connection was lost");
-    return confirm_fails;
-  }
-  void ForgetReads() override {
-    const std::lock_guard lock(mutex_);
-    unconfirmed_ = lost_ = false;
-  }
-  // What was read and not confirmed yet never will be.
-  void LoseConnections() { lost_ = unconfirmed_; }
-  bool unconfirmed() const { return unconfirmed_; }
-  Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
-                std::vector<Item>* out) override {
-    return Truth([&] { *out = mysql.Outbox(author, span, limit); });
-  }
-  Status LookUp(UserId user, UserFacts* out) override {
-    return Truth([&] { *out = mysql.LookUp(user); });
+  void Release() {
+    holds = false;
+    for (const auto& answer : std::exchange(held_, {})) answer();
   }
 
-  Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) override {
-    if (redis.full) return Status::Later("redis", "OOM");
-    return Timelines([&] { *begun = redis.Begin(reader, token, 1); });
-  }
-  Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
-                Floor floor, const std::vector<UserId>& marked, bool* applied) override {
-    return Timelines([&] { *applied = redis.Finish(reader, token, items, floor, marked); });
-  }
-  Status Abandon(UserId reader, const std::string& token) override {
-    return Timelines([&] { redis.Abandon(reader, token); });
-  }
-  Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
-              ReaderTimelines::Page* page) override {
-    return Timelines([&] {
-      *page = redis.Read(reader, after, limit);
-      if (as_of) page->as_of = as_of();
-    });
-  }
+  // The server that answered so far is gone.
+  void LoseConnections() { ++server_; }
 
  private:
-  template <typename Call>
-  Status Truth(const Call& call) {
+  template <class R>
+  void Answer(const R& request, ReplyTo<typename R::Reply> to) {
+    typename R::Reply reply;
+    if constexpr (requires { request.shard; }) {
+      reply.shard = request.shard;
+      reply.status = away.contains(request.shard)
+                         ? Status::Later("mysql_" + std::to_string(request.shard), "away")
+                         : Do(request, reply);
+    } else {
+      reply.status = Do(request, reply);
+    }
+    reply.id = request.id;
+    to(std::move(reply));
+  }
+
+  Status Do(const ReadFollowees& request, FolloweesRead& reply) {
+    return Truth(reply, [&] { reply.authors = mysql.Followees(request.reader); });
+  }
+  Status Do(const ReadLastAt& request, LastAtRead& reply) {
+    if (++looks > 100'000) throw std::runtime_error("the pull does not end");
+    return Truth(reply, [&] { reply.authors = mysql.LastAt(request.of); });
+  }
+  Status Do(const ReadItems& request, ItemsAnswered& reply) {
+    if (request.limit == 0) throw std::invalid_argument("who reads no items reads for ever");
+    Status status = Truth(reply, [&] {
+      ++reads;
+      authors_read += request.posts.size();
+      reply.read = mysql.Items(request.posts, request.span, request.limit);
+      most_read = std::max(most_read, reply.read.items.size());
+    });
+    if (on_read) on_read();
+    return status.done() && request.proved ? confirm_fails : status;
+  }
+  Status Do(const ConfirmReads& request, ReadsConfirmed&) {
+    const std::lock_guard lock(mutex_);
+    if (request.server != server_) return Status::Later("mysql_0", "the connection was lost");
+    return confirm_fails;
+  }
+  Status Do(const ReadOutbox& request, OutboxRead& reply) {
+    return Truth(reply,
+                 [&] { reply.items = mysql.Outbox(request.author, request.span, request.limit); });
+  }
+  Status Do(const LookUpUser& request, UserLookedUp& reply) {
+    return Truth(reply, [&] { reply.facts = mysql.LookUp(request.user); });
+  }
+  Status Do(const BeginRebuild& request, RebuildBegan& reply) {
+    if (redis.full) return Status::Later("redis", "OOM");
+    return Timelines([&] { reply.begun = redis.Begin(request.reader, request.token, 1); });
+  }
+  Status Do(const FinishRebuild& request, RebuildFinished& reply) {
+    return Timelines([&] {
+      reply.applied =
+          redis.Finish(request.reader, request.token, request.items, request.floor, request.marked);
+    });
+  }
+  Status Do(const AbandonRebuild& request, RebuildAbandoned&) {
+    return Timelines([&] { redis.Abandon(request.reader, request.token); });
+  }
+  Status Do(const ReadLivePage& request, LivePageRead& reply) {
+    if (!pages_fail.done()) return pages_fail;
+    return Timelines([&] {
+      reply.page = redis.Read(request.reader, request.after, request.limit);
+      if (as_of) reply.page.as_of = as_of();
+    });
+  }
+  template <typename Reply, typename Call>
+  Status Truth(Reply& reply, const Call& call) {
     const std::lock_guard lock(mutex_);
     ++calls;
-    if (mysql_fails.done()) call();
-    return mysql_fails;
-  }
-  template <typename Call>
-  Status Unconfirmed(const Call& call) {
-    const Status status = Truth(call);
-    const std::lock_guard lock(mutex_);
-    unconfirmed_ = status.done();
-    lost_ = lost_ && status.done();
+    if constexpr (requires { reply.server; }) reply.server = server_;
+    const Status status = mysql_fails;
+    if (status.done()) call();
+    if (!status.done() && on_fail) on_fail();
     return status;
   }
   template <typename Call>
@@ -117,49 +145,8 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
   }
 
   std::mutex mutex_;
-  bool unconfirmed_ = false, lost_ = false;
-};
-
-// For owners that each want a port.
-struct TruthOf : ReaderTruth {
-  explicit TruthOf(ReaderTruth& shared) : truth(shared) {}
-  Status Followees(UserId reader, std::vector<UserId>* out) override {
-    return truth.Followees(reader, out);
-  }
-  Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override {
-    return truth.LastAt(authors, out);
-  }
-  Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
-               ItemsRead* out) override {
-    return truth.Items(posts, span, limit, out);
-  }
-  Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
-                std::vector<Item>* out) override {
-    return truth.Outbox(author, span, limit, out);
-  }
-  Status Confirm() override { return truth.Confirm(); }
-  void ForgetReads() override { truth.ForgetReads(); }
-  Status LookUp(UserId user, UserFacts* out) override { return truth.LookUp(user, out); }
-  ReaderTruth& truth;
-};
-
-struct TimelinesOf : ReaderTimelines {
-  explicit TimelinesOf(ReaderTimelines& shared) : timelines(shared) {}
-  Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) override {
-    return timelines.Begin(reader, token, begun);
-  }
-  Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
-                Floor floor, const std::vector<UserId>& marked, bool* applied) override {
-    return timelines.Finish(reader, token, items, floor, marked, applied);
-  }
-  Status Abandon(UserId reader, const std::string& token) override {
-    return timelines.Abandon(reader, token);
-  }
-  Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
-              Page* page) override {
-    return timelines.Read(reader, after, limit, page);
-  }
-  ReaderTimelines& timelines;
+  ServerId server_ = 1;
+  std::vector<std::function<void()>> held_;
 };
 
 }  // namespace fanline::fakes

@@ -428,9 +428,8 @@ bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vecto
   return true;
 }
 
-ReaderTimelines::Page FakeRedis::Read(UserId reader, const std::optional<Position>& after,
-                                      uint32_t limit) {
-  ReaderTimelines::Page page;
+LivePage FakeRedis::Read(UserId reader, const std::optional<Position>& after, uint32_t limit) {
+  LivePage page;
   const auto found = timelines_.find(reader);
   if (found == timelines_.end()) return page;
   const Timeline& timeline = found->second;

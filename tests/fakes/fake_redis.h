@@ -1,5 +1,5 @@
 // The keys and scripts of schemas/redis as a small in-memory model. Answers each request of the
-// ports LiveTimelines and ReaderTimelines at once, as one Redis would. Copyable, so that a test can
+// ports LiveTimelines and TimelinePort at once, as one Redis would. Copyable, so that a test can
 // take a snapshot and roll back. tests/integration/redis/model_test.cpp compares it with the real
 // scripts, member by member.
 //
@@ -80,7 +80,7 @@ class FakeRedis {
   void Abandon(UserId reader, const std::string& token);
   bool Finish(UserId reader, const std::string& token, const std::vector<Item>& items, Floor floor,
               const std::vector<UserId>& marked = {});
-  ReaderTimelines::Page Read(UserId reader, const std::optional<Position>& after, uint32_t limit);
+  LivePage Read(UserId reader, const std::optional<Position>& after, uint32_t limit);
 
   // What happens to a Redis.
   void Expire(UserId reader);  // the TTL of the timeline ran out: only its key goes

@@ -32,32 +32,17 @@ class Api {
   }
 
  private:
-  template <typename Port, typename Shared>
-  std::vector<std::unique_ptr<Port>> PortOf() {
-    std::vector<std::unique_ptr<Port>> ports;
-    ports.push_back(std::make_unique<Shared>(posts_));
-    return ports;
-  }
-
   fakes::FakeRelationStore relations_;
   fakes::FakeReaderStores posts_{RangeLayout(2), WindowLimits()};
   const ShardMap map_ = ShardMap::Even(2);
   Metrics metrics_;
-  TruthPool truth_{PortOf<ReaderTruth, fakes::TruthOf>(), 2, {}};
-  TimelinePool timelines_{PortOf<ReaderTimelines, fakes::TimelinesOf>(), 1, {}};
-  static std::vector<std::unique_ptr<PostBodies>> NoBodies() {
-    std::vector<std::unique_ptr<PostBodies>> bodies;
-    bodies.push_back(std::make_unique<fakes::FakePostBodies>());
-    return bodies;
-  }
-  BodiesPool bodies_{NoBodies(), 1, {}};
-  Rebuilds rebuilds_{{}, {.waiting = 0}, metrics_, [] { return Time{}; }};
+  fakes::FakePostBodies bodies_;
   static Now Clock() { return {{}, 1'700'000'000'000}; }
-  Pages pages_{{timelines_, truth_, &bodies_}, rebuilds_, map_, metrics_, Clock, {},
-               [](Shard) { return false; }};
+  Exchanges exchanges_{relations_, relations_, posts_, posts_, &bodies_, map_, {}, Clock};
+  Rebuilds rebuilds_{{}, {.at_once = 0, .waiting = 0}, metrics_, [] { return Time{}; }};
+  Pages pages_{exchanges_, rebuilds_, map_, metrics_, Clock, {.columns = &bodies_.names}};
   fakes::FakeEventLog log_;
   Publisher publisher_{log_, 1, metrics_, Clock};
-  Exchanges exchanges_{relations_, relations_, map_, {}, Clock};
   Handler handler_{exchanges_, pages_, &publisher_, metrics_, Clock};
 };
 

@@ -4,6 +4,8 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
+#include <variant>
 
 #include "tests/sim/world.h"
 #include "timeline/rebuild.h"
@@ -16,10 +18,13 @@ struct Readers {
   struct Rebuilding {
     UserId reader{};
     std::unique_ptr<timeline::Rebuild> rebuild;
-    uint64_t switches = 0;  // of primaries, when it began
-    bool astray = false;    // something was read from an old server after a switch
+    timeline::Rebuild::Requests asked;  // what comes next
+    uint64_t switches = 0;              // of primaries, when it began
+    bool astray = false;                // something was read from an old server after a switch
   };
   std::deque<Rebuilding> rebuilds{};
+  // Many shards' replies are put together in page_run_test.cpp; here all answer as one.
+  static inline const ShardMap kOne = ShardMap::Even(1);
 
   bool rebuilding() const { return !rebuilds.empty(); }
   void StepOldest() {
@@ -28,11 +33,13 @@ struct Readers {
 
   void StartRebuild() {
     const UserId reader = world.AnyOwner();
-    rebuilds.push_back({reader,
-                        std::make_unique<timeline::Rebuild>(
-                            world.window(), [this] { return std::to_string(++world.tokens); },
-                            world.Own(reader), 5, 3, world.options.guards.logic),
-                        world.primaries.switches()});
+    auto rebuild = std::make_unique<timeline::Rebuild>(
+        reader,
+        timeline::RebuildRules{world.window(), [this] { return std::to_string(++world.tokens); },
+                               world.character.own_posts, 5, 3, world.options.guards.logic},
+        kOne);
+    auto asked = rebuild->Begin();
+    rebuilds.push_back({reader, std::move(rebuild), std::move(asked), world.primaries.switches()});
   }
 
   // A reader follows MOVED. It tries again while a slot moves or a node is away.
@@ -40,53 +47,64 @@ struct Readers {
     const Range range = RangeLayout(kRanges).RangeOf(reader);
     return !world.NodeAway(world.slots.NodeOf(range)) && world.slots.Takes(range, keys);
   }
-  bool Reaches(const Rebuilding& at, const timeline::RebuildNeed& need) const {
-    if (std::holds_alternative<timeline::NeedBegin>(need))
-      return Reaches(at.reader, {kLiveKey, kPosKey, at.reader});
-    if (std::holds_alternative<timeline::NeedFinish>(need))
-      return Reaches(at.reader, {kLiveKey, at.reader});
+  bool Reaches(const Rebuilding& at) const {
+    if (Next<BeginRebuild>(at)) return Reaches(at.reader, {kLiveKey, kPosKey, at.reader});
+    if (Next<ConfirmReads>(at)) return Reaches(at.reader, {kLiveKey, at.reader});
     return true;
   }
+  template <class R>
+  static bool Next(const Rebuilding& at) {
+    return std::holds_alternative<R>(at.asked.front());
+  }
 
-  // Makes one step of one rebuild. Returns false when the rebuild has ended. Each step is an await,
-  // so anything may happen in between. A full Redis takes no new timeline, and drops a timeline
-  // that a rebuild cannot write.
+  // Makes one step of one rebuild; the second script follows the proof at once. Returns false when
+  // the rebuild has ended. Each step is an await, so anything may happen in between. A full Redis
+  // takes no new timeline, and drops a timeline that a rebuild cannot write.
   bool StepRebuild(Rebuilding& at) {
-    const auto need = at.rebuild->needed();
-    if (!Reaches(at, need)) return true;  // later
-    if (world.redis.full && std::holds_alternative<timeline::NeedBegin>(need)) return false;
-    if (world.redis.full && std::holds_alternative<timeline::NeedFinish>(need))
-      world.Count(Letter::kRedisFull);
-    if (!std::holds_alternative<timeline::NeedFinish>(need) && world.AnyAway())
-      return true;  // later
-    const auto* finish = std::get_if<timeline::NeedFinish>(&need);
-    if (finish != nullptr && !Confirmed(at)) {
-      world.redis.Abandon(at.reader, finish->token);
-      return false;
+    if (!Reaches(at)) return true;  // later
+    const bool ends = Next<ConfirmReads>(at);
+    if (world.redis.full && Next<BeginRebuild>(at)) return false;
+    if (world.redis.full && ends) world.Count(Letter::kRedisFull);
+    if (!ends && world.AnyAway()) return true;  // later
+    AnswerAll(at);
+    if (ends) AnswerAll(at);
+    return !at.rebuild->done();
+  }
+
+  void AnswerAll(Rebuilding& at) {
+    for (const auto& request : std::exchange(at.asked, {})) {
+      auto next =
+          std::visit([&](const auto& each) { return at.rebuild->On(Answer(at, each)); }, request);
+      at.asked.insert(at.asked.end(), next.begin(), next.end());
     }
-    struct Visitor {
-      World& world;
-      Rebuilding& at;
-      void operator()(const timeline::NeedBegin& need) {
-        at.rebuild->OnBegun(world.redis.Begin(at.reader, need.token, 1));
-      }
-      void operator()(const timeline::NeedFollowees&) {
-        at.rebuild->OnFollowees(ServerOf(world, at).Followees(at.reader));
-      }
-      void operator()(const timeline::NeedLastAt& need) {
-        at.rebuild->OnLastAt(world.mysql.LastAt(need.authors));
-      }
-      void operator()(const timeline::NeedItems& need) {
-        at.rebuild->OnItems(world.mysql.Items(need.posts, need.span, need.limit));
-      }
-      void operator()(const timeline::NeedFinish& need) {
-        at.rebuild->OnFinished(
-            world.redis.Finish(at.reader, need.token, need.items, need.floor, need.marked));
-      }
-      void operator()(const timeline::NothingNeeded&) {}
-    };
-    std::visit(Visitor{world, at}, need);
-    return at.rebuild->result() == timeline::RebuildResult::kUnderWay;
+  }
+  RebuildBegan Answer(Rebuilding& at, const BeginRebuild& request) {
+    return {0, {}, world.redis.Begin(at.reader, request.token, 1)};
+  }
+  FolloweesRead Answer(Rebuilding& at, const ReadFollowees& request) {
+    return {0, request.shard, {}, 0, ServerOf(world, at).Followees(at.reader)};
+  }
+  LastAtRead Answer(Rebuilding&, const ReadLastAt& request) {
+    return {0, request.shard, {}, 0, world.mysql.LastAt(request.of)};
+  }
+  ItemsAnswered Answer(Rebuilding&, const ReadItems& request) {
+    return {0, request.shard, {}, 0, world.mysql.Items(request.posts, request.span, request.limit)};
+  }
+  UserLookedUp Answer(Rebuilding&, const LookUpUser& request) {
+    return {0, request.shard, {}, world.mysql.LookUp(request.user)};
+  }
+  ReadsConfirmed Answer(Rebuilding& at, const ConfirmReads& request) {
+    return {0, request.shard, Confirmed(at) ? Status() : Status::Later("mysql", "another server")};
+  }
+  RebuildFinished Answer(Rebuilding& at, const FinishRebuild& request) {
+    return {
+        0,
+        {},
+        world.redis.Finish(at.reader, request.token, request.items, request.floor, request.marked)};
+  }
+  RebuildAbandoned Answer(Rebuilding& at, const AbandonRebuild& request) {
+    world.redis.Abandon(at.reader, request.token);
+    return {};
   }
 
   // The API started before any other process. It reads only a reader's followees from the old

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "backends/mysql/sql/chunks.h"
+#include "backends/mysql/sql/shard_connections.h"
 #include "backends/mysql/sql/sql_text.h"
-#include "fanline/base/check.h"
 #include "fanline/base/mono_now.h"
 
 namespace fanline::mysql {
@@ -76,42 +76,29 @@ std::string LimitedTo(std::chrono::milliseconds limit) {
   return text;
 }
 
+std::string SelectSql(const BodiesConfig& config) {
+  std::string sql = "SELECT " + QuotedName(config.id_column);
+  for (const std::string& column : config.columns) sql += "," + QuotedName(column);
+  return sql + " FROM " + QuotedName(config.table);
+}
+
 }  // namespace
 
-MysqlPostBodies::MysqlPostBodies(BodiesConfig config, ShardConnections::Away away)
-    : config_(std::move(config)),
-      select_(SelectSql()),
-      connections_(config_.server, {}, std::move(away)) {
-  FANLINE_CHECK(config_.server.shards.size() == 1, "the one server of the application's table");
-}
-
-std::string MysqlPostBodies::SelectSql() const {
-  std::string sql = "SELECT " + QuotedName(config_.id_column);
-  for (const std::string& column : config_.columns) sql += "," + QuotedName(column);
-  return sql + " FROM " + QuotedName(config_.table);
-}
-
-Status MysqlPostBodies::Read(const std::vector<PostId>& posts, BodiesRead* out) {
-  return connections_.ReadTruth(0, [&](Connection& connection) {
-    *out = {};  // Run may call this twice
-    ReadAll(connection, posts, out);
-  });
-}
-
-void MysqlPostBodies::ReadAll(Connection& connection, const std::vector<PostId>& posts,
-                              BodiesRead* out) const {
+BodiesAnswered BodiesService::Do(Connection& connection, const ReadBodies& request) const {
+  BodiesAnswered reply;
+  BodiesRead* out = &reply.read;
   const Time begin = MonoNow();
   size_t bytes = 0;  // of what was looked up
   bool enough = false;
-  ForEachChunk(posts, kIdsPerStatement, [&](std::span<const PostId> chunk) {
+  ForEachChunk(request.posts, kIdsPerStatement, [&](std::span<const PostId> chunk) {
     if (enough) return;
-    std::string sql = LimitedTo(config_.time_limit) + select_ + " WHERE " +
-                      QuotedName(config_.id_column) + " IN ";
+    std::string sql = LimitedTo(config.time_limit) + SelectSql(config) + " WHERE " +
+                      QuotedName(config.id_column) + " IN ";
     AppendInList(sql, chunk);
     std::unordered_map<PostId, BodyValues> came;
     connection.Query(sql, [&](const Row& row) {
       BodyValues values;
-      for (uint32_t i = 0; i < config_.columns.size(); ++i) values.push_back(ValueOf(row, i + 2));
+      for (uint32_t i = 0; i < config.columns.size(); ++i) values.push_back(ValueOf(row, i + 2));
       came.emplace(PostId{row.UInt64(1)}, std::move(values));
     });
     for (const PostId post : chunk) {
@@ -122,19 +109,22 @@ void MysqlPostBodies::ReadAll(Connection& connection, const std::vector<PostId>&
       bytes += BytesOf(body->second);
       out->found.emplace_back(post, std::move(body->second));
     }
-    enough = bytes >= kMostBytes || MonoNow() - begin >= config_.time_limit;
+    enough = bytes >= kMostBytes || MonoNow() - begin >= config.time_limit;
   });
+  return reply;
 }
 
-Status MysqlPostBodies::CheckTable() {
+Status CheckBodiesTable(const BodiesConfig& config) {
+  const std::string select = SelectSql(config);
+  ShardConnections connections(config.server);
   std::string wrong, type;
-  Status status = connections_.Run(0, [&](Connection& connection) {
+  Status status = connections.Run(0, [&](Connection& connection) {
     try {
-      connection.Query(select_ + " LIMIT 0", [](const Row&) {});
+      connection.Query(select + " LIMIT 0", [](const Row&) {});
       connection.Query(
           "SELECT DATA_TYPE FROM information_schema.columns WHERE table_schema = DATABASE() AND "
           "table_name = " +
-              Quoted(config_.table) + " AND column_name = " + Quoted(config_.id_column),
+              Quoted(config.table) + " AND column_name = " + Quoted(config.id_column),
           [&](const Row& row) { type = row.Text(1); });
     } catch (const MysqlError& error) {
       const std::string option = OptionBehind(error.code());
@@ -143,7 +133,7 @@ Status MysqlPostBodies::CheckTable() {
     }
   });
   if (wrong.empty() && !type.empty() && !type.ends_with("int")) {
-    wrong = "--bodies-id-column: " + config_.table + "." + config_.id_column + " is " + type +
+    wrong = "--bodies-id-column: " + config.table + "." + config.id_column + " is " + type +
             "; it must hold the posts' ids as integers";
   }
   return wrong.empty() ? status : Status::Never(wrong);

@@ -1,37 +1,37 @@
-// The truth behind one reader's timeline (port ReaderTruth of fanline/ports/reader_ports.h).
-// Blocking, limited by the timeouts of Config per statement; one object per thread.
+// The truth behind one reader's timeline, on the shards: the requests of
+// fanline/ports/reader_ports.h.
 //
 // It suits readers of thousands of authors: 5,000 followees take one statement, and their last_at
-// and their newest items a handful each. Items reads about `limit` rows, whatever the authors hold.
+// and their newest items a handful each. ReadItems reads about `limit` rows, whatever the authors
+// hold.
 #pragma once
 
-#include <vector>
-
-#include "backends/mysql/sql/shard_connections.h"
-#include "fanline/model/bucket.h"
-#include "fanline/ports/reader_ports.h"
+#include "backends/mysql/sql/shards_here.h"
+#include "fanline/ports/reader_truth.h"
 
 namespace fanline::mysql {
 
-class MysqlReaderTruth : public ReaderTruth {
+struct ReaderService {
+  FolloweesRead Do(Connection& connection, const ReadFollowees& request) const;
+  LastAtRead Do(Connection& connection, const ReadLastAt& request) const;
+  ItemsAnswered Do(Connection& connection, const ReadItems& request) const;
+  ReadsConfirmed Do(Connection& connection, const ConfirmReads& request) const;
+  OutboxRead Do(Connection& connection, const ReadOutbox& request) const;
+  UserLookedUp Do(Connection& connection, const LookUpUser& request) const;
+};
+
+struct TruthHere {
+  ShardMap map_here;
+  ShardsHere<ReaderService, ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox,
+             LookUpUser>
+      shards_here;
+};
+
+// For a caller that waits.
+class MysqlReaderTruth : private TruthHere, public ReaderTruth {
  public:
-  // `away`: see ShardConnections; may be empty.
-  MysqlReaderTruth(const Config& config, const ShardMap& map, ShardConnections::Away away = {});
-
-  // These two append to *out. After a failure it holds what was read before.
-  Status Followees(UserId reader, std::vector<UserId>* out) override;
-  Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override;
-  Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
-               ItemsRead* out) override;
-  Status Confirm() override;
-  void ForgetReads() override { connections_.ForgetReads(); }
-  Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
-                std::vector<Item>* out) override;
-  Status LookUp(UserId user, UserFacts* out) override;
-
- private:
-  ShardConnections connections_;
-  const ShardMap map_;
+  MysqlReaderTruth(const Config& config, const ShardMap& map)
+      : TruthHere{map, {config}}, ReaderTruth(shards_here, map_here) {}
 };
 
 }  // namespace fanline::mysql

@@ -58,6 +58,8 @@ std::vector<ShardAddress> ParseShards(std::string_view text, std::string* why);
 
 // The resource name of a shard in a Status, a metric or a log line: "mysql_0".
 std::string ResourceOf(Shard shard);
+// Config::resource, if it has one.
+std::string ResourceOf(const Config& config, Shard shard);
 
 // Called when a shard becomes reachable (done) or unreachable (later, with the reason), and when
 // the reason changes. Runs on a thread of the adapter.

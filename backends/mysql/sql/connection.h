@@ -75,6 +75,8 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   Shard shard() const { return shard_; }
+  // Tells servers apart: of the one that Open found.
+  uint64_t server() const { return server_; }
   bool is_open() const { return connection_ != nullptr; }
   // Closes what was open. Refuses a read-only server. Throws, and is closed then: a session with
   // only part of its settings is of no use.
@@ -118,6 +120,7 @@ class Connection {
   const Options options_;
   std::unique_ptr<sql::Connection> connection_;
   std::unique_ptr<sql::Statement> statement_;
+  uint64_t server_ = 0;
   std::optional<Time> checked_primary_;  // nothing: not since Open
 };
 

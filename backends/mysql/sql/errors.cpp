@@ -157,6 +157,10 @@ Status StatusOf(const MysqlError& error, Shard shard) {
   return status;
 }
 
+Status StatusOf(const MysqlError& error, const Config& config, Shard shard) {
+  return config.resource.empty() ? StatusOf(error, shard) : StatusOf(error, config.resource);
+}
+
 Status StatusOf(const MysqlError& error, const std::string& resource) {
   const Entry* entry = Find(error.code());
   const bool away = entry != nullptr && entry->cause == Cause::kAway;

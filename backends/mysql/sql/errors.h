@@ -13,6 +13,8 @@
 
 namespace fanline::mysql {
 
+struct Config;
+
 enum class ErrorKind {
   kDeadlock,  // this transaction was rolled back as the victim: repeat it at once
   kLost,      // the connection is useless or leads to the wrong server: open it again; the
@@ -45,6 +47,7 @@ class MysqlError : public std::runtime_error {
 
 // kData is never. All others are later and name the shard or the resource.
 Status StatusOf(const MysqlError& error, Shard shard);
+Status StatusOf(const MysqlError& error, const Config& config, Shard shard);
 Status StatusOf(const MysqlError& error, const std::string& resource);
 
 }  // namespace fanline::mysql

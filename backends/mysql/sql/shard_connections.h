@@ -19,12 +19,7 @@ namespace fanline::mysql {
 
 class ShardConnections {
  public:
-  // Whether a shard is known to be away, by a prober that keeps asking it. Called on the caller's
-  // thread.
-  using Away = std::function<bool(Shard shard)>;
-
-  // `away` may be empty. While it returns true, calls to that shard fail at once.
-  explicit ShardConnections(const Config& config, Connection::Options options = {}, Away away = {});
+  explicit ShardConnections(const Config& config, Connection::Options options = {});
 
   const Config& config() const { return config_; }
 
@@ -35,19 +30,9 @@ class ShardConnections {
   // server was the primary until the end of the call.
   Status ReadTruth(Shard shard, const std::function<void(Connection&)>& call);
 
-  // Run for several reads that are acted on together. Their results are the truth only if Confirm
-  // is done; it asks each shard that was read once. A read that fails discards the reads before it:
-  // the next read begins a new set.
-  Status ReadUnconfirmed(Shard shard, const std::function<void(Connection&)>& call);
-  Status Confirm();
-  // Forgets the reads made so far: Confirm no longer covers them.
-  void ForgetReads();
-
  private:
   struct Slot {
     std::unique_ptr<Connection> connection;
-    bool unconfirmed = false;  // something was read since the last Confirm
-    bool lost = false;         // its connection was closed after such a read
     uint32_t failed_attempts = 0;
     Time next_attempt{};
     std::optional<MysqlError> why;  // the error of the last attempt
@@ -57,7 +42,6 @@ class ShardConnections {
   void Open(Slot& slot);
 
   const Config config_;
-  const Away away_;
   std::vector<Slot> slots_;
   std::minstd_rand random_{std::random_device{}()};
 };

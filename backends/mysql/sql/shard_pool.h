@@ -19,6 +19,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,11 +33,11 @@
 #include "backends/mysql/sql/config.h"
 #include "backends/mysql/sql/connection.h"
 #include "backends/mysql/sql/errors.h"
-#include "backends/mysql/sql/turn_queue.h"
 #include "fanline/base/log_limiter.h"
 #include "fanline/base/log_sink.h"
 #include "fanline/base/mono_now.h"
-#include "fanline/ports/turn.h"
+#include "fanline/base/turn.h"
+#include "fanline/base/turn_queue.h"
 
 namespace fanline::mysql {
 
@@ -80,7 +81,11 @@ class ShardPool {
     }
   }
 
-  ~ShardPool() {
+  ~ShardPool() { Stop(); }
+
+  // Ends its threads, of which the last replies come. What is submitted then is not served. For an
+  // owner of several servers whose replies lead to requests to each other.
+  void Stop() {
     stopping_ = true;
     for (auto& state : shards_) {
       const std::lock_guard lock(state->mutex);  // or a worker between check and wait misses it
@@ -88,6 +93,7 @@ class ShardPool {
       state->retry.notify_all();
     }
     for (auto& thread : threads_) thread.join();
+    threads_.clear();
   }
 
   void Submit(Shard shard, Job job, Turn turn = {}) {
@@ -119,12 +125,18 @@ class ShardPool {
     }
   }
 
-  // The jobs that wait for a worker, of all shards.
-  size_t waiting() const {
+  // Known to be; a request would fail at once.
+  bool away(Shard shard) const {
+    const std::lock_guard lock(shards_[shard]->mutex);
+    return shards_[shard]->away.has_value();
+  }
+
+  // The jobs of these classes that wait for a worker, of all shards.
+  size_t waiting(size_t first = 0, size_t last = SIZE_MAX) const {
     size_t sum = 0;
     for (const auto& state : shards_) {
       const std::lock_guard lock(state->mutex);
-      sum += state->queue.waiting();
+      sum += state->queue.waiting(first, last);
     }
     return sum;
   }
@@ -150,7 +162,7 @@ class ShardPool {
   // refuses come again and again.
   [[nodiscard]] Status Failed(const Connection& connection, const MysqlError& error) {
     const Shard shard = connection.shard();
-    Status status = StatusOf(error, shard);
+    Status status = StatusOf(error, config_, shard);
     LogFailure(shard, error.code(), status.message);
     return status;
   }
@@ -276,10 +288,10 @@ class ShardPool {
     return config;
   }
 
-  static Status AwayBy(const MysqlError& error, Shard shard) {
-    Status status = StatusOf(error, shard);
+  Status AwayBy(const MysqlError& error, Shard shard) const {
+    Status status = StatusOf(error, config_, shard);
     status.outcome = Outcome::kLater;  // even a `never` here says nothing about a job
-    status.resource = ResourceOf(shard);
+    status.resource = ResourceOf(config_, shard);
     return status;
   }
 
@@ -343,26 +355,12 @@ class ShardPool {
   }
   void FailDropped(Shard shard, const std::vector<Dropped>& dropped) {
     for (const Dropped& each : dropped) {
-      Status status = Status::Later(ResourceOf(shard), WordsOf(each.why));
-      status.cause = Cause::kOverloaded;
-      status.wait = each.wait;
-      owner_.FailJob(each.job, status);
+      owner_.FailJob(each.job, each.StatusOf(ResourceOf(config_, shard)));
     }
-  }
-  static const char* WordsOf(typename Queue::Why why) {
-    switch (why) {
-      case Queue::Why::kFull:
-        return "queue full: as many requests are waiting as may wait";
-      case Queue::Why::kLate:
-        return "it was not served in time";
-      case Queue::Why::kDead:
-        return "nobody waits for it any more";
-    }
-    return "";
   }
 
-  static std::string LineOf(Shard shard, const std::string& message) {
-    return ResourceOf(shard) + " (" + Owner::kName + "): " + message;
+  std::string LineOf(Shard shard, const std::string& message) const {
+    return ResourceOf(config_, shard) + " (" + Owner::kName + "): " + message;
   }
 
   const Config config_, impatient_;  // the second: a prober's

@@ -43,7 +43,7 @@ template <class R>
 typename R::Reply FailureOf(const R& request, const Status& status) {
   typename R::Reply reply;
   reply.id = request.id;
-  if constexpr (requires { reply.shard; }) reply.shard = request.shard;
+  if constexpr (requires { reply.shard = request.shard; }) reply.shard = request.shard;
   reply.status = status;
   return reply;
 }
@@ -59,8 +59,12 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
         pool_(TunedFor(config), limits, *this, std::move(health), std::move(log)) {}
 
   // As those of ShardPool.
+  bool away(Shard shard) const { return pool_.away(shard); }
   void DropLate() { pool_.DropLate(); }
-  size_t waiting() const { return pool_.waiting(); }
+  void Stop() { pool_.Stop(); }
+  size_t waiting(size_t first = 0, size_t last = SIZE_MAX) const {
+    return pool_.waiting(first, last);
+  }
 
   template <class Each>
   void Serve(Each request, ReplyTo<typename Each::Reply> to, Turn turn = {}) {

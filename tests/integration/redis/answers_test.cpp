@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "backends/redis/keys.h"
+#include "tests/integration/redis/blocking_timelines.h"
 #include "tests/integration/redis/redis_world.h"
 #include "tests/integration/soon.h"
 
@@ -55,7 +56,7 @@ class RedisAnswers : public ::testing::Test {
         BatchOf(range_, epoch_).Write(kBob, {{PostId{++posts_}, 1'700'000'000'000}}).Take());
   }
   Status Read() {
-    ReaderTimelines::Page page;
+    LivePage page;
     return reader_.Read(kBob, std::nullopt, 10, &page);
   }
   static void ExpectLater(const BatchWritten& pushed, bool needs_claim, const char* why) {
@@ -70,7 +71,7 @@ class RedisAnswers : public ::testing::Test {
 
   const Options options_;
   Console console_;
-  RedisReaderTimelines reader_;
+  BlockingTimelines reader_;
   const Range range_;
   Driver driver_;
   uint64_t epoch_ = 4;

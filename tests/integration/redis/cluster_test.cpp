@@ -11,6 +11,7 @@
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/keys.h"
 #include "backends/redis/reset_walk.h"
+#include "tests/integration/redis/blocking_timelines.h"
 #include "tests/integration/redis/redis_world.h"
 #include "tests/integration/soon.h"
 
@@ -186,7 +187,7 @@ class RedisCluster : public ::testing::Test {
   const Options options_;
   const Keys keys_;
   Masters masters_;
-  RedisReaderTimelines reader_;
+  BlockingTimelines reader_;
   std::unique_ptr<Driver> driver_;
 };
 
@@ -290,7 +291,7 @@ TEST_F(RedisCluster, ASlotThatNobodyServesIsWaitedForByItsRangeAlone) {
   const Endpoint home = HomeOf(first());
   EXPECT_EQ(At(home).Run({"CLUSTER", "DELSLOTS", SlotText(first())}), "OK");
   const BatchWritten pushed = Push(first(), 5);
-  ReaderTimelines::Page page;
+  LivePage page;
   const Status read = reader_.Read(ReaderIn(first()), std::nullopt, 10, &page);
   const BatchWritten other = Push(beside(), 5);
   EXPECT_EQ(At(home).Run({"CLUSTER", "ADDSLOTS", SlotText(first())}), "OK");
@@ -424,7 +425,7 @@ TEST_F(RedisCluster, AReaderFollowsASlotThatMovesWithItsOneKeyAndWaitsWithTheRes
   const Endpoint from = HomeOf(first()), to = HomeOf(elsewhere());
   BeginMove(first(), to);
   MoveKey(first(), Timeline(first()), to);
-  ReaderTimelines::Page page;
+  LivePage page;
   ASSERT_TRUE(reader_.Read(ReaderIn(first()), std::nullopt, 10, &page).done());
   EXPECT_EQ(page.state, TimelineState::kReady);
   EXPECT_THAT(page.items, SizeIs(1));

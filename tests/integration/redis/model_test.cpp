@@ -12,6 +12,7 @@
 #include "backends/redis/keys.h"
 #include "backends/redis/requests.h"
 #include "tests/fakes/fake_redis.h"
+#include "tests/integration/redis/blocking_timelines.h"
 #include "tests/integration/redis/redis_world.h"
 
 namespace fanline::redis::testing {
@@ -228,7 +229,7 @@ class Model {
       after = Position{item.created_at, item.post};
     }
     const uint32_t limit = 1 + Pick(8);
-    ReaderTimelines::Page got;
+    LivePage got;
     EXPECT_TRUE(reader_.Read(reader, after, limit, &got).done());
     const auto expected = fake_.Read(reader, after, limit);
     EXPECT_EQ(got.state, expected.state);
@@ -370,7 +371,7 @@ class Model {
   const Options options_;
   Console console_;
   Driver driver_;
-  RedisReaderTimelines reader_;
+  BlockingTimelines reader_;
   const Keys keys_;
   RangeLayout layout_;
   fakes::FakeRedis fake_;

@@ -8,6 +8,7 @@
 #include "backends/redis/installation_mark.h"
 #include "backends/redis/key_sweeper.h"
 #include "backends/redis/keys.h"
+#include "tests/integration/redis/blocking_timelines.h"
 #include "tests/integration/redis/redis_world.h"
 #include "tests/support/temporary_file.h"
 
@@ -60,7 +61,7 @@ class RedisOwnership : public ::testing::Test {
 
   const Options options_;
   Console console_;
-  RedisReaderTimelines reader_;
+  BlockingTimelines reader_;
   const Keys keys_;
   const Range range_;
   std::unique_ptr<Driver> driver_;
@@ -112,7 +113,7 @@ TEST_F(RedisOwnership, ANewOwnerLearnsWhatIsBegun) {
 
 TEST_F(RedisOwnership, APageSaysHowFarItsRangeIs) {
   const auto as_of = [&] {
-    ReaderTimelines::Page page;
+    LivePage page;
     EXPECT_TRUE(reader_.Read(kBob, std::nullopt, 10, &page).done());
     EXPECT_EQ(page.state, TimelineState::kReady);
     return page.as_of;
@@ -194,7 +195,7 @@ TEST_F(RedisOwnership, AResetLeavesOtherRangesAndDeliveryMarksAlone) {
 TEST_F(RedisOwnership, AResetDropsWhatIsNotOfTheRange) {
   Options of_before = options_;
   of_before.partitions = 4;
-  RedisReaderTimelines reader_of_before(of_before);
+  BlockingTimelines reader_of_before(of_before);
   const Keys before(of_before);
   // The range whose tag Bob's timeline had; Bob's own is another one.
   const Range range = keys_.layout().RangeOf(before.layout().First(before.layout().RangeOf(kBob)));
@@ -226,7 +227,7 @@ TEST_F(RedisOwnership, AResetDropsWhatIsNotOfTheRange) {
 TEST_F(RedisOwnership, NoTimelineIsMadeWhereAnotherGenerationWasServed) {
   Options next = options_;
   next.generation = 2;
-  RedisReaderTimelines reader(next);
+  BlockingTimelines reader(next);
   RebuildBegun begun{};
   Claim(5);
   Reset(5, Timelines::kDrop, {1, 400});
@@ -362,7 +363,7 @@ TEST_F(RedisOwnership, ForgottenScriptsAreLoadedAgain) {
   console_.Run({"SCRIPT", "FLUSH"});
   EXPECT_EQ(Push(5).results, std::vector<int8_t>{1});
   console_.Run({"SCRIPT", "FLUSH"});
-  ReaderTimelines::Page page;
+  LivePage page;
   EXPECT_TRUE(reader_.Read(kBob, std::nullopt, 10, &page).done());
   EXPECT_EQ(page.items.size(), 1u);
 }
@@ -390,8 +391,8 @@ TEST_F(RedisOwnership, ANodeThatIsAwayIsNamedAndRequestsAreAnsweredAtOnce) {
   EXPECT_TRUE(claimed.status.later());
   EXPECT_EQ(claimed.status.resource, "redis");
   EXPECT_NE(driver.WhyNotConnected(), "");
-  RedisReaderTimelines reader(nowhere);
-  ReaderTimelines::Page page;
+  BlockingTimelines reader(nowhere);
+  LivePage page;
   EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).later());
 }
 
@@ -405,8 +406,8 @@ TEST_F(RedisOwnership, CredentialsAreUsedAndNeverTold) {
   named.password.text = "s3cret-wrong";
   Driver refused(named);
   const auto claimed = refused.Do(ClaimRange{0, range_, 5});
-  RedisReaderTimelines reader(named);
-  ReaderTimelines::Page page;
+  BlockingTimelines reader(named);
+  LivePage page;
   const Status status = reader.Read(kBob, std::nullopt, 1, &page);
   console_.Run({"ACL", "DELUSER", "fanline"});
   EXPECT_TRUE(claimed.status.later());
@@ -424,8 +425,8 @@ TEST_F(RedisOwnership, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
   named.reconnect = {.first = std::chrono::milliseconds(10), .most = std::chrono::milliseconds(20)};
   Driver driver(named);
   driver.WaitUntilConnected();
-  RedisReaderTimelines reader(named);
-  ReaderTimelines::Page page;
+  BlockingTimelines reader(named);
+  LivePage page;
   EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).done());
 
   console_.Run({"ACL", "SETUSER", "fanline", "resetpass", ">s3cret-2"});
@@ -462,8 +463,8 @@ TEST_F(RedisOwnership, APasswordThatCannotBeReadIsNamedByItsFile) {
   EXPECT_NE(driver.WhyNotConnected().find("the password's file /nowhere/password: cannot be read"),
             std::string::npos)
       << driver.WhyNotConnected();
-  RedisReaderTimelines reader(named);
-  ReaderTimelines::Page page;
+  BlockingTimelines reader(named);
+  LivePage page;
   EXPECT_NE(reader.Read(kBob, std::nullopt, 1, &page).message.find("/nowhere/password"),
             std::string::npos);
 }

@@ -1,6 +1,7 @@
 // Timelines that are built, that expire and that are read page by page.
 #include <gtest/gtest.h>
 
+#include "tests/integration/redis/blocking_timelines.h"
 #include "tests/integration/redis/timelines_world.h"
 
 namespace fanline::redis::testing {
@@ -68,10 +69,10 @@ TEST_F(RedisTimelines, ReadingRefreshesATimelineAtMostOnceAMinute) {
 TEST_F(RedisTimelines, ATimelineOfASmallTtlIsRefreshedHalfWay) {
   Options brief = options_;
   brief.timeline_ttl = std::chrono::minutes(1);
-  RedisReaderTimelines reader(brief);
+  BlockingTimelines reader(brief);
   Build(kBob, 1);
   console_.Run({"PEXPIRE", Name(keys_.Timeline(kBob)), "20000"});
-  ReaderTimelines::Page page;
+  LivePage page;
   ASSERT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).done());
   EXPECT_GT(std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})), 30'000);
 }
@@ -82,7 +83,7 @@ TEST_F(RedisTimelines, AMasterThatTakesNoWritesServesPagesAllTheSame) {
   const std::string key = Name(keys_.Timeline(kBob));
   console_.Run({"PEXPIRE", key, "30000"});
   console_.Run({"CONFIG", "SET", "min-replicas-to-write", "1"});
-  ReaderTimelines::Page page;
+  LivePage page;
   const Status status = reader_.Read(kBob, std::nullopt, 10, &page);
   console_.Run({"CONFIG", "SET", "min-replicas-to-write", "0"});
   EXPECT_TRUE(status.done()) << status.message;

@@ -5,6 +5,7 @@
 
 #include "backends/redis/key_sweeper.h"
 #include "backends/redis/range_states.h"
+#include "tests/integration/redis/blocking_timelines.h"
 #include "tests/integration/redis/timelines_world.h"
 
 namespace fanline::redis::testing {
@@ -108,7 +109,7 @@ TEST_F(RedisTimelines, OneTimelineIsReadWithItsPlaceInTheIndex) {
 }
 
 TEST_F(RedisTimelines, WhateverItsKeyHoldsATimelineCanBeDropped) {
-  RedisReaderTimelines reader(options_);
+  BlockingTimelines reader(options_);
   Build(kBob, 3, At(0, 0).created_at);
   const std::string key(Name(keys_.Timeline(kBob)));
   EXPECT_TRUE(reader.Drop(kBob).done());

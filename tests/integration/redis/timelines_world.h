@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/redis/keys.h"
+#include "tests/integration/redis/blocking_timelines.h"
 #include "tests/integration/redis/redis_world.h"
 
 namespace fanline::redis::testing {
@@ -69,8 +70,8 @@ class RedisTimelines : public ::testing::Test {
   BatchWritten Push(UserId reader, std::vector<Item> adds, std::vector<PostId> removes = {}) {
     return driver_.Do(BatchOf(range_, kEpoch).Write(reader, adds, removes).Take());
   }
-  ReaderTimelines::Page Page(UserId reader, uint32_t limit = 1000) {
-    ReaderTimelines::Page page;
+  LivePage Page(UserId reader, uint32_t limit = 1000) {
+    LivePage page;
     EXPECT_TRUE(reader_.Read(reader, std::nullopt, limit, &page).done());
     return page;
   }
@@ -98,7 +99,7 @@ class RedisTimelines : public ::testing::Test {
   const Options options_;
   Console console_;
   Driver driver_;
-  RedisReaderTimelines reader_;
+  BlockingTimelines reader_;
   const Keys keys_;
   const Range range_;
 };

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <mutex>
+#include <vector>
 
 #include "api/operations/bounds.h"
 #include "tests/unit/api/world.h"
@@ -109,27 +109,18 @@ TEST_F(BodiesTest, WithoutTheApplicationsDatabasePagesAreServedWithout) {
   EXPECT_THAT(w_.metrics.bodies, ElementsAre("unavailable, gone 0"));
 }
 
-TEST_F(BodiesTest, ADatabaseThatIsKnownToBeAwayIsNotAsked) {
-  Publish(1);
-  w_.bodies->SetReachable(0, false);
-  EXPECT_EQ(Get("5/timeline?expand=body")["bodies"], "unavailable");
-  EXPECT_THAT(w_.texts.asked, IsEmpty());
-}
-
 TEST_F(BodiesTest, ADatabaseThatHangsHoldsUpNoPageWithoutBodies) {
   Publish(1);
   MakeLive();
-  std::mutex hangs;
-  std::unique_lock hanging(hangs);
-  w_.texts.on_read = [&] { const std::lock_guard lock(hangs); };
-  std::promise<Response> slow;
+  w_.texts.holds = true;
+  std::vector<Response> slow;
   w_.handler->Serve(RequestOf("GET /v1/users/5/timeline?expand=body"),
-                    [&](Response response) { slow.set_value(std::move(response)); });
+                    [&](Response response) { slow.push_back(std::move(response)); });
   for (int i = 0; i < 20; ++i) EXPECT_EQ(Get("5/timeline")["state"], "live");
-  // No thread is left: this one waits for its bounded time.
-  EXPECT_EQ(Get("5/timeline?expand=body")["bodies"], "unavailable");
-  hanging.unlock();
-  EXPECT_EQ(json::parse(slow.get_future().get().body)["bodies"], "complete");
+  EXPECT_TRUE(slow.empty());
+  w_.texts.Release();
+  ASSERT_EQ(slow.size(), 1u);
+  EXPECT_EQ(json::parse(slow[0].body)["bodies"], "complete");
 }
 
 TEST_F(BodiesTest, AShardThatFailsInARefillEndsThePage) {
@@ -146,8 +137,7 @@ TEST_F(BodiesTest, WhatCannotBeExpandedIsRefused) {
   EXPECT_EQ(w_.Code("GET /v1/users/5/timeline?expand=", 400), "bad_parameter");
   EXPECT_EQ(w_.Code("GET /v1/users/5/timeline:count?expand=body", 400), "bad_parameter");
   Pages without(
-      {*w_.timelines, *w_.truth}, *w_.rebuilds, w_.map, w_.metrics, [] { return Now{}; },
-      Pages::Rules(), [](Shard) { return false; });
+      *w_.exchanges, *w_.rebuilds, w_.map, w_.metrics, [] { return Now{}; }, Pages::Rules());
   Handler handler(*w_.exchanges, without, nullptr, w_.metrics, [] { return Now{}; });
   std::promise<Response> answered;
   handler.Serve(RequestOf("GET /v1/users/5/timeline?expand=body"),

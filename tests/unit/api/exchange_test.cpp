@@ -17,7 +17,9 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Shards =
     fakes::Keeper<ChangeEdge, ReadPair, ReadList, CountRelations, CheckUsers, ReadForward,
-                  ReadFriendship, AskRoom, UseUpChange, AnnouncePair, WriteFriendship>;
+                  ReadFriendship, AskRoom, UseUpChange, AnnouncePair, WriteFriendship,
+                  ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox, LookUpUser,
+                  ReadLivePage, BeginRebuild, FinishRebuild, AbandonRebuild>;
 
 class ExchangeTest : public ::testing::Test {
  protected:
@@ -57,7 +59,7 @@ class ExchangeTest : public ::testing::Test {
   const ShardMap map_ = ShardMap::Even(3);
   std::vector<Shards::Request> sent_;
   Shards shards_{sent_};
-  Exchanges exchanges_{shards_, shards_, map_, {}, [] { return Now{}; }};
+  Exchanges exchanges_{shards_, shards_, shards_, shards_, nullptr, map_, {}, [] { return Now{}; }};
   std::vector<std::string> answers_;
 };
 

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <future>
-#include <latch>
+#include <deque>
+#include <set>
 
 #include "tests/unit/api/world.h"
 
@@ -26,17 +26,20 @@ class PagesTest : public ::testing::Test {
     Follow(5, 7);
     w_.Publish(7, 70, 1'000);
   }
-  void SetAway(bool away) {
-    w_.away = away;
-    w_.truth->SetReachable(0, !away);
-  }
+  void SetAway(bool away) { w_.posts.away = away ? std::set<Shard>{0} : std::set<Shard>(); }
   // Instead of those that the world made.
-  void ServeWith(Rebuilds& rebuilds) {
+  void ServeWith(Rebuilds& rebuilds, const Pages::Rules& rules = {}) {
     const auto clock = [] { return Now{}; };
-    w_.pages =
-        std::make_unique<Pages>(Pages::Pools{*w_.timelines, *w_.truth, nullptr}, rebuilds, w_.map,
-                                w_.metrics, clock, Pages::Rules(), [](Shard) { return false; });
+    w_.pages = std::make_unique<Pages>(*w_.exchanges, rebuilds, w_.map, w_.metrics, clock, rules);
     w_.handler = std::make_unique<Handler>(*w_.exchanges, *w_.pages, nullptr, w_.metrics, clock);
+  }
+  // Begins a page; its answer is added to `answers_`.
+  void BeginHome(const std::string& user, Alive alive = {}) {
+    Request request = RequestOf("GET /v1/users/" + user + "/timeline");
+    request.alive = std::move(alive);
+    w_.handler->Serve(request, [this](const Response& response) {
+      answers_.push_back(json::parse(response.body));
+    });
   }
   // Reads once, and waits until the timeline is live.
   void MakeLive(const std::string& user) {
@@ -61,6 +64,7 @@ class PagesTest : public ::testing::Test {
   }
 
   World w_;
+  std::vector<json> answers_;
 };
 
 TEST_F(PagesTest, AReaderWhoComesBackIsServedAtOnceAndThenFromTheLiveTimeline) {
@@ -349,26 +353,21 @@ TEST_F(PagesTest, WithoutRedisPagesArePulledAndNothingIsRebuilt) {
   EXPECT_EQ(Home("5")["state"], "building") << "it was not offered before";
 }
 
-// All threads that pull are busy until the end of the block.
+// As many pages as may be are being pulled until the end of the block.
 class PullsBusy {
  public:
-  explicit PullsBusy(World& world) {
+  explicit PullsBusy(World& world) : world_(world) {
+    world.posts.holds = true;
     for (size_t i = 0; i < World::kPulls; ++i) {
-      world.truth->Submit({0, {0}}, [this](ReaderTruth*, Slots::Refusal) {
-        begun_.count_down();
-        end_.wait();
-        ended_.count_down();
-      });
+      world.handler->Serve(RequestOf("GET /v1/users/" + std::to_string(900 + i) + "/timeline"),
+                           [](const Response&) {});
     }
-    begun_.wait();
+    world.posts.holds = false;
   }
-  ~PullsBusy() {
-    end_.count_down();
-    ended_.wait();
-  }
+  ~PullsBusy() { world_.posts.Release(); }
 
  private:
-  std::latch begun_{World::kPulls}, end_{1}, ended_{World::kPulls};
+  World& world_;
 };
 
 TEST_F(PagesTest, WhereAPullWouldHaveToWaitTheRebuildServesThePage) {
@@ -407,69 +406,83 @@ TEST_F(PagesTest, WhetherARangeLagsIsAskedOfWhenTheTimelineIsRead) {
 
 TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
   FollowAuthorOfOnePost();
-  std::latch begun(1), go_on(1);
-  const auto rebuild = [&](UserId reader, const Rebuilds::Admit&) {
-    if (reader == UserId{91}) begun.count_down();
-    go_on.wait();
-    timeline::RebuildResult result{};
-    static_cast<void>(w_.home.Activate(reader, &result));
-  };
-  Rebuilds rebuilds({rebuild}, {}, w_.metrics, [] { return Time{}; });
+  std::deque<std::pair<UserId, std::function<void()>>> begun;
+  Rebuilds rebuilds([&](UserId reader, const Rebuilds::Admit&,
+                        const std::function<void()>& ended) { begun.emplace_back(reader, ended); },
+                    {.at_once = 1}, w_.metrics, [] { return Time{}; });
   ServeWith(rebuilds);
   ASSERT_TRUE(rebuilds.Offer(UserId{91}, true));
-  begun.wait();
   for (uint64_t i = 0; i < Rebuilds::kBacklog; ++i) {
     EXPECT_FALSE(rebuilds.HasBacklog()) << "a pull is sooner";
     ASSERT_TRUE(rebuilds.Offer(UserId{92 + i}, true));
   }
-  auto page = std::async(std::launch::async, [this] { return Home("5"); });
-  while (w_.metrics.rebuilds_wait <= Rebuilds::kBacklog) std::this_thread::yield();
-  go_on.count_down();
-  EXPECT_EQ(page.get()["state"], "live") << "pulls beside the rebuilds make all wait longer";
+  BeginHome("5");
+  timeline::Reader home(
+      w_.posts, w_.posts, WindowLimits{6, 26}, [] { return "token"; }, false);
+  while (!begun.empty()) {
+    EXPECT_TRUE(answers_.empty());
+    const auto [reader, ended] = begun.front();
+    begun.pop_front();
+    timeline::RebuildResult result{};
+    static_cast<void>(home.Activate(reader, &result));
+    ended();
+  }
+  ASSERT_EQ(answers_.size(), 1u);
+  EXPECT_EQ(answers_[0]["state"], "live") << "pulls beside the rebuilds make all wait longer";
+}
+
+// Others' rebuilds may hang.
+TEST_F(PagesTest, WhoseShardIsAwayWaitsForNoRebuild) {
+  FollowAuthorOfOnePost();
+  Rebuilds rebuilds([](UserId, const Rebuilds::Admit&, const std::function<void()>&) {},
+                    {.at_once = 1}, w_.metrics, [] { return Time{}; });
+  ServeWith(rebuilds,
+            {.pulls = 0, .away = [this](Shard shard) { return w_.posts.away.contains(shard); }});
+  SetAway(true);
+  BeginHome("5");
+  ASSERT_EQ(answers_.size(), 1u);
+  EXPECT_EQ(answers_[0]["code"], "store_unavailable");
 }
 
 TEST_F(PagesTest, AWaitForARebuildThatComesToNothingEndsInAPull) {
   FollowAuthorOfOnePost();
-  std::future<json> page;
-  {
-    const PullsBusy busy(w_);
-    w_.posts.redis.Begin(UserId{5}, "another");
-    page = std::async(std::launch::async, [this] { return Home("5"); });
-  }
-  EXPECT_EQ(page.get()["state"], "building");
+  const PullsBusy busy(w_);
+  w_.posts.redis.Begin(UserId{5}, "another");
+  EXPECT_EQ(Home("5")["state"], "building");
 }
 
-// Rebuilds may be many, or wait for a shard that hangs.
-TEST_F(PagesTest, WhoseShardIsAwayIsToldSoWithoutWaitingForRebuilds) {
+TEST_F(PagesTest, APullServesAllWhoWaitForIt) {
   FollowAuthorOfOnePost();
-  std::latch begun(1), end(1);
-  std::atomic<bool> first = true;
-  w_.posts.on_read = [&] {
-    if (!first.exchange(false)) return;
-    begun.count_down();
-    end.wait();
-  };
-  std::future<json> awaits;
-  {
-    const PullsBusy busy(w_);
-    awaits = std::async(std::launch::async, [this] { return Home("5"); });
-    begun.wait();  // the one thread that rebuilds
-    w_.truth->SetReachable(0, false);
-    auto away =
-        std::async(std::launch::async, [this] { return w_.Code("GET /v1/users/6/timeline", 503); });
-    EXPECT_EQ(away.wait_for(std::chrono::seconds(10)), std::future_status::ready);
-    w_.truth->SetReachable(0, true);
-    end.count_down();
-    EXPECT_EQ(away.get(), "store_unavailable");
-  }
-  EXPECT_EQ(awaits.get()["state"], "live");
+  w_.posts.holds = true;
+  for (int i = 0; i < 3; ++i) BeginHome("5");
+  w_.posts.Release();
+  ASSERT_EQ(answers_.size(), 3u);
+  for (const json& answer : answers_) EXPECT_EQ(answer, answers_[0]);
+  EXPECT_THAT(Ids(answers_[0]), ElementsAre("70"));
+  EXPECT_EQ(w_.metrics.rebuilt, 1);
+  EXPECT_EQ(w_.posts.reads, 5u) << "those of one page alone: its pull's and its rebuild's";
+}
+
+// The first one's requests are not served any more.
+TEST_F(PagesTest, WhoWaitsForThePullOfAClientThatHasLeftPullsAgain) {
+  FollowAuthorOfOnePost();
+  const auto alive = std::make_shared<std::atomic<bool>>(true);
+  w_.posts.holds = true;
+  BeginHome("5", alive);
+  BeginHome("5");
+  *alive = false;
+  w_.posts.mysql_fails = Status::Later("mysql_0", "nobody waits for it any more");
+  w_.posts.on_fail = [this] { w_.posts.mysql_fails = {}; };
+  w_.posts.Release();
+  ASSERT_EQ(answers_.size(), 2u);
+  EXPECT_THAT(Ids(answers_[0]), ElementsAre("70"));
+  EXPECT_FALSE(answers_[1].contains("items"));
 }
 
 TEST_F(PagesTest, WhoCouldNotAskRedisForLackOfRoomIsRebuiltAllTheSame) {
   Follow(5, 7);
-  w_.timelines = std::make_unique<TimelinePool>(
-      w_.PortOf<ReaderTimelines, fakes::TimelinesOf>(w_.posts), 1, Slots::Limits{.queued = 0});
-  ServeWith(*w_.rebuilds);
+  w_.posts.pages_fail = Status::Later("redis", "queue full");
+  w_.posts.pages_fail.cause = Cause::kOverloaded;
   ASSERT_EQ(Home("5")["state"], "building");
   w_.WaitUntilRebuilt(1);
 }
@@ -485,7 +498,6 @@ TEST_F(PagesTest, ATimelineThatSomebodyElseBuildsIsLeftToThem) {
   const json page = Home("5");
   EXPECT_EQ(page["state"], "building");
   EXPECT_THAT(Ids(page), ElementsAre("70"));
-  w_.rebuilds.reset();  // waits for what is under way
   EXPECT_EQ(w_.tokens, 0);
 }
 
@@ -507,10 +519,32 @@ TEST_F(PagesTest, AMergedAuthorsShardThatIsAwayCostsHisPostsAndNotThePage) {
   EXPECT_EQ(w_.metrics.incomplete, 2);
   w_.posts.mysql_fails = Status::Done();
   SetAway(false);
+  w_.mono = w_.mono.load() + MergedPosts::kFor;
   const json whole = Home("5");
   EXPECT_FALSE(whole.contains("incomplete"));
   EXPECT_EQ(w_.metrics.incomplete, 2);
   EXPECT_THAT(Ids(whole), ElementsAre("80", "70"));
+}
+
+TEST_F(PagesTest, AMergedAuthorsShardThatHangsCostsHisPostsAMomentLater) {
+  w_.posts.mysql.SetMode(UserId{7}, true);
+  Follow(5, 7);
+  Follow(5, 8);
+  w_.Publish(7, 70, 1'000);
+  w_.Publish(8, 80, 2'000);
+  MakeLive("5");
+  w_.posts.holds = true;
+  BeginHome("5");
+  const auto later = [this](Duration by) { w_.exchanges->Step(w_.mono.load() + by); };
+  later(Pages::kMergePatience - std::chrono::milliseconds(1));
+  EXPECT_TRUE(answers_.empty());
+  later(Pages::kMergePatience);
+  ASSERT_EQ(answers_.size(), 1u);
+  EXPECT_EQ(answers_[0]["state"], "live");
+  EXPECT_EQ(answers_[0]["incomplete"], true);
+  EXPECT_THAT(Ids(answers_[0]), ElementsAre("80"));
+  BeginHome("5");
+  EXPECT_EQ(answers_.size(), 2u) << "for a moment nobody waits again";
 }
 
 TEST_F(PagesTest, WhyAnIncompletePageShowsNothingIsNotSaid) {
@@ -553,11 +587,6 @@ TEST_F(PagesTest, AShardThatIsAwayIs503ForWhatNoTimelineHolds) {
     EXPECT_THAT(response.body, HasSubstr("store_unavailable"));
     EXPECT_THAT(response.body, ::testing::Not(HasSubstr("db1")));
   }
-  w_.truth->SetReachable(0, false);
-  w_.metrics.failed.clear();
-  EXPECT_EQ(w_.Code("GET /v1/users/5/timeline", 503), "store_unavailable");
-  EXPECT_THAT(w_.metrics.failed, ElementsAre()) << "it was not asked";
-  w_.rebuilds.reset();  // waits for what is under way
   EXPECT_EQ(w_.tokens, 0) << "no timeline is begun that cannot be finished";
 }
 

@@ -3,10 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <future>
+#include <functional>
 #include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "fanline/ports/reader_ports.h"
 
@@ -17,32 +18,33 @@ using ::testing::ElementsAre;
 
 class RebuildsTest : public ::testing::Test {
  protected:
-  // One thread, which waits within its first rebuild until Release. From 90 on they are strangers.
+  // One at once, which ends with Release. From 90 on readers are strangers.
   void Start(Rebuilds::Limits limits) {
-    const auto rebuild = [this](UserId reader, const Rebuilds::Admit& admit) {
-      if (reader >= UserId{90} && admit && !admit()) return;
+    limits.at_once = 1;
+    const auto begin = [this](UserId reader, const Rebuilds::Admit& admit,
+                              const std::function<void()>& ended) {
+      if (reader >= UserId{90} && admit && !admit()) return ended();
       begun_.push_back(reader);
-      if (begun_.size() > 1) return;
-      first_begun_.set_value();
-      release_.get_future().wait();
+      if (released_) return ended();
+      ended_.push_back(ended);
     };
-    rebuilds_.emplace(std::vector<Rebuilds::Rebuild>{rebuild}, limits, metrics_,
-                      [this] { return now_.load(); });
+    rebuilds_.emplace(begin, limits, metrics_, [this] { return now_; });
   }
   void StartFirst(UserId reader) {
     ASSERT_TRUE(rebuilds_->Offer(reader, true));
-    first_begun_.get_future().wait();
+    EXPECT_THAT(begun_, ElementsAre(reader));
   }
-  // The readers whose rebuilds were begun; the end forgets those who still wait.
-  std::vector<UserId> Begun() {
-    rebuilds_.reset();
-    return begun_;
+  // All that began end, and those that begin then.
+  void Release() {
+    released_ = true;
+    for (const auto& ended : std::exchange(ended_, {})) ended();
   }
 
   Metrics metrics_;
-  std::atomic<Time> now_ = Time{};
-  std::vector<UserId> begun_;  // by the thread; read when it has ended
-  std::promise<void> first_begun_, release_;
+  Time now_{};
+  std::vector<UserId> begun_;
+  std::vector<std::function<void()>> ended_;
+  bool released_ = false;
   std::optional<Rebuilds> rebuilds_;
 };
 
@@ -54,21 +56,20 @@ TEST_F(RebuildsTest, AReaderIsTakenOnceWhileWaitingOrUnderWay) {
     EXPECT_TRUE(rebuilds_->Offer(UserId{2}, true));
   }
   EXPECT_FALSE(rebuilds_->Offer(UserId{3}, true)) << "there is no room";
-  release_.set_value();
-  while (!rebuilds_->Offer(UserId{3}, true)) std::this_thread::yield();
-  while (!rebuilds_->Offer(UserId{4}, true)) std::this_thread::yield();
-  while (!rebuilds_->Offer(UserId{5}, true)) std::this_thread::yield();
-  EXPECT_THAT(Begun(), ::testing::IsSupersetOf({UserId{1}, UserId{2}, UserId{3}}));
+  Release();
+  for (const uint64_t reader : {3, 1}) EXPECT_TRUE(rebuilds_->Offer(UserId{reader}, true));
+  EXPECT_THAT(begun_, ElementsAre(UserId{1}, UserId{2}, UserId{3}, UserId{1}));
 }
 
-TEST_F(RebuildsTest, TheEndForgetsWhatWaits) {
+// One may end within its beginning: the next does not begin within that.
+TEST_F(RebuildsTest, ManyThatEndAtOnceBeginOneAfterTheOther) {
   Start({});
   StartFirst(UserId{1});
-  EXPECT_TRUE(rebuilds_->Offer(UserId{2}, true));
-  auto ended = std::async(std::launch::async, [this] { return Begun(); });
-  // The end has begun, or will find what waits.
-  release_.set_value();
-  EXPECT_LE(ended.get().size(), 2u);
+  for (uint64_t reader = 1'000; reader < 11'000; ++reader) {
+    ASSERT_TRUE(rebuilds_->Offer(UserId{reader}, true));
+  }
+  Release();
+  EXPECT_EQ(begun_.size(), 10'001u);
 }
 
 TEST_F(RebuildsTest, StrangersAreBoundedInTheTimeTheirTimelinesLive) {
@@ -84,29 +85,31 @@ TEST_F(RebuildsTest, StrangersAreBoundedInTheTimeTheirTimelinesLive) {
   now_ = Time{} + kEmptyTimelineTtl;
   EXPECT_TRUE(rebuilds_->Offer(UserId{93}, false));
   EXPECT_FALSE(rebuilds_->Offer(UserId{94}, false)) << "the second has not gone yet";
-  release_.set_value();
+  Release();
 }
 
-// Who awaits a rebuild, and notes what it was told.
 class RebuildsAwaited : public RebuildsTest {
  protected:
-  Rebuilds::Then Note(std::promise<bool>& told) {
-    return [&told](bool go_on) { told.set_value(go_on); };
+  // Notes how many had begun when it was told.
+  void Await(uint64_t reader) {
+    EXPECT_TRUE(
+        rebuilds_->Await(UserId{reader}, [this, reader] { told_[reader] = begun_.size(); }));
   }
+
+  std::map<uint64_t, size_t> told_;
 };
 
 TEST_F(RebuildsAwaited, AllWhoAwaitAReaderGoOnWhenTheRebuildHasEnded) {
   Start({});
   StartFirst(UserId{1});
-  std::promise<bool> under_way, waiting, again;
-  EXPECT_TRUE(rebuilds_->Await(UserId{1}, Note(under_way)));
-  EXPECT_TRUE(rebuilds_->Await(UserId{2}, Note(waiting)));
-  EXPECT_TRUE(rebuilds_->Await(UserId{2}, Note(again)));
-  release_.set_value();
-  EXPECT_TRUE(under_way.get_future().get());
-  EXPECT_TRUE(waiting.get_future().get());
-  EXPECT_TRUE(again.get_future().get());
-  EXPECT_THAT(Begun(), ElementsAre(UserId{1}, UserId{2}));
+  Await(1);
+  int told = 0;
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(rebuilds_->Await(UserId{2}, [&] { ++told; }));
+  EXPECT_TRUE(told_.empty());
+  Release();
+  EXPECT_EQ(told_[1], 1u);
+  EXPECT_EQ(told, 2);
+  EXPECT_THAT(begun_, ElementsAre(UserId{1}, UserId{2}));
 }
 
 // Of four who wait since the first began, one more has begun when the time is over: as many may
@@ -114,60 +117,46 @@ TEST_F(RebuildsAwaited, AllWhoAwaitAReaderGoOnWhenTheRebuildHasEnded) {
 TEST_F(RebuildsAwaited, WhoHasWaitedForTooLongInAQueueThatHardlyMovesGoesOnWithout) {
   Start({.longest_wait = std::chrono::seconds(10)});
   StartFirst(UserId{1});
-  std::map<uint64_t, std::promise<size_t>> begun_when_told;
-  const auto await = [&](uint64_t reader) {
-    std::promise<size_t>& told = begun_when_told[reader];
-    EXPECT_TRUE(rebuilds_->Await(UserId{reader}, [&](bool) { told.set_value(begun_.size()); }));
-  };
-  for (const uint64_t reader : {2, 3, 4, 5}) await(reader);
+  for (const uint64_t reader : {2, 3, 4, 5}) Await(reader);
   now_ = Time{} + std::chrono::seconds(10);
-  await(6);
-  release_.set_value();
-  EXPECT_EQ(begun_when_told[2].get_future().get(), 2u);
-  EXPECT_EQ(begun_when_told[3].get_future().get(), 3u);
-  EXPECT_EQ(begun_when_told[4].get_future().get(), 1u) << "without";
-  EXPECT_EQ(begun_when_told[5].get_future().get(), 1u) << "without";
-  EXPECT_EQ(begun_when_told[6].get_future().get(), 6u);
-  EXPECT_THAT(Begun(),
-              ElementsAre(UserId{1}, UserId{2}, UserId{3}, UserId{4}, UserId{5}, UserId{6}))
+  Await(6);
+  Release();
+  EXPECT_EQ(told_[2], 2u);
+  EXPECT_EQ(told_[3], 3u);
+  EXPECT_EQ(told_[4], 1u) << "without";
+  EXPECT_EQ(told_[5], 1u) << "without";
+  EXPECT_EQ(told_[6], 6u);
+  EXPECT_THAT(begun_, ElementsAre(UserId{1}, UserId{2}, UserId{3}, UserId{4}, UserId{5}, UserId{6}))
       << "all are rebuilt all the same";
 }
 
-TEST_F(RebuildsAwaited, NobodyWaitsWhereThereIsNoRoomOrPastTheEnd) {
+TEST_F(RebuildsAwaited, NobodyWaitsWhereThereIsNoRoom) {
   Start({.waiting = 1});
   StartFirst(UserId{1});
-  std::promise<bool> second;
-  EXPECT_TRUE(rebuilds_->Await(UserId{2}, Note(second)));
-  EXPECT_FALSE(rebuilds_->Await(UserId{3}, [](bool) { FAIL() << "it was not taken"; }));
-  auto ended = std::async(std::launch::async, [this] { return Begun(); });
-  release_.set_value();
-  static_cast<void>(second.get_future().get());  // rebuilt, or told of the end
-  ended.get();
+  Await(2);
+  EXPECT_FALSE(rebuilds_->Await(UserId{3}, [] { FAIL() << "it was not taken"; }));
+  Release();
+  EXPECT_EQ(told_.size(), 1u);
 }
 
 TEST_F(RebuildsAwaited, StrangersAreBounded) {
   Start({.strangers = 1});
   StartFirst(UserId{1});
-  std::promise<bool> one, other, known;
-  EXPECT_TRUE(rebuilds_->Await(UserId{91}, Note(one)));
-  EXPECT_TRUE(rebuilds_->Await(UserId{92}, Note(other)));
-  EXPECT_TRUE(rebuilds_->Await(UserId{2}, Note(known)));
-  release_.set_value();
-  EXPECT_TRUE(known.get_future().get());
-  EXPECT_TRUE(other.get_future().get()) << "without a timeline";
-  EXPECT_THAT(Begun(), ElementsAre(UserId{1}, UserId{91}, UserId{2}));
+  for (const uint64_t reader : {91, 92, 2}) Await(reader);
+  Release();
+  EXPECT_EQ(told_.size(), 3u) << "one of them without a timeline";
+  EXPECT_THAT(begun_, ElementsAre(UserId{1}, UserId{91}, UserId{2}));
 }
 
 // They were counted when they were offered.
 TEST_F(RebuildsAwaited, AStrangerWhoWasOfferedCountsOnce) {
   Start({.strangers = 2});
   StartFirst(UserId{1});
-  std::promise<bool> other;
   EXPECT_TRUE(rebuilds_->Offer(UserId{91}, false));
-  EXPECT_TRUE(rebuilds_->Await(UserId{92}, Note(other)));
-  release_.set_value();
-  EXPECT_TRUE(other.get_future().get());
-  EXPECT_THAT(Begun(), ElementsAre(UserId{1}, UserId{91}, UserId{92}));
+  Await(92);
+  Release();
+  EXPECT_EQ(told_.size(), 1u);
+  EXPECT_THAT(begun_, ElementsAre(UserId{1}, UserId{91}, UserId{92}));
 }
 
 }  // namespace

@@ -82,20 +82,16 @@ struct World {
       return Now{mono.load(), now};
     };
     posts.as_of = [this] { return now; };
-    truth = std::make_unique<TruthPool>(PortOf<ReaderTruth, fakes::TruthOf>(posts, kPulls),
-                                        map.shards(), Slots::Limits());
-    timelines = std::make_unique<TimelinePool>(PortOf<ReaderTimelines, fakes::TimelinesOf>(posts),
-                                               1, Slots::Limits());
-    rebuilds = std::make_unique<Rebuilds>(std::vector{Rebuilds::By(home, metrics)},
-                                          Rebuilds::Limits{.waiting = 100, .strangers = 2}, metrics,
-                                          [this] { return mono.load(); });
-    bodies = std::make_unique<BodiesPool>(PortOf<PostBodies, fakes::BodiesOf>(texts), 1,
-                                          Slots::Limits());
-    pages = std::make_unique<Pages>(Pages::Pools{*timelines, *truth, bodies.get()}, *rebuilds, map,
-                                    metrics, clock, Pages::Rules(),
-                                    [this](Shard) { return away.load(); });
+    exchanges = std::make_unique<Exchanges>(relations, relations, posts, posts, &texts, map,
+                                            Exchanges::Rules(), clock);
+    rebuilds = std::make_unique<Rebuilds>(
+        Rebuilds::By(*exchanges, map,
+                     {WindowLimits{6, 26}, [this] { return std::to_string(++tokens); }}, metrics),
+        Rebuilds::Limits{.at_once = 1, .waiting = 100, .strangers = 2}, metrics,
+        [this] { return mono.load(); });
+    pages = std::make_unique<Pages>(*exchanges, *rebuilds, map, metrics, clock,
+                                    Pages::Rules{.columns = &texts.names, .pulls = kPulls});
     publisher = std::make_unique<Publisher>(log, 2, metrics, clock);
-    exchanges = std::make_unique<Exchanges>(relations, relations, map, Exchanges::Rules(), clock);
     handler = std::make_unique<Handler>(*exchanges, *pages, publisher.get(), metrics, clock);
   }
 
@@ -131,36 +127,22 @@ struct World {
     }
   }
 
-  template <typename Port, typename Shared, typename Stores>
-  static std::vector<std::unique_ptr<Port>> PortOf(Stores& stores, size_t count = 1) {
-    std::vector<std::unique_ptr<Port>> ports;
-    while (ports.size() < count) ports.push_back(std::make_unique<Shared>(stores));
-    return ports;
-  }
-
-  // A slot may still be busy when its answer has come, so there are several for the next page.
-  static constexpr size_t kPulls = 8;
+  static constexpr uint32_t kPulls = 8;
 
   std::atomic<int> clock_reads = 0;  // the first of a request is at its beginning
   UnixMs now = 1'700'000'000'000;
   std::atomic<Time> mono = Time{};
-  std::atomic<bool> away = false;  // whether the one shard is known to be away
   const ShardMap map = ShardMap::Even(1);
   CountingMetrics metrics;
   fakes::FakeRelationStore relations;
   fakes::FakeReaderStores posts{RangeLayout(2), WindowLimits{6, 26}};  // and timelines
   fakes::FakePostBodies texts;
   int tokens = 0;
-  timeline::Reader home{posts, posts, WindowLimits{6, 26},
-                        [this] { return std::to_string(++tokens); }, false};
-  std::unique_ptr<TruthPool> truth;
-  std::unique_ptr<TimelinePool> timelines;
-  std::unique_ptr<BodiesPool> bodies;
+  std::unique_ptr<Exchanges> exchanges;
   std::unique_ptr<Rebuilds> rebuilds;
   std::unique_ptr<Pages> pages;
   fakes::FakeEventLog log;
   std::unique_ptr<Publisher> publisher;
-  std::unique_ptr<Exchanges> exchanges;
   std::unique_ptr<Handler> handler;
 };
 

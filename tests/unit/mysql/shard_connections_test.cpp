@@ -5,21 +5,6 @@
 namespace fanline::mysql {
 namespace {
 
-TEST(ShardConnections, AShardKnownToBeAwayIsNotAsked) {
-  Config config;
-  config.shards = {{"127.0.0.1", 1, "nobody"}, {"127.0.0.1", 1, "listens"}};
-  ShardConnections connections(config, {}, [](Shard shard) { return shard == 1; });
-  const auto never = [](Connection&) { FAIL(); };
-  const Status away = connections.Run(1, never);
-  EXPECT_TRUE(away.later());
-  EXPECT_EQ(away.resource, "mysql_1");
-  EXPECT_EQ(away.message, "known to be away");
-  const Status asked = connections.Run(0, never);
-  EXPECT_TRUE(asked.later());
-  EXPECT_NE(asked.message, "known to be away");
-}
-
-// Why, in a number too: by it operators are told a wrong password from a server that is away.
 TEST(ShardConnections, WithinTheBackOffAShardFailsAsItDid) {
   Config config;
   config.shards = {{"127.0.0.1", 1, "nobody listens"}};

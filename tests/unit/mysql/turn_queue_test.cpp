@@ -1,4 +1,4 @@
-#include "backends/mysql/sql/turn_queue.h"
+#include "fanline/base/turn_queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -271,7 +271,9 @@ TEST(Posts, AreAllOfTheAuthorsPushedOrNot) {
       std::vector<Item> walked;
       Page page;
       do {
-        ASSERT_TRUE(ReadPosts(UserId{100}, query, w, &page).done());
+        OutboxRead read = w.Ask(OutboxOf(UserId{100}, query, w.map()));
+        ASSERT_TRUE(read.status.done());
+        page = PageOf(std::move(read.items), query);
         ASSERT_LE(page.items.size(), limit);
         walked.insert(walked.end(), page.items.begin(), page.items.end());
         query.older_than = page.next;

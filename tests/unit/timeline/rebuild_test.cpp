@@ -209,7 +209,6 @@ struct AfterOneThatEndedEarly : World {
     RebuildResult result{};
     EXPECT_TRUE(home.Activate(kBob, &result, [] { return false; }).done());
     EXPECT_EQ(result, RebuildResult::kNotAdmitted);
-    EXPECT_TRUE(unconfirmed());
     LoseConnections();
     Follow(UserId{100});
     Publish(UserId{100}, 7, 1'000);

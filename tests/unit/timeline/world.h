@@ -17,10 +17,8 @@ inline constexpr WindowLimits kWindow{6, 26};
 inline constexpr UserId kBob{1};
 
 struct World : fakes::FakeReaderStores {
-  using Page = timeline::Page;  // not the port's Page
-
-  explicit World(bool own = false)
-      : FakeReaderStores(RangeLayout(kRanges), kWindow), own_posts(own) {}
+  explicit World(bool own = false, const ShardMap& map = OneShard())
+      : FakeReaderStores(RangeLayout(kRanges), kWindow, map), own_posts(own) {}
 
   void Follow(UserId author) { mysql.WriteForward(kBob, author, true); }
   void Publish(UserId author, uint64_t post, UnixMs at) {

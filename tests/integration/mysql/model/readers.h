@@ -54,18 +54,19 @@ struct Readers {
     return span;
   }
 
-  // The port leaves the order of authors open. The fake gets them in the adapter's order: shard by
-  // shard, and pushed posts first.
+  // The port leaves the order of authors open. The fake gets them in the adapter's order: pushed
+  // posts first. All are of one shard, since each has the limit for itself.
   std::string Items() {
     std::vector<PostsOf> posts;
+    const ShardMap& map = world.shards.map();
+    const auto shard = static_cast<Shard>(world.Below(map.shards()));
     for (const UserId author : world.users) {
+      if (map.ShardOf(author) != shard) continue;
       if (world.OneIn(3)) posts.push_back({author, true});
       if (world.OneIn(4)) posts.push_back({author, false});
     }
     std::sort(posts.begin(), posts.end(), [&](const PostsOf& a, const PostsOf& b) {
-      const auto order = [&](const PostsOf& of) {
-        return std::tuple(world.shards.map().ShardOf(of.author), !of.pushed, of.author);
-      };
+      const auto order = [&](const PostsOf& of) { return std::tuple(!of.pushed, of.author); };
       return order(a) < order(b);
     });
     const TimeSpan span = AnySpan();
@@ -81,18 +82,19 @@ struct Readers {
     const UserId author = world.User();
     const TimeSpan span = AnySpan();
     const auto limit = static_cast<uint32_t>(1 + world.Below(6));
-    std::vector<Item> got;
-    EXPECT_EQ(Text(truth.Outbox(author, span, limit, &got)), "done");
-    EXPECT_EQ(Text(got), Text(fake.Outbox(author, span, limit)));
+    const OutboxRead got =
+        truth.Ask(ReadOutbox{0, truth.map().ShardOf(author), author, span, limit});
+    EXPECT_EQ(Text(got.status), "done");
+    EXPECT_EQ(Text(got.items), Text(fake.Outbox(author, span, limit)));
     return "outbox of " + ToString(author);
   }
 
   std::string LookUp() {
     const UserId user = world.OneIn(3) ? UserId{kHuge + 100 + world.Below(3)} : world.User();
-    UserFacts got;
-    EXPECT_EQ(Text(truth.LookUp(user, &got)), "done");
+    const UserLookedUp got = truth.Ask(LookUpUser{0, truth.map().ShardOf(user), user});
+    EXPECT_EQ(Text(got.status), "done");
     const UserFacts expected = fake.LookUp(user);
-    EXPECT_EQ(Words(got.known, got.follows), Words(expected.known, expected.follows));
+    EXPECT_EQ(Words(got.facts.known, got.facts.follows), Words(expected.known, expected.follows));
     return "facts of " + ToString(user);
   }
 };

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backends/mysql/sql/shards_here.h"
 #include "backends/mysql/sql/sql_text.h"
 #include "tests/integration/mysql/shards.h"
+#include "tests/integration/replies.h"
 
 namespace fanline::mysql {
 namespace {
@@ -42,11 +44,12 @@ class PostBodiesTest : public ::testing::Test {
     config.columns = std::move(columns);
     return config;
   }
-  static BodiesRead Read(MysqlPostBodies& bodies, const std::vector<PostId>& posts) {
-    BodiesRead read;
-    const Status status = bodies.Read(posts, &read);
-    EXPECT_TRUE(status.done()) << status.message;
-    return read;
+  using Bodies = ShardsHere<BodiesService, ReadBodies>;
+  static Bodies BodiesOf(const BodiesConfig& config) { return {config.server, {config}}; }
+  static BodiesRead Read(Bodies& bodies, const std::vector<PostId>& posts) {
+    const auto reply = Ask(bodies, ReadBodies{.posts = posts});
+    EXPECT_TRUE(reply.status.done()) << reply.status.message;
+    return reply.read;
   }
 
   Shards shards_;
@@ -56,7 +59,7 @@ TEST_F(PostBodiesTest, EachValueHasTheTypeOfItsColumn) {
   Sql("INSERT INTO app_posts VALUES (7, 'caf\xc3\xa9 \xf0\x9f\x98\x80', -5, 18446744073709551615,"
       " 0.25, 12.5, x'00ff10', '2026-01-31 12:00:00.123', b'1', 'b', 1.1)");
   Sql("INSERT INTO app_posts (id) VALUES (8)");
-  MysqlPostBodies bodies(
+  Bodies bodies = BodiesOf(
       ConfigOf({"text", "likes", "views", "score", "price", "raw", "at", "flag", "kind", "ratio"}));
   const BodiesRead read = Read(bodies, {PostId{7}});
   ASSERT_THAT(read.found, SizeIs(1));
@@ -70,7 +73,7 @@ TEST_F(PostBodiesTest, EachValueHasTheTypeOfItsColumn) {
 }
 
 TEST_F(PostBodiesTest, BytesOfEachLengthAreBase64) {
-  MysqlPostBodies bodies(ConfigOf({"raw"}));
+  Bodies bodies = BodiesOf(ConfigOf({"raw"}));
   Sql("INSERT INTO app_posts (id, raw) VALUES (1, ''), (2, 'f'), (3, 'fo'), (4, 'foo'), (5, "
       "'foob')");
   std::vector<std::string> texts;
@@ -82,7 +85,7 @@ TEST_F(PostBodiesTest, BytesOfEachLengthAreBase64) {
 
 TEST_F(PostBodiesTest, IdsOfEachLengthAreFoundAndWhatIsGoneIsNot) {
   for (const PostId post : {PostId{1}, PostId{uint64_t{1} << 63}, kLargest}) Put(post, "x");
-  MysqlPostBodies bodies(ConfigOf({"text"}));
+  Bodies bodies = BodiesOf(ConfigOf({"text"}));
   const BodiesRead read = Read(bodies, {kLargest, PostId{uint64_t{1} << 63}, PostId{2}, PostId{1}});
   EXPECT_EQ(read.looked_up, 4u);
   std::vector<PostId> found;
@@ -96,7 +99,7 @@ TEST_F(PostBodiesTest, ManyAreReadInPartsUntilTheyAreTooLarge) {
     Put(PostId{post}, std::string(post <= 50 ? 1 : 100'000, 'x'));
     posts.push_back(PostId{post});
   }
-  MysqlPostBodies bodies(ConfigOf({"text"}));
+  Bodies bodies = BodiesOf(ConfigOf({"text"}));
   BodiesRead read = Read(bodies, posts);
   EXPECT_EQ(read.looked_up, 50 + 42u) << "42 times 100,000 bytes are more than 4 MiB";
   EXPECT_EQ(read.found.size(), 50 + 42u);
@@ -107,9 +110,9 @@ TEST_F(PostBodiesTest, ManyAreReadInPartsUntilTheyAreTooLarge) {
 
 TEST_F(PostBodiesTest, OfVeryLargeOnesOneIsReadAtOnce) {
   for (uint64_t post = 1; post <= 2; ++post) {
-    Put(PostId{post}, std::string(MysqlPostBodies::kMostBytes, 'x'));
+    Put(PostId{post}, std::string(BodiesService::kMostBytes, 'x'));
   }
-  MysqlPostBodies bodies(ConfigOf({"text"}));
+  Bodies bodies = BodiesOf(ConfigOf({"text"}));
   const BodiesRead read = Read(bodies, {PostId{9}, PostId{2}, PostId{1}});
   EXPECT_EQ(read.looked_up, 2u);
   ASSERT_THAT(read.found, SizeIs(1));
@@ -120,12 +123,11 @@ TEST_F(PostBodiesTest, AStatementThatIsTooSlowIsEndedByTheServer) {
   Put(PostId{1}, "x");
   BodiesConfig config = ConfigOf({"text"});
   config.time_limit = std::chrono::milliseconds(50);
-  MysqlPostBodies bodies(config);
+  Bodies bodies = BodiesOf(config);
   Read(bodies, {PostId{1}});
   Sql("LOCK TABLES app_posts WRITE");
-  BodiesRead read;
   const auto begin = Clock::now();
-  const Status status = bodies.Read({PostId{1}}, &read);
+  const Status status = Ask(bodies, ReadBodies{.posts = {PostId{1}}}).status;
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(1));
   Sql("UNLOCK TABLES");
   EXPECT_TRUE(status.later()) << status.message;
@@ -135,9 +137,9 @@ TEST_F(PostBodiesTest, AStatementThatIsTooSlowIsEndedByTheServer) {
 }
 
 TEST_F(PostBodiesTest, ATableThatIsNotAsConfiguredNamesTheOption) {
-  EXPECT_TRUE(MysqlPostBodies(ConfigOf({"text", "likes"})).CheckTable().done());
-  const auto wrong = [&](BodiesConfig config) {
-    const Status status = MysqlPostBodies(std::move(config)).CheckTable();
+  EXPECT_TRUE(CheckBodiesTable(ConfigOf({"text", "likes"})).done());
+  const auto wrong = [](const BodiesConfig& config) {
+    const Status status = CheckBodiesTable(config);
     EXPECT_TRUE(status.never()) << status.message;
     return status.message;
   };
@@ -153,13 +155,12 @@ TEST_F(PostBodiesTest, ATableThatIsNotAsConfiguredNamesTheOption) {
 TEST_F(PostBodiesTest, AServerThatIsAwaySaysNothingAboutTheTable) {
   BodiesConfig config = ConfigOf({"text"});
   config.server.shards[0].port = 1;
-  MysqlPostBodies bodies(config);
-  EXPECT_TRUE(bodies.CheckTable().later());
-  BodiesRead read;
-  const Status status = bodies.Read({PostId{1}}, &read);
-  EXPECT_TRUE(status.later());
-  EXPECT_EQ(status.resource, "bodies");
-  EXPECT_THAT(read.found, IsEmpty());
+  Bodies bodies = BodiesOf(config);
+  EXPECT_TRUE(CheckBodiesTable(config).later());
+  const auto reply = Ask(bodies, ReadBodies{.posts = {PostId{1}}});
+  EXPECT_TRUE(reply.status.later());
+  EXPECT_EQ(reply.status.resource, "bodies");
+  EXPECT_THAT(reply.read.found, IsEmpty());
 }
 
 }  // namespace

@@ -319,64 +319,42 @@ TEST_F(Demoted, TruthReadWhileItIsDemotedIsNotTaken) {
   EXPECT_EQ(status.resource, "mysql_1");
 }
 
-TEST_F(Demoted, ReadsAreConfirmedTogetherUnlessAServerWasDemotedSince) {
-  const Config config = shards_.config();
-  ShardConnections connections(config);
-  const auto read = [&](Shard shard) {
-    return connections.ReadUnconfirmed(
-        shard, [](Connection& connection) { connection.Query("SELECT 1", [](const Row&) {}); });
-  };
-  EXPECT_TRUE(connections.Confirm().done()) << "nothing was read";
-  for (const Shard shard : {0, 1, 0}) ASSERT_TRUE(read(shard).done());
-  EXPECT_TRUE(connections.Confirm().done());
+// What one reader's reads rest on: of both shards, the second of which is demoted.
+class DemotedTruth : public Demoted {
+ protected:
+  bool Read(Shard shard) {
+    std::vector<UserId> followees;
+    return truth_.Followees(shards_.UserOn(shard, 1), &followees).done();
+  }
 
-  for (const Shard shard : {0, 1, 0}) ASSERT_TRUE(read(shard).done());
+  MysqlReaderTruth truth_{shards_.config(), shards_.map()};
+};
+
+TEST_F(DemotedTruth, IsConfirmedTogetherUnlessAServerWasDemotedSince) {
+  EXPECT_TRUE(truth_.Confirm().done()) << "nothing was read";
+  for (const Shard shard : {0, 1, 0}) ASSERT_TRUE(Read(shard));
+  EXPECT_TRUE(truth_.Confirm().done());
+
+  for (const Shard shard : {0, 1, 0}) ASSERT_TRUE(Read(shard));
   SetReadOnly("ON");
-  const Status status = connections.Confirm();
+  const Status status = truth_.Confirm();
   EXPECT_TRUE(status.later());
   EXPECT_EQ(status.resource, "mysql_1");
   SetReadOnly("OFF");
-  EXPECT_TRUE(connections.Confirm().done()) << "of those reads all is said";
+  EXPECT_TRUE(truth_.Confirm().done()) << "of those reads all is said";
 }
 
-// The one that answers may be another server.
-TEST_F(Demoted, ReadsOverAConnectionThatWasLostAreNotConfirmed) {
-  Config config = shards_.config();
-  config.primary_check = std::chrono::hours(1);
-  ShardConnections connections(config);
-  const auto read = [&](Shard shard) {
-    return connections.ReadUnconfirmed(
-        shard, [](Connection& connection) { connection.Query("SELECT 1", [](const Row&) {}); });
-  };
-  for (const bool read_again : {false, true}) {
-    ASSERT_TRUE(read(1).done());
-    KillConnections(1);
-    if (read_again) {
-      ASSERT_TRUE(read(1).done());
-    }
-    const Status status = connections.Confirm();
-    EXPECT_TRUE(status.later());
-    EXPECT_EQ(status.resource, "mysql_1");
-    ASSERT_TRUE(read(1).done());
-    EXPECT_TRUE(connections.Confirm().done());
-  }
-}
+// Whatever connection asks it.
+TEST_F(DemotedTruth, IsConfirmedByTheServerThatWasReadAndNoOther) {
+  ASSERT_TRUE(Read(1));
+  KillConnections(1);
+  EXPECT_TRUE(truth_.Confirm().done());
 
-TEST_F(Demoted, ReadsThatAreForgottenNeedNoConfirmation) {
   Config config = shards_.config();
-  config.primary_check = std::chrono::hours(1);
-  MysqlReaderTruth truth(config, shards_.map());
-  const auto read = [&] {
-    std::vector<UserId> followees;
-    return truth.Followees(shards_.UserOn(1, 1), &followees).done();
-  };
-  for (const bool forgotten : {false, true}) {
-    ASSERT_TRUE(read());
-    KillConnections(1);
-    if (forgotten) truth.ForgetReads();
-    ASSERT_TRUE(read());
-    EXPECT_EQ(truth.Confirm().done(), forgotten);
-  }
+  ShardsHere<ReaderService, ConfirmReads> server(config);
+  const auto confirmed = Ask(server, ConfirmReads{0, 1, 7});
+  EXPECT_TRUE(confirmed.status.later());
+  EXPECT_EQ(confirmed.status.resource, "mysql_1");
 }
 
 TEST_F(Demoted, ABlockingCallerIsToldSoUntilThereIsAPrimary) {

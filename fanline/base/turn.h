@@ -16,6 +16,7 @@ struct Turn {
   size_t work_class = 0;     // of the classes that the server was made with
   Time until = Time::max();  // from then on the reply is of no use
   Alive alive = nullptr;
+  bool here = false;  // the server may serve it on the caller's thread, which then blocks
 
   bool Late(Time now) const { return now >= until; }
   bool Dead() const { return alive != nullptr && !alive->load(std::memory_order_relaxed); }

@@ -1,4 +1,4 @@
-// The jobs that wait for the workers of one shard, and the choice of the next one.
+// The jobs that wait for the workers of one store, or of one shard, and the choice of the next one.
 //
 // Each class of work has a bounded queue and a number of workers reserved for it. The remaining
 // workers serve all classes in turns. A queue is served in the order of arrival until its oldest
@@ -15,17 +15,20 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <numeric>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "fanline/base/check.h"
+#include "fanline/base/outcome.h"
 #include "fanline/base/time.h"
-#include "fanline/ports/turn.h"
+#include "fanline/base/turn.h"
 
-namespace fanline::mysql {
+namespace fanline {
 
 struct ClassLimits {
   size_t reserved = 0;    // workers of each shard for this class alone
@@ -40,6 +43,17 @@ class TurnQueue {
     Job job;
     Why why;
     Duration wait;  // expected time until its class has worked off what waits; 0: not known yet
+
+    // What its asker is told.
+    Status StatusOf(const std::string& resource) const {
+      Status status = Status::Later(
+          resource, why == Why::kFull   ? "queue full: as many requests are waiting as may wait"
+                    : why == Why::kLate ? "it was not served in time"
+                                        : "nobody waits for it any more");
+      status.cause = Cause::kOverloaded;
+      status.wait = wait;
+      return status;
+    }
   };
 
   // `classes` is not empty. Together they reserve at most all workers.
@@ -105,9 +119,11 @@ class TurnQueue {
     }
   }
 
-  size_t waiting() const {
-    return std::accumulate(classes_.begin(), classes_.end(), size_t{0},
-                           [](size_t sum, const Class& its) { return sum + its.waiting.size(); });
+  // Of the classes from `first` up to `last`.
+  size_t waiting(size_t first = 0, size_t last = SIZE_MAX) const {
+    size_t sum = 0;
+    for (size_t i = first; i <= last && i < classes_.size(); ++i) sum += classes_[i].waiting.size();
+    return sum;
   }
 
   // Removes and returns all waiting jobs.
@@ -194,4 +210,4 @@ class TurnQueue {
   size_t next_ = 0;  // the class to ask first
 };
 
-}  // namespace fanline::mysql
+}  // namespace fanline

@@ -1,0 +1,123 @@
+// Pages that are read by requests: which are under way together, and what becomes of shards that do
+// not answer.
+#include "timeline/page_run.h"
+
+#include <gtest/gtest.h>
+
+#include <variant>
+
+#include "tests/fakes/requests.h"
+#include "tests/unit/timeline/world.h"
+
+namespace fanline::timeline {
+namespace {
+
+const ShardMap kSixteen = ShardMap::Even(16);
+
+// Bob follows fifty authors of two posts on sixteen shards, and is not live.
+struct PulledWorld : World {
+  PulledWorld() : World(false, kSixteen) {
+    uint64_t post = 0;
+    for (uint64_t author = 100; author < 150; ++author) {
+      Follow(UserId{author});
+      for (int i = 0; i < 2; ++i) {
+        ++post;
+        Publish(UserId{author}, post, 1'000 + static_cast<UnixMs>(post));
+      }
+    }
+  }
+
+  // Steps a page to its end. Counts how often replies are waited for.
+  PageRun Run() {
+    PageRun run(kBob, {.limit = 200}, std::nullopt, kSixteen, TruthReads::Answers::kPartly);
+    run.OnLive(Ask(PortTo(*this), run.Begin()));
+    PageRun::Requests requests = run.GoOn();
+    for (rounds = 0; !run.done(); ++rounds) {
+      using Reply = std::variant<FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed>;
+      fakes::Inbox<Reply> replies;
+      for (const auto& request : requests) {
+        std::visit([&](const auto& each) { Submit(each, replies); }, request);
+      }
+      requests.clear();
+      for (Reply& reply : replies) {
+        auto next = std::visit([&](auto& each) { return run.On(std::move(each)); }, reply);
+        EXPECT_TRUE(requests.empty() || next.empty()) << "they are made with the last reply";
+        if (!next.empty()) requests = std::move(next);
+      }
+    }
+    return run;
+  }
+
+  int rounds = 0;
+};
+
+TEST(PageRun, AsksAllShardsAtOnce) {
+  PulledWorld w;
+  PageRun run = w.Run();
+  ASSERT_TRUE(run.status().done());
+  const Page page = run.Take();
+  EXPECT_EQ(page.items, w.Everything());
+  EXPECT_FALSE(page.incomplete);
+  EXPECT_EQ(w.rounds, 5) << "whom he follows, when these posted last, their posts in two spans, "
+                            "the proof";
+}
+
+TEST(PageRun, LeavesOutAuthorsOfShardsThatDoNotAnswer) {
+  PulledWorld w;
+  const Shard own = kSixteen.ShardOf(kBob);
+  w.away = {(own + 1) % 16, (own + 2) % 16};
+  PageRun run = w.Run();
+  ASSERT_TRUE(run.status().done());
+  const Page page = run.Take();
+  EXPECT_TRUE(page.incomplete);
+  size_t there = 0;
+  for (uint64_t author = 100; author < 150; ++author) {
+    there += w.away.contains(kSixteen.ShardOf(UserId{author})) ? 0 : 2;
+  }
+  EXPECT_EQ(page.items.size(), there);
+  EXPECT_LT(there, 100u);
+}
+
+TEST(PageRun, FailsWithTheReadersShard) {
+  PulledWorld w;
+  w.away = {kSixteen.ShardOf(kBob)};
+  EXPECT_TRUE(w.Run().status().later());
+}
+
+TEST(PageRun, FailsIfAnotherServerAnswersThanBefore) {
+  PulledWorld w;
+  w.on_read = [&] { w.LoseConnections(); };
+  EXPECT_TRUE(w.Run().status().later());
+}
+
+// Else nothing would be confirmed any more.
+TEST(TruthReads, AReadThatFailsDiscardsThoseBeforeIt) {
+  World w;
+  std::vector<UserId> read;
+  ASSERT_TRUE(w.Followees(kBob, &read).done());
+  w.LoseConnections();
+  EXPECT_TRUE(w.Followees(kBob, &read).later()) << "another server answers than before";
+  EXPECT_TRUE(w.Followees(kBob, &read).done());
+  EXPECT_TRUE(w.Confirm().done());
+}
+
+// One partial read goes on from where it ended; of the others the partial author is read anew.
+TEST(PageRun, PutsPartialReadsOfManyShardsTogether) {
+  World w(false, kSixteen);
+  uint64_t post = 0;
+  for (uint64_t author = 100; author < 104; ++author) {
+    w.Follow(UserId{author});
+    for (int i = 0; i < 300; ++i) w.Publish(UserId{author}, ++post, 1'000);
+  }
+  std::vector<Item> walked;
+  PageQuery query{.limit = 7};
+  do {
+    const Page page = w.Home(query);
+    walked.insert(walked.end(), page.items.begin(), page.items.end());
+    query.older_than = page.next;
+  } while (query.older_than && walked.size() < 2'000);
+  EXPECT_EQ(walked, w.Everything());
+}
+
+}  // namespace
+}  // namespace fanline::timeline

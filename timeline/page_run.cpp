@@ -1,0 +1,66 @@
+#include "timeline/page_run.h"
+
+#include <utility>
+#include <variant>
+
+namespace fanline::timeline {
+
+ReadLivePage PageRun::Begin() const {
+  const auto need = std::get<NeedTimeline>(read_.needed());
+  return {0, reader_, need.after, need.limit};
+}
+
+void PageRun::OnLive(LivePageRead reply) {
+  reply.status.done() ? read_.OnTimeline(std::move(reply.page)) : read_.OnNoTimeline();
+}
+
+PageRun::Requests PageRun::GoOn() {
+  if (!read_.done()) return RequestsFor(read_.needed(), reader_, reads_);
+  Requests proofs = reads_.Confirm();
+  if (proofs.empty()) End({});
+  return proofs;
+}
+
+template <class Give>
+PageRun::Requests PageRun::Next(bool last, const Give& give) {
+  if (!last) return {};
+  if (reads_.status().done()) {
+    give();
+  } else if (read_.merges() && answers_ == TruthReads::Answers::kPartly) {
+    read_.OnBeside({}, true);
+  } else {
+    return End(reads_.status());
+  }
+  return GoOn();
+}
+
+PageRun::Requests PageRun::On(FolloweesRead reply) {
+  return Next(reads_.On(std::move(reply)), [&] { read_.OnFollowees(reads_.TakeFollowees()); });
+}
+
+PageRun::Requests PageRun::On(LastAtRead reply) {
+  return Next(reads_.On(std::move(reply)), [&] { read_.OnLastAt(reads_.TakeLastAt()); });
+}
+
+PageRun::Requests PageRun::On(ItemsAnswered reply) {
+  return Next(reads_.On(std::move(reply)), [&] { read_.OnItems(reads_.TakeItems()); });
+}
+
+PageRun::Requests PageRun::On(const ReadsConfirmed& reply) {
+  if (!reads_.On(reply)) return {};
+  return End(reads_.status());
+}
+
+PageRun::Requests PageRun::End(const Status& status) {
+  done_ = true;
+  status_ = status;
+  return {};
+}
+
+Page PageRun::Take() {
+  Page page = read_.Take();
+  page.incomplete |= reads_.lacks();
+  return page;
+}
+
+}  // namespace fanline::timeline

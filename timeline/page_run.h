@@ -1,0 +1,62 @@
+// Reads a page of a home timeline by requests: first the live timeline, then what else is needed of
+// the shards, then the proof that these answered the truth.
+//
+// With TruthReads::Answers::kPartly a page is served without the posts of shards that do not
+// answer, and says so (Page::incomplete). It fails if none answers, unless posts were only to be
+// merged into a live timeline, or if the reader's own shard does not say whom the reader follows.
+//
+// Passive: On and GoOn return the requests to be made, all at once; replies come in any order.
+#pragma once
+
+#include <optional>
+
+#include "fanline/ports/reader_truth.h"
+#include "timeline/page.h"
+
+namespace fanline::timeline {
+
+class PageRun {
+ public:
+  using Request = TruthReads::Request;
+  using Requests = TruthReads::Requests;
+
+  // `own`: as of PageRead. `map` outlives it.
+  PageRun(UserId reader, const PageQuery& query, std::optional<UserId> own, const ShardMap& map,
+          TruthReads::Answers answers)
+      : reader_(reader), answers_(answers), read_(query, own), reads_(map, answers) {}
+
+  ReadLivePage Begin() const;
+  // If it is not done, the page is pulled. GoOn follows, unless read() is done.
+  void OnLive(LivePageRead reply);
+  // None: it is done.
+  Requests GoOn();
+
+  // Each returns the next requests; none while others are under way, and when the run is done.
+  Requests On(FolloweesRead reply);
+  Requests On(LastAtRead reply);
+  Requests On(ItemsAnswered reply);
+  Requests On(const ReadsConfirmed& reply);
+
+  // A caller may give it what is beside() before GoOn.
+  PageRead& read() { return read_; }
+  const PageRead& read() const { return read_; }
+
+  bool done() const { return done_; }
+  const Status& status() const { return status_; }
+  Page Take();  // when done well, or when read() is done without a request to the shards
+
+ private:
+  // After a reply. `give` hands the last read to the page.
+  template <class Give>
+  Requests Next(bool last, const Give& give);
+  Requests End(const Status& status);
+
+  const UserId reader_;
+  const TruthReads::Answers answers_;
+  PageRead read_;
+  TruthReads reads_;
+  bool done_ = false;
+  Status status_;
+};
+
+}  // namespace fanline::timeline

@@ -25,6 +25,21 @@ namespace {
 // locked. One transaction for all would make sound rows wait for these locks.
 constexpr mysql::PoolLimits kOneByOne{.threads_per_shard = 3};
 
+// What the consumer's loop steps. The group is left once the mirror has drained too.
+struct Member {
+  mirror::RelationEventConsumer& events;
+  mirror::Mirror& edges;
+
+  auto Step(std::span<mirror::RelationEventInput> inputs, Now now) {
+    return events.Step(inputs, now);
+  }
+  void StopTaking() {
+    events.StopTaking();
+    edges.StopTaking();
+  }
+  bool drained() const { return events.drained() && edges.drained(); }
+};
+
 int Main(int argc, char** argv) {
   mirror::Config config;
   daemon::OptionTable table(
@@ -81,8 +96,9 @@ int Main(int argc, char** argv) {
                                                 .assigned = to_mirror,
                                                 .revoked = to_mirror},
                                                {map, wiring::RandomSeed()}, config.limits);
-  wiring::ConsumeLoop event_loop(events, config.topics.relation_events, to_events, event_consumer,
-                                 process, config.gather);
+  Member member{event_consumer, mirror};
+  wiring::ConsumeLoop event_loop(events, config.topics.relation_events, to_events, member, process,
+                                 config.gather);
   wiring::InboxLoop mirror_loop(to_mirror, mirror);
   wiring::Loops loops(event_loop, mirror_loop);
   return process.Run(loops);

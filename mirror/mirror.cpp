@@ -202,9 +202,12 @@ void Mirror::On(const PendingAsked& asked, Now now) {
   std::set<LogRow> pending;
   for (const LoggedChange& change : asked.pending) pending.insert(change.row());
   for (const Steps::Ref& ref : question.rows) {
-    if (!pending.contains(ref.row)) {
-      window_.Remove(ref.job, ref.row);  // somebody else has done it, or it is lost
-    } else if (WindowRow* row = window_.Find(ref.job, ref.row)) {
+    WindowRow* row = window_.Find(ref.job, ref.row);
+    if (row == nullptr) continue;
+    if (!pending.contains(ref.row)) {  // somebody else has done it, or it is lost
+      if (row->step == RowStep::kRunning) window_.Find(ref.job)->mirrored = 0;
+      window_.Remove(ref.job, ref.row);
+    } else {
       row->read_at = question.sent_at;
       row->doubts = question.doubts;
     }

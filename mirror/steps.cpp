@@ -70,7 +70,8 @@ void Steps::Again(uint64_t id, Now now) {
   Job* job = window_.Find(id);
   if (job == nullptr) return;
   const bool hinted = std::exchange(job->hinted, false) && job->Has(RowStep::kRunning);
-  hinted ? SendMsg2s({{id}}, now) : Push(id, *job);
+  if (!hinted) return Push(id, *job);
+  job->mirrored == 0 ? End(id) : SendMsg2s({{id}}, now);
 }
 
 void Steps::Forget() {
@@ -344,7 +345,8 @@ void Steps::Appended(uint64_t id, const Status& status, Now now) {
 }
 
 // A msg2 ends the reconciler's interest in a change. So a forward shard that may have lost the
-// change is asked for it first. If it has, no msg2 is sent.
+// change is asked for it first. If it has, no msg2 is sent, nor
+// for the other rows of that run.
 void Steps::SendMsg2s(std::vector<Ref> refs, Now now) {
   std::erase_if(refs, [&](const Ref& ref) {
     Job* job = window_.Find(ref.job);

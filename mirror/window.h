@@ -54,7 +54,7 @@ struct Job {
   bool queued = false;          // from when it waits to be written until its msg2 is acknowledged
   bool to_mark = false;         // it waits for a statement that marks rows
   bool hinted = false;          // its hint is acknowledged, and it waits for a look at old rows
-  uint64_t mirrored = 0;        // the reverse row's version after its run
+  uint64_t mirrored = 0;  // the reverse row's version after its run; 0: a row of the run is gone
 
   bool Has(RowStep step) const;
   // Moves the rows in step `from` to step `to`.

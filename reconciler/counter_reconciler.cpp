@@ -18,9 +18,9 @@ std::optional<Time> CounterReconciler::Step(std::span<CounterInput> inputs, Now 
   if (!taking_) return next;
   for (Shard shard = 0; shard < shards_.size(); ++shard) {
     ShardState& state = shards_[shard];
+    if (!state.asking && state.purge_at <= now.mono) Purge(shard);  // the rarest first
     if (!state.asking && state.next_poll_at <= now.mono) Poll(shard, now);
     if (!state.asking && state.sweep_at <= now.mono) Sweep(shard, now);
-    if (!state.asking && state.purge_at <= now.mono) Purge(shard);
     const Time at =  // a shard that was asked answers first
         state.asking ? now.mono + limits_.poll_every
                      : std::min({state.next_poll_at, state.sweep_at, state.purge_at});
@@ -102,7 +102,7 @@ void CounterReconciler::On(const RepairsPurged& purged, Now now) {
     return;
   }
   const bool more = purged.deleted >= limits_.rows_per_purge;
-  state.purge_at = more ? now.mono : now.mono + limits_.purge_every;
+  state.purge_at = now.mono + (more ? limits_.poll_every : limits_.purge_every);
 }
 
 uint64_t CounterReconciler::Ask(Shard shard) {

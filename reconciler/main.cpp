@@ -93,7 +93,7 @@ int Main(int argc, char** argv) {
   daemon::Inbox<CounterInput> counter_inbox(process.wakeup);
   const auto log = process.log.Sink();
   const auto& map = installation.shard_map;
-  mysql::MysqlChangeStore changes(mysql_config, {}, log, {}, {.threads_per_shard = 1});
+  mysql::MysqlChangeStore changes(mysql_config, {}, log, {}, {.threads_per_shard = 2});
   mysql::MysqlRepairStore store(
       mysql_config, map, log, config.store_threads, app,
       {HealthOf("forward", process.health), HealthOf("reverse", process.health)});

@@ -104,8 +104,6 @@ void Admission::Park(uint64_t unit, Credit credit, const QueueName& name, Time n
                      uint64_t random) {
   const auto at = queues_.try_emplace(name).first;
   Queue& queue = at->second;
-  // What a range of Redis refuses has got all that comes before.
-  if (name.range >= 0 && credit.tried_ && *credit.tried_ != at) GotThrough(credit);
   // A unit that did not wait here shows that the resource went away, not that it is still away.
   if (credit.tried_ == at || queue.failures == 0) Failed(queue, now, random);
   queue.waiting.push_back(unit);
@@ -133,6 +131,10 @@ void Admission::GotThrough(Credit& credit) {
   queue.failures = 0;
   queue.at_once = std::min<size_t>(queue.at_once + 1, std::max(1u, limits_.units_in_flight / 4));
   EndTry(credit);
+}
+
+void Admission::GotThroughTo(Credit& credit, const QueueName& queue) {
+  if (credit.tried_ && (*credit.tried_)->first != queue) GotThrough(credit);
 }
 
 void Admission::EndTry(Credit& credit) {

@@ -155,6 +155,8 @@ class Admission {
   std::optional<Tried> TryNext(Time now);
   // The unit got what it waited for. Does nothing for one that is not being tried.
   void GotThrough(Credit& credit);
+  // It got what it waited for, unless that was what `queue` waits for.
+  void GotThroughTo(Credit& credit, const QueueName& queue);
   // Forgets the parked units that are `gone`.
   void Forget(const std::function<bool(uint64_t unit)>& gone);
   size_t parked() const { return parked_; }

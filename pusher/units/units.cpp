@@ -313,7 +313,10 @@ void Units::Finish(Unit& unit, Now now) {
 void Units::Later(Unit& unit, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
   const bool of_range = status.resource == "redis";
-  Park(unit, {unit.way, status.resource, of_range ? unit.range : -1}, now);
+  const Admission::QueueName queue{unit.way, status.resource, of_range ? unit.range : -1};
+  // A post asks MariaDB first, and a sync asks Redis first.
+  if (of_range && !unit.is_sync()) admission_.GotThroughTo(unit.credit, queue);
+  Park(unit, queue, now);
 }
 
 void Units::Park(Unit& unit, const Admission::QueueName& queue, Now now) {

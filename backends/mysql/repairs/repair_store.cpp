@@ -16,6 +16,10 @@ RowsRead RepairService::Do(Connection& connection, const ReadRows& request) cons
     if (table) return SelectSql(*table, edges);
     return request.reverse ? ReverseRowsSql(edges) : ForwardRowsSql(edges);
   };
+  for (const EdgeKey& edge : request.edges) {
+    const Shard shard = map.ShardOf(request.reverse ? edge.dst : edge.src);
+    FANLINE_CHECK(shard == ShardOf(request), "edges of the shard that is asked");
+  }
   RowsRead reply{.status = {}, .rows = StatesOf(connection, request.edges, sql)};
   connection.RequirePrimary();
   return reply;

@@ -452,6 +452,22 @@ TEST(Mirror, AHintThatWasAcknowledgedLateIsNotAppendedAgain) {
   EXPECT_THAT(w.Pending(), IsEmpty());
 }
 
+// The reconciler then finds that the forward shard lost what the reverse row says.
+TEST(Mirror, ARunOneOfWhoseRowsIsGoneEndsWithoutAMsg2) {
+  MirrorWorld w;
+  w.store.Change(w.ann, w.bob, true);
+  w.store.Change(w.ann, w.bob, false);
+  w.Read();
+  w.Go<AppendRelations>();
+  w.Go<ApplyEdges>();
+  w.Pass(w.limits.fresh_for + seconds(5));
+  w.Go<AppendHints>();
+  w.store.LoseRows(0, 1);
+  w.Go<AskPending>();
+  EXPECT_FALSE(w.Waits<AppendRelations>());
+  EXPECT_TRUE(w.Waits<MarkDone>());
+}
+
 // A failover lost the row, and its id is another row's now.
 TEST(Mirror, ARowWhoseIdIsAnothersNowIsDropped) {
   OldWorld w;

@@ -235,12 +235,16 @@ TEST(Admission, ForgetsUnitsThatAreNoMore) {
   EXPECT_EQ(w.All(now), Ids{10}) << "the one under way will not answer";
 }
 
-TEST(Admission, WhatARangeOfRedisRefusesHasBeenAnsweredByMariaDB) {
+TEST(Admission, AUnitThatIsRefusedElsewhereMayHaveGotThroughToThere) {
   World w;
   for (uint64_t unit = 1; unit <= 3; ++unit) w.Park("mysql_1", unit, kStart);
   const Time now = w.Due();
   ASSERT_EQ(w.All(now), Ids{1});
-  w.admission.Park(1, std::move(w.tried[1]), {kWay, "redis", 7}, now, 0);
+  const Admission::QueueName range{kWay, "redis", 7}, shard{kWay, "mysql_1"};
+  w.admission.GotThroughTo(w.tried[1], shard);
+  EXPECT_EQ(w.All(now), Ids{}) << "refused there";
+  w.admission.GotThroughTo(w.tried[1], range);
+  w.admission.Park(1, std::move(w.tried[1]), range, now, 0);
   EXPECT_EQ(w.All(now), (Ids{2, 3})) << "one more at the same time";
 }
 

@@ -126,6 +126,7 @@ struct Serving {
     shards.DropLate();
     timelines.DropLate();
     if (bodies) bodies->DropLate();
+    rebuilds->Step();
     return std::min(mirror->Step(now), exchanges->Step(now));
   }
 

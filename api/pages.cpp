@@ -138,7 +138,10 @@ void Pages::PullOrAwait(const Shared& page) {
   bool room = false;
   {
     const std::lock_guard lock(mutex_);
-    room = pulls_.size() < rules_.pulls;
+    const Shard own = map_.ShardOf(page->call->user);
+    room = static_cast<uint32_t>(std::count_if(pulls_.begin(), pulls_.end(), [&](const auto& pull) {
+             return map_.ShardOf(std::get<UserId>(pull.first)) == own;
+           })) < rules_.pulls;
   }
   if (room && !rebuilds_.HasBacklog()) return Pull(page);
   page->awaited = true;
@@ -179,7 +182,7 @@ void Pages::StepRun(const Shared& page, const timeline::PageRun::Requests& reque
 }
 
 Asking Pages::AskingOf(const Serving& page, Shard shard) const {
-  if (page.run->read().merges()) return {.work = Work::kMerges, .patience = kMergePatience};
+  if (page.run->merges()) return {.work = Work::kMerges, .patience = kMergePatience};
   Asking asking{.work = Work::kPulls, .longest_wait = rules_.longest_pull_wait};
   if (shard != map_.ShardOf(page.call->user)) asking.patience = kPullPatience;
   return asking;
@@ -202,14 +205,16 @@ void Pages::EndPull(const Shared& page) {
   }
   const Status status =
       page->run->done() ? page->run->status() : Status::Never("its pull was not finished");
-  const bool again = !status.done() && page->stores->left();
+  const bool again = page->stores->left() && (!status.done() || page->page.incomplete);
   for (const Shared& other : waiting) {
-    other->stores->Take([this, other, status, again, found = page->page] {
-      if (again) return PullOrAwait(other);
-      if (!status.done()) return Fail(other, status);
-      other->page = found;
-      GotPulled(other);
-    });
+    other->stores->Take(
+        [this, other, status, again, found = page->page, settled = page->facts.settled] {
+          if (again && !other->stores->left()) return PullOrAwait(other);
+          if (!status.done()) return Fail(other, status);
+          other->page = found;
+          other->facts.settled = std::min(other->facts.settled, settled);
+          GotPulled(other);
+        });
   }
 }
 

@@ -46,7 +46,8 @@ class Pages {
     Duration overlap = std::chrono::seconds(10);
     // The columns of bodies; null: requests for bodies are refused.
     const std::vector<std::string>* columns = nullptr;
-    uint32_t pulls = 16;                   // at once; beyond it a page rather waits for its rebuild
+    // At once, of readers of one shard; beyond it a page rather waits for its rebuild.
+    uint32_t pulls = 16;
     std::function<bool(Shard)> away = {};  // known to be; then it waits for no rebuild either
     // For a worker of Redis, of the shards, of the application's database.
     Duration longest_wait = std::chrono::milliseconds(500);

@@ -112,6 +112,13 @@ std::vector<Rebuilds::Then> Rebuilds::TakeOverdue() {
   return overdue;
 }
 
+void Rebuilds::Step() {
+  std::unique_lock lock(mutex_);
+  const std::vector<Then> overdue = TakeOverdue();
+  lock.unlock();
+  for (const Then& then : overdue) then();
+}
+
 // A rebuild may end within its beginning, on this thread, so the loop is not entered twice.
 void Rebuilds::StartWhatMayStart() {
   std::unique_lock lock(mutex_);

@@ -65,6 +65,8 @@ class Rebuilds {
   // ended, well or not, or the wait was too long, perhaps within the call. False: the queue is
   // full, and `then` is not called.
   [[nodiscard]] bool Await(UserId reader, Then then);
+  // Ends the waits that were too long. Call it often.
+  void Step();
 
  private:
   struct Taken {         // a reader who waits or is being rebuilt

@@ -89,8 +89,8 @@ class PageRead {
   void PullTheRest();
   Pull& pull() { return beside_ ? *beside_ : *pull_; }
 
-  const PageQuery query_;
-  const std::optional<UserId> own_;
+  PageQuery query_;
+  std::optional<UserId> own_;
   bool asked_ = false;      // the live timeline
   bool more_ = false;       // items of it, or of those merged into it
   Floor floor_ = kNoFloor;  // of the live timeline

@@ -15,7 +15,13 @@ void PageRun::OnLive(LivePageRead reply) {
 }
 
 PageRun::Requests PageRun::GoOn() {
-  if (!read_.done()) return RequestsFor(read_.needed(), reader_, reads_);
+  while (!read_.done()) {
+    const bool partly = answers_ == TruthReads::Answers::kPartly;
+    if (partly && read_.merges() && !unmerged_) unmerged_ = read_;
+    Requests requests = RequestsFor(read_.needed(), reader_, reads_);
+    if (!requests.empty()) return requests;
+    std::holds_alternative<NeedLastAt>(read_.needed()) ? read_.OnLastAt({}) : read_.OnItems({});
+  }
   Requests proofs = reads_.Confirm();
   if (proofs.empty()) End({});
   return proofs;
@@ -35,6 +41,7 @@ PageRun::Requests PageRun::Next(bool last, const Give& give) {
 }
 
 PageRun::Requests PageRun::On(FolloweesRead reply) {
+  pulled_ = true;
   return Next(reads_.On(std::move(reply)), [&] { read_.OnFollowees(reads_.TakeFollowees()); });
 }
 
@@ -48,7 +55,10 @@ PageRun::Requests PageRun::On(ItemsAnswered reply) {
 
 PageRun::Requests PageRun::On(const ReadsConfirmed& reply) {
   if (!reads_.On(reply)) return {};
-  return End(reads_.status());
+  if (reads_.status().done() || !unmerged_) return End(reads_.status());
+  read_ = *std::exchange(unmerged_, std::nullopt);
+  read_.OnBeside({}, true);
+  return GoOn();
 }
 
 PageRun::Requests PageRun::End(const Status& status) {

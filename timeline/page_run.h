@@ -4,6 +4,8 @@
 // With TruthReads::Answers::kPartly a page is served without the posts of shards that do not
 // answer, and says so (Page::incomplete). It fails if none answers, unless posts were only to be
 // merged into a live timeline, or if the reader's own shard does not say whom the reader follows.
+// It also fails if a shard whose posts were read does not prove them; a live page is served without
+// all that was merged then.
 //
 // Passive: On and GoOn return the requests to be made, all at once; replies come in any order.
 #pragma once
@@ -41,6 +43,8 @@ class PageRun {
   PageRead& read() { return read_; }
   const PageRead& read() const { return read_; }
 
+  // Whether the shards are asked for what is merged into a live page alone, or for its proof.
+  bool merges() const { return read_.merges() || (unmerged_ && read_.done() && !pulled_); }
   bool done() const { return done_; }
   const Status& status() const { return status_; }
   Page Take();  // when done well, or when read() is done without a request to the shards
@@ -55,6 +59,8 @@ class PageRun {
   const TruthReads::Answers answers_;
   PageRead read_;
   TruthReads reads_;
+  std::optional<PageRead> unmerged_;  // as it was before the shards were asked for what is merged
+  bool pulled_ = false;
   bool done_ = false;
   Status status_;
 };

@@ -41,7 +41,6 @@ struct Once {
 
 TruthReads::Requests TruthReads::Begin(Requests requests) {
   under_way_ = requests.size();
-  answered_ = 0;
   failed_ = status_ = {};
   followees_.clear();
   last_at_.clear();
@@ -55,7 +54,10 @@ TruthReads::Requests TruthReads::Followees(UserId reader) {
 
 TruthReads::Requests TruthReads::LastAt(const std::vector<UserId>& authors) {
   std::map<Shard, std::vector<UserId>> by_shard;
-  for (const UserId author : authors) by_shard[map_.ShardOf(author)].push_back(author);
+  for (const UserId author : authors) {
+    const Shard shard = map_.ShardOf(author);
+    if (!lost_.contains(shard)) by_shard[shard].push_back(author);
+  }
   Requests requests;
   for (auto& [shard, of] : by_shard) requests.emplace_back(ReadLastAt{0, shard, std::move(of)});
   return Begin(std::move(requests));
@@ -64,7 +66,10 @@ TruthReads::Requests TruthReads::LastAt(const std::vector<UserId>& authors) {
 TruthReads::Requests TruthReads::Items(const std::vector<PostsOf>& posts, const TimeSpan& span,
                                        uint32_t limit) {
   std::map<Shard, std::vector<PostsOf>> by_shard;
-  for (const PostsOf& one : posts) by_shard[map_.ShardOf(one.author)].push_back(one);
+  for (const PostsOf& one : posts) {
+    const Shard shard = map_.ShardOf(one.author);
+    if (!lost_.contains(shard)) by_shard[shard].push_back(one);
+  }
   Requests requests;
   for (auto& [shard, of] : by_shard) {
     requests.emplace_back(ReadItems{0, shard, std::move(of), span, limit});
@@ -77,45 +82,53 @@ TruthReads::Requests TruthReads::Confirm() {
   for (const auto& [shard, server] : std::exchange(servers_, {})) {
     requests.emplace_back(ConfirmReads{0, shard, server});
   }
+  used_.clear();
   return Begin(std::move(requests));
 }
 
-bool TruthReads::Take(Shard shard, const Status& status, ServerId server) {
+bool TruthReads::Take(Shard shard, const Status& status, ServerId server, bool used) {
   Status known = status;
   if (status.done() && servers_.try_emplace(shard, server).first->second != server) {
     known = Status::Later("mysql_" + std::to_string(shard), "another server answered before");
   }
   if (known.done()) {
-    ++answered_;
-  } else {
-    failed_ = known;
+    if (used) used_.insert(shard);
+    return true;
   }
-  return known.done();
+  failed_ = known;
+  if (answers_ == Answers::kPartly) {
+    lost_.insert(shard);
+    if (!used_.contains(shard)) servers_.erase(shard);
+  }
+  return false;
 }
 
 bool TruthReads::Ends() {
   if (--under_way_ > 0) return false;
-  const bool partly = answers_ == Answers::kPartly && answered_ > 0;
+  const bool partly = answers_ == Answers::kPartly && !servers_.empty();
   if (!failed_.done() && partly) lacks_ = true;
   if (!partly) status_ = failed_;
-  if (!status_.done()) servers_.clear();
+  if (!status_.done()) {
+    servers_.clear();
+    used_.clear();
+  }
   return true;
 }
 
 bool TruthReads::On(FolloweesRead reply) {
-  if (Take(reply.shard, reply.status, reply.server)) followees_ = std::move(reply.authors);
+  if (Take(reply.shard, reply.status, reply.server, true)) followees_ = std::move(reply.authors);
   return Ends();
 }
 
 bool TruthReads::On(LastAtRead reply) {
-  if (Take(reply.shard, reply.status, reply.server)) {
+  if (Take(reply.shard, reply.status, reply.server, false)) {
     last_at_.insert(last_at_.end(), reply.authors.begin(), reply.authors.end());
   }
   return Ends();
 }
 
 bool TruthReads::On(ItemsAnswered reply) {
-  if (Take(reply.shard, reply.status, reply.server)) Add(std::move(reply), &items_);
+  if (Take(reply.shard, reply.status, reply.server, true)) Add(std::move(reply), &items_);
   return Ends();
 }
 

@@ -2,14 +2,18 @@
 // once, and puts the replies together. Confirm then proves what all shards answered: one request
 // per shard, however often it was read (docs/decisions/0023-truth-is-proved-after-it-is-read.md).
 //
-// With kPartly, authors whose shards do not answer are left out, and lacks() says so. A read fails
-// if no shard answers. A read that fails discards those before it: the next begins a new set.
+// With kPartly, authors whose shards do not answer are left out, and lacks() says so. A shard that
+// has not answered once is not asked again, and its proof is needed only for followees and items
+// that it gave before. A read fails if no shard has answered, now or before. A read that fails
+// discards those before it: the next begins a new set.
 //
 // Passive: one read at a time. It returns the requests, and takes their replies in any order; On
-// returns true with the last one. Not thread-safe.
+// returns true with the last one. No requests: there is nobody to ask, and the read found nothing.
+// Not thread-safe.
 #pragma once
 
 #include <map>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -49,14 +53,16 @@ class TruthReads {
 
  private:
   Requests Begin(Requests requests);
-  // Whether the reply counts.
-  bool Take(Shard shard, const Status& status, ServerId server);
+  // `used`: followees or items. Whether the reply counts.
+  bool Take(Shard shard, const Status& status, ServerId server, bool used);
   bool Ends();
 
   const ShardMap& map_;
   const Answers answers_;
   std::map<Shard, ServerId> servers_;  // those that were read, by shard
-  size_t under_way_ = 0, answered_ = 0;
+  std::set<Shard> used_;               // of these, whose followees or items were taken
+  std::set<Shard> lost_;               // they did not answer; with kPartly
+  size_t under_way_ = 0;
   Status failed_, status_;
   bool lacks_ = false;
   std::vector<UserId> followees_;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <variant>
 
 #include "tests/fakes/requests.h"
@@ -33,6 +34,7 @@ struct PulledWorld : World {
     run.OnLive(Ask(PortTo(*this), run.Begin()));
     PageRun::Requests requests = run.GoOn();
     for (rounds = 0; !run.done(); ++rounds) {
+      if (on_round) on_round();
       using Reply = std::variant<FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed>;
       fakes::Inbox<Reply> replies;
       for (const auto& request : requests) {
@@ -49,6 +51,7 @@ struct PulledWorld : World {
   }
 
   int rounds = 0;
+  std::function<void()> on_round;  // before its requests
 };
 
 TEST(PageRun, AsksAllShardsAtOnce) {
@@ -76,6 +79,57 @@ TEST(PageRun, LeavesOutAuthorsOfShardsThatDoNotAnswer) {
   }
   EXPECT_EQ(page.items.size(), there);
   EXPECT_LT(there, 100u);
+}
+
+// What it said of its authors' last posts needs no proof: no post rests on it.
+TEST(PageRun, LeavesOutAShardThatStopsAnsweringBeforeItGaveAPost) {
+  PulledWorld w;
+  const Shard other = (kSixteen.ShardOf(kBob) + 1) % 16;
+  w.on_round = [&] {
+    if (w.rounds == 2) w.away = {other};
+  };
+  PageRun run = w.Run();
+  ASSERT_TRUE(run.status().done());
+  EXPECT_TRUE(run.Take().incomplete);
+  EXPECT_EQ(w.rounds, 5) << "it is not asked again";
+}
+
+TEST(PageRun, ALivePageIsServedWithoutWhatIsMergedIfNobodyProvesIt) {
+  const Shard own = kSixteen.ShardOf(kBob);
+  UserId other{2};
+  while (kSixteen.ShardOf(other) == own) other = UserId{Raw(other) + 1};
+  PageRun run(kBob, {.limit = 10}, std::nullopt, kSixteen, TruthReads::Answers::kPartly);
+  LivePageRead live;
+  live.page.state = TimelineState::kReady;
+  live.page.items = {{PostId{9}, 5'000}};
+  live.page.marks.authors = {other};
+  run.OnLive(std::move(live));
+  PageRun::Requests requests = run.GoOn();
+  bool proof = false;
+  while (!run.done()) {
+    ASSERT_EQ(requests.size(), 1u);
+    EXPECT_TRUE(run.merges());
+    requests = std::visit(
+        [&](const auto& each) {
+          typename std::decay_t<decltype(each)>::Reply reply;
+          reply.shard = each.shard;
+          if constexpr (requires { reply.authors = {{other, 6'000, true}}; }) {
+            reply.authors = {{other, 6'000, true}};
+          } else if constexpr (requires { reply.read.items; }) {
+            reply.read.items = {{PostId{8}, 6'000}};
+          } else {
+            proof = true;
+            reply.status = Status::Later("mysql", "away");
+          }
+          return run.On(std::move(reply));
+        },
+        requests.front());
+  }
+  EXPECT_TRUE(proof);
+  ASSERT_TRUE(run.status().done());
+  const Page page = run.Take();
+  EXPECT_EQ(page.items, (std::vector<Item>{{PostId{9}, 5'000}}));
+  EXPECT_TRUE(page.incomplete);
 }
 
 TEST(PageRun, FailsWithTheReadersShard) {

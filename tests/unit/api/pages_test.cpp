@@ -29,7 +29,7 @@ class PagesTest : public ::testing::Test {
   void SetAway(bool away) { w_.posts.away = away ? std::set<Shard>{0} : std::set<Shard>(); }
   // Instead of those that the world made.
   void ServeWith(Rebuilds& rebuilds, const Pages::Rules& rules = {}) {
-    const auto clock = [] { return Now{}; };
+    const auto clock = [this] { return now_; };
     w_.pages = std::make_unique<Pages>(*w_.exchanges, rebuilds, w_.map, w_.metrics, clock, rules);
     w_.handler = std::make_unique<Handler>(*w_.exchanges, *w_.pages, nullptr, w_.metrics, clock);
   }
@@ -64,6 +64,7 @@ class PagesTest : public ::testing::Test {
   }
 
   World w_;
+  Now now_;
   std::vector<json> answers_;
 };
 
@@ -461,6 +462,23 @@ TEST_F(PagesTest, APullServesAllWhoWaitForIt) {
   EXPECT_THAT(Ids(answers_[0]), ElementsAre("70"));
   EXPECT_EQ(w_.metrics.rebuilt, 1);
   EXPECT_EQ(w_.posts.reads, 5u) << "those of one page alone: its pull's and its rebuild's";
+}
+
+// Or what was published between the two would never be seen by who polls for it.
+TEST_F(PagesTest, WhoJoinsAPullIsToldNoLaterPlaceThanWhoBeganIt) {
+  FollowAuthorOfOnePost();
+  Rebuilds rebuilds([](UserId, const Rebuilds::Admit&, const std::function<void()>&) {}, {},
+                    w_.metrics, [] { return Time{}; });
+  ServeWith(rebuilds, {});
+  w_.posts.holds = true;
+  now_.unix_ms = 11'500;
+  BeginHome("5");
+  now_.unix_ms += 60'000;
+  BeginHome("5");
+  w_.posts.Release();
+  ASSERT_EQ(answers_.size(), 2u);
+  EXPECT_EQ(answers_[1]["newest_cursor"], answers_[0]["newest_cursor"]);
+  EXPECT_NE(answers_[0]["newest_cursor"], "1000.70") << "something may still come before it";
 }
 
 // The first one's requests are not served any more.

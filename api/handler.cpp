@@ -71,7 +71,7 @@ void Handler::Serve(Request request, Answer reply) {
       metrics_.StoreFailed(route, failed.resource, failed.message);
     }
     // It may have been dropped for that, and is no sign of overload.
-    const bool left = alive != nullptr && !*alive;
+    const bool left = Turn{.alive = alive}.Dead();
     if (left && failed.cause == Cause::kOverloaded) response = ToResponse(ClientLeft());
     answer(route, std::move(response));
   };

@@ -16,7 +16,7 @@ struct Limits {
   Duration longest_wait = std::chrono::milliseconds(500);
 
   uint32_t page_threads = 16;    // pages that ask Redis at once
-  uint32_t pull_threads = 16;    // pages that use the shards at once
+  uint32_t pull_threads = 16;    // pages that use a shard at once
   uint32_t pull_queue = 16'384;  // pages that may wait for them: all readers who come back at once
   Duration longest_pull_wait = std::chrono::seconds(5);
   uint32_t rebuild_threads = 4;  // timelines made live at once

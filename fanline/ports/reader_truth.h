@@ -74,8 +74,8 @@ using TruthPort = Port<ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadO
 
 // The truth behind one reader's timeline, for a caller that waits: feedctl and timeline::Reader.
 // The first three reads may be answered by a former primary: they count once Confirm says that they
-// were the truth. Calls block as long as the
-// server's own deadlines let them; one object per thread.
+// were the truth. Calls block as long as the server's own deadlines let them; one object per
+// thread.
 class ReaderTruth {
  public:
   // `server` serves the requests of TruthPort. It outlives this object, and so does `map`.

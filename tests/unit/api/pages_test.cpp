@@ -28,9 +28,11 @@ class PagesTest : public ::testing::Test {
   }
   void SetAway(bool away) { w_.posts.away = away ? std::set<Shard>{0} : std::set<Shard>(); }
   // Instead of those that the world made.
-  void ServeWith(Rebuilds& rebuilds, const Pages::Rules& rules = {}) {
+  void ServeWith(Rebuilds& rebuilds, const Pages::Rules& rules = {},
+                 const ShardMap* map = nullptr) {
     const auto clock = [this] { return now_; };
-    w_.pages = std::make_unique<Pages>(*w_.exchanges, rebuilds, w_.map, w_.metrics, clock, rules);
+    w_.pages = std::make_unique<Pages>(*w_.exchanges, rebuilds, map ? *map : w_.map, w_.metrics,
+                                       clock, rules);
     w_.handler = std::make_unique<Handler>(*w_.exchanges, *w_.pages, nullptr, w_.metrics, clock);
   }
   // Begins a page; its answer is added to `answers_`.
@@ -61,6 +63,14 @@ class PagesTest : public ::testing::Test {
       cursor = page.value("next_cursor", "");
     } while (!cursor.empty());
     return walked;
+  }
+
+  const ShardMap two_ = ShardMap::Even(2);
+  // The first user from there on who is on the other one of two shards.
+  UserId Beyond(UserId user) const {
+    UserId other{Raw(user) + 1};
+    while (two_.ShardOf(other) == two_.ShardOf(user)) other = UserId{Raw(other) + 1};
+    return other;
   }
 
   World w_;
@@ -495,6 +505,44 @@ TEST_F(PagesTest, WhoWaitsForThePullOfAClientThatHasLeftPullsAgain) {
   ASSERT_EQ(answers_.size(), 2u);
   EXPECT_THAT(Ids(answers_[0]), ElementsAre("70"));
   EXPECT_FALSE(answers_[1].contains("items"));
+}
+
+// Only the requests of the first one to the author's shard were dropped.
+TEST_F(PagesTest, WhoWaitsForThePullOfAClientThatHasLeftGetsAWholePage) {
+  const UserId author = Beyond(UserId{5});
+  Follow(5, Raw(author));
+  w_.Publish(Raw(author), 70, 1'000);
+  Rebuilds rebuilds([](UserId, const Rebuilds::Admit&, const std::function<void()>&) {}, {},
+                    w_.metrics, [] { return Time{}; });
+  const auto is_back = [this](Shard) {
+    w_.posts.away.clear();
+    return false;
+  };
+  ServeWith(rebuilds, {.away = is_back}, &two_);
+  const auto alive = std::make_shared<std::atomic<bool>>(true);
+  w_.posts.holds = true;
+  BeginHome("5", alive);
+  BeginHome("5");
+  *alive = false;
+  w_.posts.away = {two_.ShardOf(author)};
+  w_.posts.Release();
+  ASSERT_EQ(answers_.size(), 2u);
+  EXPECT_THAT(Ids(answers_[0]), ElementsAre("70"));
+  EXPECT_FALSE(answers_[0].contains("incomplete"));
+}
+
+TEST_F(PagesTest, ReadersOfAShardThatHangsTakeNoPullFromOthers) {
+  const UserId other = Beyond(UserId{5});
+  Follow(5, 7);
+  Follow(Raw(other), 7);
+  Rebuilds rebuilds([](UserId, const Rebuilds::Admit&, const std::function<void()>&) {}, {},
+                    w_.metrics, [] { return Time{}; });
+  ServeWith(rebuilds, {.pulls = 1}, &two_);
+  w_.posts.holds = true;
+  BeginHome("5");
+  BeginHome(ToString(other));
+  w_.posts.Release();
+  EXPECT_EQ(answers_.size(), 2u) << "the other one waits for a rebuild that does not come";
 }
 
 TEST_F(PagesTest, WhoCouldNotAskRedisForLackOfRoomIsRebuiltAllTheSame) {

@@ -130,6 +130,17 @@ TEST_F(RebuildsAwaited, WhoHasWaitedForTooLongInAQueueThatHardlyMovesGoesOnWitho
       << "all are rebuilt all the same";
 }
 
+TEST_F(RebuildsAwaited, AWaitThatIsTooLongEndsAlsoWhileAllRebuildsHang) {
+  Start({.longest_wait = std::chrono::seconds(10)});
+  StartFirst(UserId{1});
+  Await(2);
+  rebuilds_->Step();
+  EXPECT_FALSE(told_.contains(2));
+  now_ = Time{} + std::chrono::seconds(10);
+  rebuilds_->Step();
+  EXPECT_TRUE(told_.contains(2));
+}
+
 TEST_F(RebuildsAwaited, NobodyWaitsWhereThereIsNoRoom) {
   Start({.waiting = 1});
   StartFirst(UserId{1});

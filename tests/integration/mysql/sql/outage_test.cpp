@@ -11,7 +11,6 @@
 #include "backends/mysql/posts/truth.h"
 #include "backends/mysql/sql/shard_connections.h"
 #include "backends/mysql/sql/shard_port.h"
-#include "backends/mysql/sql/shard_probe.h"
 #include "tests/integration/mysql/demotable_primary.h"
 #include "tests/integration/mysql/shards.h"
 #include "tests/integration/replies.h"
@@ -266,12 +265,12 @@ TEST_F(Demoted, TruthIsNotReadFromWhatWasThePrimary) {
 }
 
 // Nobody asks it for anything.
-TEST_F(Demoted, AProbeTellsWhatEachShardIsAndWhatItBecomes) {
+TEST_F(Demoted, AProberTellsWhatEachShardIsAndWhatItBecomes) {
   Config config = With(shards_.config().shards[1].port);
   config.primary_check = std::chrono::seconds(0);
   Replies<ShardTold> told;
   std::atomic<uint64_t> of_shard_1 = 0;
-  const ShardProbe probe(
+  const ShardPort<PingService, Ping> port(
       config,
       [&](Shard shard, const Status& status) {
         told.Push({shard == 0 ? 0 : ++of_shard_1, status});

@@ -20,6 +20,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -71,11 +72,12 @@ class ShardPool {
     const auto classes = limits_.classes.empty() ? std::span(&all, 1) : limits_.classes;
     for (Shard shard = 0; shard < config_.shards.size(); ++shard) {
       shards_.push_back(std::make_unique<ShardState>(
-          Queue(classes, limits_.threads_per_shard, limits_.newest_first_after)));
+          Queue(classes, limits_.threads_per_shard, limits_.newest_first_after),
+          limits_.threads_per_shard));
     }
     for (Shard shard = 0; shard < config_.shards.size(); ++shard) {
       for (size_t i = 0; i < limits_.threads_per_shard; ++i) {
-        threads_.emplace_back([this, shard] { Work(shard, *shards_[shard]); });
+        threads_.emplace_back([this, shard, i] { Work(shard, *shards_[shard], i); });
       }
       if (limits_.probes) threads_.emplace_back([this, shard] { Probe(shard, *shards_[shard]); });
     }
@@ -89,7 +91,7 @@ class ShardPool {
     stopping_ = true;
     for (auto& state : shards_) {
       const std::lock_guard lock(state->mutex);  // or a worker between check and wait misses it
-      state->changed.notify_all();
+      for (auto& worker : state->workers) worker.notify_one();
       state->retry.notify_all();
     }
     for (auto& thread : threads_) thread.join();
@@ -100,15 +102,17 @@ class ShardPool {
     ShardState& state = *shards_[shard];
     std::optional<Status> away;
     std::vector<Dropped> dropped;
+    std::condition_variable* worker = nullptr;
     {
       const std::lock_guard lock(state.mutex);
       away = state.away;
       if (!away) {
         state.queue.Push(std::move(job), std::move(turn), MonoNow(), &dropped);
-        state.changed.notify_one();
+        if (std::exchange(free_next, nullptr) != &state) worker = state.NextIdle();
       }
     }
     if (away) return owner_.FailJob(job, *away);
+    if (worker != nullptr) worker->notify_one();
     FailDropped(shard, dropped);
   }
 
@@ -176,14 +180,24 @@ class ShardPool {
 
   // Shared by the threads of one shard.
   struct ShardState {
-    explicit ShardState(Queue jobs) : queue(std::move(jobs)) {}
+    ShardState(Queue jobs, size_t threads) : workers(threads), queue(std::move(jobs)) {}
+
+    // The worker that is to look for a job, if one waits for that. It is the last that began to
+    // wait: its connection is the warmest at both ends.
+    std::condition_variable* NextIdle() {
+      if (idle.empty()) return nullptr;
+      auto* const worker = &workers[idle.back()];
+      idle.pop_back();
+      return worker;
+    }
 
     std::mutex telling;  // held while the health sink is told; taken before the other
     std::mutex mutex;
-    std::condition_variable changed;  // for connected workers
-    std::condition_variable retry;    // for those who wait for the next attempt
+    std::deque<std::condition_variable> workers;  // what each waits for when it is connected
+    std::condition_variable retry;                // for those who wait for the next attempt
     // Guarded by mutex.
     Queue queue;
+    std::vector<size_t> idle;           // workers that wait for a job
     size_t connected = 0;               // workers
     std::optional<Status> unreachable;  // why; none is connected, and the last attempt failed
     std::optional<Status> silent;       // why the prober was not answered
@@ -191,7 +205,7 @@ class ShardPool {
     bool told = false;                  // the health sink was told of a state
   };
 
-  void Work(Shard shard, ShardState& state) {
+  void Work(Shard shard, ShardState& state, size_t worker) {
     Connection connection(config_, shard);
     std::minstd_rand random(std::random_device{}());
     uint32_t attempts = 0;
@@ -204,16 +218,18 @@ class ShardPool {
         }
         attempts = 0;
       }
-      ServeNext(connection, state);
+      ServeNext(connection, state, worker);
     }
   }
 
-  void ServeNext(Connection& connection, ShardState& state) {
+  void ServeNext(Connection& connection, ShardState& state, size_t worker) {
     std::vector<Dropped> dropped;
-    Batch batch = Take(state, &dropped);
+    Batch batch = Take(state, worker, &dropped);
     FailDropped(connection.shard(), dropped);
     if (batch.jobs.empty()) return;
+    if (batch.jobs.size() == 1) free_next = &state;
     Serve(connection, batch.jobs);
+    free_next = nullptr;
     NoteServed(state, batch.work_class, connection.is_open());
   }
 
@@ -239,7 +255,7 @@ class ShardPool {
     state.queue.Served(work_class);
     if (connected) return;
     --state.connected;
-    state.changed.notify_one();  // another worker may take its place
+    if (auto* const next = state.NextIdle()) next->notify_one();  // it may take its place
   }
 
   void Probe(Shard shard, ShardState& state) {
@@ -334,9 +350,13 @@ class ShardPool {
   }
 
   // Waits for a job. Empty: the pool is stopping, or there was no job to serve after all.
-  Batch Take(ShardState& state, std::vector<Dropped>* dropped) {
+  Batch Take(ShardState& state, size_t worker, std::vector<Dropped>* dropped) {
     std::unique_lock lock(state.mutex);
-    state.changed.wait(lock, [&] { return stopping_ || state.queue.ready(); });
+    while (!stopping_ && !state.queue.ready()) {
+      state.idle.push_back(worker);
+      state.workers[worker].wait(lock);
+      std::erase(state.idle, worker);
+    }
     if (stopping_) return {};
     return state.queue.Take(limits_.batch, MonoNow(), dropped);
   }
@@ -362,6 +382,11 @@ class ShardPool {
   std::string LineOf(Shard shard, const std::string& message) const {
     return ResourceOf(config_, shard) + " (" + Owner::kName + "): " + message;
   }
+
+  // The shard of this thread, if it is a worker that answers its only job: the reply to it is the
+  // last thing it does before it takes the next job. Then what the reply submits needs no other
+  // worker, and nobody is woken for it.
+  static inline thread_local const ShardState* free_next = nullptr;
 
   const Config config_, impatient_;  // the second: a prober's
   const PoolLimits limits_;

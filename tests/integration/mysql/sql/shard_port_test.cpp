@@ -7,6 +7,7 @@
 #include <atomic>
 #include <future>
 #include <mutex>
+#include <set>
 
 #include "tests/integration/mysql/shards.h"
 #include "tests/integration/replies.h"
@@ -144,6 +145,69 @@ TEST(ShardPort, WhatIsLateIsToldSoWhenTheOwnerSees) {
   EXPECT_EQ(port.waiting(), 0u);
   go_on.set_value();
   EXPECT_TRUE(replies.Await(1).status.done());
+}
+
+// Which connection served it, after `seconds`.
+struct Which {
+  using Reply = struct Was;
+  uint64_t id = 0;
+  Shard shard = 0;
+  double seconds = 0;
+};
+struct Was {
+  uint64_t id = 0;
+  Status status;
+  uint64_t connection = 0;
+};
+struct Connections {
+  static constexpr const char* kName = "connections";
+  static constexpr PoolLimits kLimits{.threads_per_shard = 8};
+  static Was Do(Connection& connection, const Which& request) {
+    Was was;
+    connection.Query("SELECT CONNECTION_ID(), SLEEP(" + std::to_string(request.seconds) + ")",
+                     [&](const Row& row) { was.connection = row.UInt64(1); });
+    return was;
+  }
+};
+
+class IdleWorkers : public ::testing::Test {
+ protected:
+  IdleWorkers() {
+    std::set<uint64_t> all;
+    while (all.size() < 8) {  // until each has connected, and has waited for a job once
+      Replies<Was> replies;
+      for (uint64_t id = 1; id <= 8; ++id) port_.Submit(Which{id, 0, 0.1}, replies);
+      for (uint64_t id = 1; id <= 8; ++id) all.insert(replies.Await(id).connection);
+    }
+  }
+
+  Shards shards_;
+  ShardPort<Connections, Which> port_{shards_.config(), {}, kNoLog};
+};
+
+// A reply may arrive before its worker waits again, so two take turns.
+TEST_F(IdleWorkers, TheOneThatServedLastIsNext) {
+  std::set<uint64_t> used;
+  for (int i = 0; i < 64; ++i) used.insert(Ask(port_, Which{}).connection);
+  EXPECT_LE(used.size(), 2u);
+}
+
+TEST_F(IdleWorkers, AreNotWokenForWhatAReplyAsksFor) {
+  struct Chain {
+    void Push(const Was& was) {
+      used.insert(was.connection);
+      if (++answers == 64) return ended.set_value();
+      port.Submit(Which{}, *this);
+    }
+    ShardPort<Connections, Which>& port;
+    std::set<uint64_t> used = {};
+    int answers = 0;
+    std::promise<void> ended = {};
+  };
+  Chain chain{port_};
+  port_.Submit(Which{}, chain);
+  chain.ended.get_future().wait();
+  EXPECT_EQ(chain.used.size(), 1u);
 }
 
 struct MissingTable {

@@ -126,14 +126,16 @@ class AtOnce {
   std::jthread ticks_;
 };
 
-// Follows one edge after the other: the answer asks for the next, as in fanline-api, where no
-// thread waits for the store.
+// Follows the edges of one shard, one after the other. The answer asks for the next, on the thread
+// of that shard's worker. So no other thread is woken for it, as none is on the other side, whose
+// callers have connections of their own.
 class Caller {
  public:
-  Caller(Serves<ChangeEdge>& server, uint64_t begin, uint64_t end)
-      : server_(server), next_(begin), end_(end) {}
+  Caller(Serves<ChangeEdge>& server, const ShardMap& map, Shard shard, uint64_t begin, uint64_t end)
+      : server_(server), map_(map), shard_(shard), next_(begin), end_(end) {}
 
   void Next() {
+    while (next_ < end_ && map_.ShardOf(MadeEdge(next_).src) != shard_) ++next_;
     if (next_ == end_) return ended_.set_value();
     const Edge row = MadeRow(next_++);
     server_.Submit(ChangeEdge{0, {row.src, row.dst, true, row.ver}}, *this);
@@ -151,14 +153,22 @@ class Caller {
 
  private:
   Serves<ChangeEdge>& server_;
+  const ShardMap& map_;
+  const Shard shard_;
   uint64_t next_;
   const uint64_t end_;
   std::promise<void> ended_;
 };
 
-double Follow(const Config& config, Serves<ChangeEdge>& server, std::deque<Caller>& callers) {
+// As many callers in a row as there are shards have the edges of as many threads.
+double Follow(const Config& config, const ShardMap& map, Serves<ChangeEdge>& server,
+              std::deque<Caller>& callers) {
+  bench::Must(config.threads % map.shards() == 0, "--threads is a multiple of the shards");
   for (uint32_t i = 0; i < config.threads; ++i) {
-    callers.emplace_back(server, BeginOf(config, i), BeginOf(config, i + 1));
+    const auto shard = static_cast<Shard>(i % map.shards());
+    const uint32_t first = i - shard;
+    callers.emplace_back(server, map, shard, BeginOf(config, first),
+                         BeginOf(config, first + map.shards()));
   }
   const bench::Stopwatch watch;
   for (Caller& caller : callers) caller.Next();
@@ -254,7 +264,7 @@ int Main(int argc, char** argv) {
     AwaitConnections(shards, config.threads);
     std::optional<AtOnce> at_once;
     if (command == "sync") at_once.emplace(shards, map, forward);
-    seconds = Follow(config, at_once ? at_once->server() : forward, callers);
+    seconds = Follow(config, map, at_once ? at_once->server() : forward, callers);
     if (at_once) late = at_once->late();
   }
   std::printf(

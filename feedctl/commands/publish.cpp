@@ -1,12 +1,10 @@
-// feedctl publish: one post, or a file of events of any kind.
+// feedctl publish: sends a file of events of any kind.
 #include <cstdio>
 
 #include "daemon/clock.h"
-#include "fanline/model/created_at.h"
 #include "fanline/wire/event_codec.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/events/event_sender.h"
-#include "feedctl/events/event_text.h"
 #include "feedctl/events/pace.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/json.h"
@@ -17,8 +15,6 @@
 namespace fanline::feedctl {
 namespace {
 
-constexpr std::chrono::milliseconds kLinger{5};  // forms batches when there are many
-
 bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
 }
@@ -26,63 +22,17 @@ bool IsBlank(std::string_view line) {
 class Publish : public Command {
  public:
   Publish(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
-    table.Add("author", &author_, "who wrote the post").Unit("ID");
-    table.Add("post", &post_, "the post, unique among those of all authors").Unit("ID");
-    table
-        .Add("created-at", &created_at_,
-             "when, in milliseconds since 1970; its place in the timelines. 0 is now")
-        .Range(0, kMaxCreatedAt)
-        .Unit("MS");
-    table
-        .Add("from", &from_,
-             "instead of one post: a file with an event per line in JSON, of any kind; - is stdin")
-        .Unit("FILE");
-    table.Add("rate", &rate_, "events per second with --from; 0 is as fast as can be")
-        .Range(0, 10'000'000);
+    table.Add("from", &from_, "a file with an event per line in JSON, of any kind; - is stdin")
+        .Unit("FILE")
+        .Required();
+    table.Add("rate", &rate_, "events per second; 0 is as fast as can be").Range(0, 10'000'000);
     options::AddFeedTopic(table, settings.topics);
     options::AddOptions(table, settings.kafka);
   }
 
   int Run(Interrupt& interrupt) override {
-    RequireUsage(Problem());
-    if (!from_.empty()) return RunFile(interrupt);
-    SendOne();
-    return 0;
-  }
-
- private:
-  std::string Problem() const {
-    const bool one = author_ != 0 || post_ != 0;
-    if (!from_.empty() && one) return "--from: not together with --author and --post";
-    if (from_.empty() && (author_ == 0 || post_ == 0)) {
-      return "--author and --post are required, or --from";
-    }
-    return {};
-  }
-
-  void SendOne() const {
-    const UnixMs now = daemon::SystemNow().unix_ms;
-    FeedEvent event;
-    event.post = PostId{post_};
-    event.author = UserId{author_};
-    event.created_at = created_at_ == 0 ? now : created_at_;
-    const std::string json = EncodeEventJson(event);
-    const Decoded<FeedEvent> decoded = DecodeEvent(json, kJsonContentType);
-    if (const auto* refused = std::get_if<Rejection>(&decoded)) {
-      throw Failure(kExitUsage, refused->reason);
-    }
-    const std::string why = WhyNotTaken(event.created_at, now);
-    RequireUsage(why.empty() ? "" : "--created-at: " + why);
-    EventSender sender(settings_, std::chrono::milliseconds(0));
-    sender.Send(event, json);
-    sender.Finish();
-    Require(sender.failure(), settings_, kExitData);
-    std::printf("%s\n", json_ ? json.c_str() : Describe(event).c_str());
-  }
-
-  int RunFile(Interrupt& interrupt) {
     LineReader lines(from_, [&interrupt] { return interrupt.requested(); });
-    EventSender sender(settings_, kLinger);
+    EventSender sender(settings_);
     const Interrupt::Graceful graceful(interrupt);
     const Time begin = daemon::SystemNow().mono;
     SendAll(lines, sender, interrupt);
@@ -93,6 +43,7 @@ class Publish : public Command {
     return 0;
   }
 
+ private:
   void SendAll(LineReader& lines, EventSender& sender, const Interrupt& interrupt) {
     Progress progress("publishing", "events acknowledged", 0);
     const Pace pace(rate_, daemon::SystemNow().mono);
@@ -134,9 +85,6 @@ class Publish : public Command {
                 Counted(events, "event").c_str(), Seconds(seconds).c_str());
   }
 
-  uint64_t author_ = 0;
-  uint64_t post_ = 0;
-  int64_t created_at_ = 0;
   std::string from_;
   double rate_ = 0;
 };
@@ -144,6 +92,6 @@ class Publish : public Command {
 }  // namespace
 
 extern const Row kPublish =
-    RowOf<Publish>("publish", "says that posts were published, one or a file of events");
+    RowOf<Publish>("publish", "sends a file of events: posts published, deleted, hidden, edited");
 
 }  // namespace fanline::feedctl

@@ -5,12 +5,13 @@
 namespace fanline::feedctl {
 namespace {
 
-constexpr uint64_t kMostUnderWay = 50'000;  // far below the producer's own limit
+constexpr uint64_t kMostUnderWay = 50'000;       // far below the producer's own limit
+constexpr std::chrono::milliseconds kLinger{5};  // forms batches when there are many
 
-kafka::ProducerOptions OptionsOf(const Settings& settings, std::chrono::milliseconds linger) {
+kafka::ProducerOptions OptionsOf(const Settings& settings) {
   kafka::ProducerOptions options;
   options.client = options::ToOptions(settings.kafka, kClientId);
-  options.linger = linger;
+  options.linger = kLinger;
   options.feed_topic = settings.topics.feed;
   // A producer would create a missing topic, with the cluster's defaults.
   RequireTopic(settings, options.feed_topic);
@@ -19,8 +20,8 @@ kafka::ProducerOptions OptionsOf(const Settings& settings, std::chrono::millisec
 
 }  // namespace
 
-EventSender::EventSender(const Settings& settings, std::chrono::milliseconds linger)
-    : producer_(OptionsOf(settings, linger), [](LogLevel, const std::string&) {}) {}
+EventSender::EventSender(const Settings& settings)
+    : producer_(OptionsOf(settings), [](LogLevel, const std::string&) {}) {}
 
 void EventSender::Send(const FeedEvent& event, std::string_view json) {
   acks_.AwaitAtMost(kMostUnderWay);

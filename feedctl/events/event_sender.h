@@ -16,9 +16,8 @@ namespace fanline::feedctl {
 // One thread.
 class EventSender {
  public:
-  // `linger`: how long a record waits for others; use 0 for a single one. Failure 69 or 78 when the
-  // topic cannot be used.
-  EventSender(const Settings& settings, std::chrono::milliseconds linger);
+  // Failure 69 or 78 when the topic cannot be used.
+  explicit EventSender(const Settings& settings);
 
   // Queues `json`, the event's text; waits while too many are under way.
   void Send(const FeedEvent& event, std::string_view json);

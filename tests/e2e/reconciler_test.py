@@ -115,13 +115,13 @@ class Pairs(WithReconciler):
         reader, author = BASE + 90_001, BASE + 90_002
         mirror = self.daemon("fanline-mirror")
         self.addCleanup(mirror.stop)
-        self.feedctl.run("follow", "--reader", reader, "--author", author)
+        self.change_relation(reader, author, True)
         self.wait_mirrored()
         for server in self.stack.mysql:
             server.query(f"UPDATE user_rel SET following_cnt = -6 WHERE user_id = {reader}")
             server.query(f"UPDATE user_fan SET fans_cnt = 0 WHERE user_id = {author}")
         before = len(self.tables.repairs())
-        self.feedctl.run("unfollow", "--reader", reader, "--author", author)
+        self.change_relation(reader, author, False)
 
         def counters():
             return [int(count) for user, column, table in ((reader, "following_cnt", "user_rel"),

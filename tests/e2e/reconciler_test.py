@@ -17,6 +17,7 @@ from tests.e2e.meanwhile import long
 from tests.e2e.relations import Tables, shard_of, version
 
 GRACE = 1.0
+LOOKS_EVERY = 5  # seconds: how often a consumer looks where its log ends
 BASE = 1_000_000  # users beyond the graph
 
 
@@ -163,7 +164,7 @@ class Pairs(WithReconciler):
         """Until the checks that other tests have caused are made."""
         while True:
             checks = self.rel("checks_total")
-            time.sleep(2 * GRACE)
+            time.sleep(2 * GRACE + LOOKS_EVERY)
             if self.rel("checks_total") == checks:
                 return
 

@@ -1,12 +1,14 @@
 // feedctl publish: sends a file of events of any kind.
 #include <cstdio>
 
+#include "backends/kafka/producer.h"
 #include "daemon/clock.h"
 #include "fanline/wire/event_codec.h"
 #include "feedctl/commands/command.h"
-#include "feedctl/events/event_sender.h"
+#include "feedctl/events/acknowledgements.h"
 #include "feedctl/events/pace.h"
 #include "feedctl/support/explain.h"
+#include "feedctl/support/installed.h"
 #include "feedctl/support/json.h"
 #include "feedctl/support/line_reader.h"
 #include "feedctl/support/progress.h"
@@ -14,6 +16,9 @@
 
 namespace fanline::feedctl {
 namespace {
+
+constexpr uint64_t kMostUnderWay = 50'000;       // far below the producer's own limit
+constexpr std::chrono::milliseconds kLinger{5};  // forms batches when there are many
 
 bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
@@ -32,46 +37,53 @@ class Publish : public Command {
 
   int Run(Interrupt& interrupt) override {
     LineReader lines(from_, [&interrupt] { return interrupt.requested(); });
-    EventSender sender(settings_);
+    // A producer would create a missing topic, with the cluster's defaults.
+    RequireTopic(settings_, settings_.topics.feed);
+    kafka::Producer producer({.client = options::ToOptions(settings_.kafka, kClientId),
+                              .feed_topic = settings_.topics.feed,
+                              .linger = kLinger},
+                             [](LogLevel, const std::string&) {});
     const Interrupt::Graceful graceful(interrupt);
     const Time begin = daemon::SystemNow().mono;
-    SendAll(lines, sender, interrupt);
-    sender.Finish();
+    SendAll(lines, producer, interrupt);
+    acks_.AwaitAtMost(0);
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
-    if (!sender.failure().done()) throw NotAcknowledged(sender);
-    Report(sender.acknowledged(), seconds, interrupt.requested());
+    if (!acks_.failure().done()) throw NotAcknowledged();
+    Report(acks_.acknowledged(), seconds, interrupt.requested());
     return 0;
   }
 
  private:
-  void SendAll(LineReader& lines, EventSender& sender, const Interrupt& interrupt) {
+  void SendAll(LineReader& lines, kafka::Producer& producer, const Interrupt& interrupt) {
     Progress progress("publishing", "events acknowledged", 0);
     const Pace pace(rate_, daemon::SystemNow().mono);
     std::string_view line;
     for (uint64_t sent = 0; lines.Next(&line) && !interrupt.requested();) {
       if (IsBlank(line)) continue;
-      const FeedEvent event = Decode(lines, line, sender);
+      const FeedEvent event = Decode(lines, line);
       const bool goes_on = interrupt.Sleep(pace.WaitBefore(sent, daemon::SystemNow().mono));
-      if (!goes_on || !sender.failure().done()) return;
-      sender.Send(event, line);
-      if (++sent % 256 == 0 || rate_ > 0) progress.At(sender.acknowledged());
+      if (!goes_on || !acks_.failure().done()) return;
+      acks_.AwaitAtMost(kMostUnderWay);
+      acks_.Expect();
+      producer.Submit(AppendEvent{0, event, std::string(line)}, acks_);
+      if (++sent % 256 == 0 || rate_ > 0) progress.At(acks_.acknowledged());
     }
   }
 
   // Refuses a bad line only after all events before it are acknowledged, so that it can tell how
   // many.
-  FeedEvent Decode(const LineReader& lines, std::string_view line, EventSender& sender) {
+  FeedEvent Decode(const LineReader& lines, std::string_view line) {
     const Decoded<FeedEvent> decoded = DecodeEvent(line, kJsonContentType);
     if (const auto* event = std::get_if<FeedEvent>(&decoded)) return *event;
-    sender.Finish();
+    acks_.AwaitAtMost(0);
     throw lines.Bad(std::get<Rejection>(decoded).reason + "; " +
-                    Counted(sender.acknowledged(), "event") + " before it were acknowledged");
+                    Counted(acks_.acknowledged(), "event") + " before it were acknowledged");
   }
 
-  Failure NotAcknowledged(const EventSender& sender) const {
-    const Failure why = Explain(sender.failure(), settings_, kExitData);
+  Failure NotAcknowledged() const {
+    const Failure why = Explain(acks_.failure(), settings_, kExitData);
     return Failure(why.exit_code() == kExitUnavailable ? kExitTempFail : why.exit_code(),
-                   std::string(why.what()) + "; " + Counted(sender.acknowledged(), "event") +
+                   std::string(why.what()) + "; " + Counted(acks_.acknowledged(), "event") +
                        " were acknowledged. Publish the same again: repeated events change "
                        "nothing");
   }
@@ -87,6 +99,7 @@ class Publish : public Command {
 
   std::string from_;
   double rate_ = 0;
+  Acknowledgements acks_;
 };
 
 }  // namespace

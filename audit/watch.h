@@ -74,13 +74,9 @@ class Watch {
     std::function<Time()> clock;
   };
 
-  // `metrics` outlives it. `first`: the range to begin at, if there is progress for it.
-  Watch(Ports ports, RangeLayout layout, WatchLimits limits, WatchMetrics& metrics, Range first = 0)
-      : ports_(std::move(ports)),
-        layout_(layout),
-        limits_(limits),
-        metrics_(metrics),
-        last_range_(first - 1) {}
+  // `metrics` outlives it.
+  Watch(Ports ports, RangeLayout layout, WatchLimits limits, WatchMetrics& metrics)
+      : ports_(std::move(ports)), layout_(layout), limits_(limits), metrics_(metrics) {}
 
   // Blocks while it looks. Returns when to call it next; earlier does no harm.
   [[nodiscard]] Time Step(const Progress& progress, Time now);
@@ -123,7 +119,7 @@ class Watch {
   uint64_t judgements_ = 0;
   UserId last_wrong_{};  // the last wrong one looked at again
 
-  Range last_range_;
+  Range last_range_ = -1;
   std::map<Range, std::string> cursors_;  // of walks under way
   std::deque<UserId> listed_;             // read from an index, not looked at yet
 };

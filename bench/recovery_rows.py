@@ -21,6 +21,7 @@ from stack.ports import Ports
 from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import FEED, PARTITIONS, Fleet
 from stack.programs.timelines import post_of
+from stack.programs.visits import make_live, visited
 from stack.waiting import wait_until
 from stack.wire.redis import RedisError
 
@@ -116,7 +117,8 @@ class Scene:
         feedctl.run("import", graph)
         self.fleet = Fleet(stack, ports, pushers=pushers, pusher_args=pusher_args)
         self.fleet.start().wait_serving()
-        feedctl.run("activate", lines=self._readers)
+        with visited(stack, ports) as api:
+            make_live(api, self._readers)
         self.publisher = _Publisher(stack.env["FANLINE_KAFKA_BROKERS"])
 
     def __enter__(self):

@@ -304,13 +304,6 @@ class Rig:
              str(rate), "--linger", linger], env={**os.environ, **self.stack.env},
             stdout=subprocess.DEVNULL)
 
-    def activate(self, readers, threads):
-        """Rebuilds their timelines; what feedctl says of it."""
-        given = self.stack.logs / "readers.txt"
-        given.write_text("".join(f"{reader}\n" for reader in readers))
-        return self._feedctl.json("activate", "--from", given, "--threads", threads, "--json",
-                                  timeout=600)
-
     def merge_at_read(self, authors, readers):
         """Has the readers follow all these authors, whose new posts are merged at read."""
         graph = self.stack.logs / "merged.txt"

@@ -16,16 +16,15 @@ _MONTH_MS = 30 * 86_400_000
 _FIRST_POST = 10**18
 _ROWS_A_STATEMENT = 1_000
 _KEYS_A_COMMAND = 1_000
-_REBUILDS_AT_ONCE = 4  # fanline-api's --rebuild-threads
 _SETTLE = 2  # seconds of pushes before the storm
 _PATIENCE = 300
 _LOOK_EVERY = 0.25  # seconds; a look costs the API a page of metrics
 
 
 def storm(rig, sizes):
-    """Four rows of the same storms: until all are live, beside the rebuilds alone, which is feedctl
-    without any page, and beside the same return while nothing is pushed; the pushes beside the pace
-    they are given, half of a burst's; the pages beside the requests."""
+    """Three rows of the same storms: until all are live, beside the same return while nothing is
+    pushed; the pushes beside the pace they are given, half of a burst's; the pages beside the
+    requests."""
     rig.scene("compact")
     _post_for_a_month(rig, sizes.old_posts)
     readers = range(FIRST_LIVE, FIRST_LIVE + sizes.returning)
@@ -34,22 +33,18 @@ def storm(rig, sizes):
     rounds = []
     try:
         for number in range(sizes.storms + 1):
-            alone = _rebuilt_alone(rig, readers, keys)
             calm = _calm(rig, api, readers, keys)
-            result = _storm(rig, api, readers, keys, burst(rig) / 2, alone)
-            rig.say(f"storm: {result['live']:.1f} s until all are live, {alone:.1f} s the rebuilds "
-                    f"alone, {calm:.1f} s without pushes; {result['kept']:.2f} of the pace kept; {result['answers'].pages} pages, p50 "
+            result = _storm(rig, api, readers, keys, burst(rig) / 2, calm)
+            rig.say(f"storm: {result['live']:.1f} s until all are live, {calm:.1f} s without pushes; "
+                    f"{result['kept']:.2f} of the pace kept; {result['answers'].pages} pages, p50 "
                     f"{result['answers'].quantile(0.5):.2f} s, the last "
                     f"{result['answers'].seconds[-1]:.2f} s; {result['answers'].others}")
             if number:
-                rounds.append({**result, "alone": alone, "calm": calm})
+                rounds.append({**result, "calm": calm})
     finally:
         api.stop()
     answers = [each["answers"] for each in rounds]
     yield row("storm_live", [each["live"] for each in rounds],
-              f"s until {len(readers):,} who returned are live", "the rebuilds alone",
-              [each["alone"] for each in rounds])
-    yield row("storm_live_calm", [each["live"] for each in rounds],
               f"s until {len(readers):,} who returned are live", "the same while nothing is pushed",
               [each["calm"] for each in rounds])
     yield row("storm_pushes", [each["pushed"] for each in rounds], "hints/s meanwhile",
@@ -61,14 +56,6 @@ def storm(rig, sizes):
 
 
 # ---- what happens -------------------------------------------------------------------------------
-
-def _rebuilt_alone(rig, readers, keys):
-    """Seconds that the same rebuilds take when nothing else happens."""
-    _forget(rig, keys)
-    made = rig.activate(readers, _REBUILDS_AT_ONCE)
-    assert made["rebuilt"] == len(readers), made
-    return made["seconds"]
-
 
 def _calm(rig, api, readers, keys):
     """Seconds until all are live who return while nothing is pushed."""
@@ -86,9 +73,9 @@ def _return(api, readers):
     return live.at() - answers.begin, answers
 
 
-def _storm(rig, api, readers, keys, rate, alone):
+def _storm(rig, api, readers, keys, rate, calm):
     _forget(rig, keys)
-    with pushing(rig, rate, _SETTLE + 6 * alone + 10):
+    with pushing(rig, rate, _SETTLE + 6 * calm + 10):
         time.sleep(_SETTLE)
         hints, begin = rig.pushed(), time.monotonic()
         until_live, answers = _return(api, readers)

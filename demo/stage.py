@@ -1,6 +1,7 @@
 """What the chapters of the demo stand on: services, fleet, ledger, producer, and ways to wait."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from demo.changes import Change
 from demo.clients import HttpClient
@@ -12,6 +13,7 @@ from stack.programs.cpu import cpu_of
 from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import FEED, Fleet
 from stack.programs.relations import Relations
+from stack.programs.visits import make_live
 from stack.waiting import NotInTime, wait_until
 
 LIMIT = 180  # seconds anything may take
@@ -38,7 +40,8 @@ class Stage:
         self.fleet = Fleet(stack, ports, dispatchers=2, pushers=2, ranges=RANGES,
                            dispatcher_args=["--sample-rate", "1", *common], pusher_args=common,
                            mirrors=2, mirror_args=common)
-        self._api = Api(stack, ports, "api-for-unfollows")
+        self._api = Api(stack, ports, "api-for-users")
+        self._coming = ThreadPoolExecutor(1)
         self._producer = Producer(stack.env["FANLINE_KAFKA_BROKERS"], FEED)
         self._hints_done = 0
         self.events = 0  # distinct ones, so far
@@ -92,26 +95,27 @@ class Stage:
                 raise NotInTime(f"waited {LIMIT} s for {events:,.0f} events to be dispatched")
             time.sleep(0.02)
 
-    def start_rebuild(self, readers, threads):
-        return self.feedctl.start("activate", "--threads", threads, lines=readers)
+    def start_rebuild(self, readers, clients):
+        """The readers come for their timelines; a future that is done when all of these are live."""
+        if not self._api.running:
+            self._api.start()
+        return self._coming.submit(make_live, self._api, readers, clients, LIMIT)
 
     def wait_rebuilt(self, rebuild, step, readers):
         with self.stack.redis.client() as redis:
-            while rebuild.running:
+            while not rebuild.done():
                 step.at(redis.command("DBSIZE") / len(readers))
                 time.sleep(0.2)
-        rebuild.finish(LIMIT)
+        rebuild.result()
 
     def unfollow(self, edges):
         """Edges of (reader, author), gone for good in the ledger too."""
-        self._api.start().wait_ready(LIMIT)
         changes = [Change(reader, author, False) for reader, author in edges]
         clients = [HttpClient(self._api, changes[first::CLIENTS], seconds=0) for first in range(CLIENTS)]
         for client in clients:
             client.start()
         for client in clients:
             client.finish()
-        self._api.stop()
         wait_until(lambda: Relations(self.stack.mysql).pending() == 0, LIMIT, "the mirrors")
         for reader, author in edges:
             self.ledger.unfollow(reader, author)
@@ -136,6 +140,7 @@ class Stage:
         return round(spent / part["events"] * 1000, 2)
 
     def close(self):
+        self._coming.shutdown(wait=False)
         self.fleet.close()
 
     def _all_followers(self):

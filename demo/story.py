@@ -63,7 +63,7 @@ class Story:
         at_rest = math.ceil(len(self._live) * LIVE_AT_REST)
         readers, self._late = self._live[:at_rest], self._live[at_rest:]
         with self._progress.step("rebuild timelines") as step:
-            stage.wait_rebuilt(stage.start_rebuild(readers, threads=2), step, readers)
+            stage.wait_rebuilt(stage.start_rebuild(readers, clients=16), step, readers)
             step.note(f"{len(readers):,} readers come back, each timeline from the truth")
         self._floors = read_floors(stage.stack.redis)
 
@@ -91,14 +91,14 @@ class Story:
                                                 stage.plan.unfollows)
         with self._progress.step("everything at once") as step:
             before, begin = stage.fleet.counters(), time.monotonic()
-            rebuild = stage.start_rebuild(self._late, threads=1) if self._late else None
+            rebuild = stage.start_rebuild(self._late, clients=1) if self._late else None
             stage.send([event for event, _ in part])
             stage.wait_dispatched(before, KILL_AFTER * len(part))
             self._unseen_s = victim.kill()
             victim.start()
             stage.unfollow(self._unfollowed)
             if rebuild:
-                rebuild.finish(LIMIT)
+                rebuild.result(LIMIT)
             seconds = stage.wait_idle(step, len(part)) - begin
             step.note(f"{count_distinct(part):,} events; meanwhile a pusher killed, "
                       f"{len(self._unfollowed):,} unfollows, {len(self._late):,} rebuilds")

@@ -21,11 +21,11 @@ bool RequestReader::Step(std::string_view& bytes) {
     case Part::kHead:
       return ReadHeadFrom(bytes);
     case Part::kLength:
-      return ReadLength(bytes);
+      return Keep(bytes, Part::kDone);
     case Part::kChunkLine:
       return ReadChunkLine(bytes);
     case Part::kChunk:
-      return ReadChunk(bytes);
+      return Keep(bytes, Part::kChunkEnd);
     case Part::kChunkEnd:
       return ReadChunkEnd(bytes);
     case Part::kTrailers:
@@ -79,10 +79,6 @@ bool RequestReader::ReadHeadFrom(std::string_view& bytes) {
   part_ = head_.chunked ? Part::kChunkLine : left_ > 0 ? Part::kLength : Part::kDone;
   return false;
 }
-
-bool RequestReader::ReadLength(std::string_view& bytes) { return Keep(bytes, Part::kDone); }
-
-bool RequestReader::ReadChunk(std::string_view& bytes) { return Keep(bytes, Part::kChunkEnd); }
 
 bool RequestReader::Keep(std::string_view& bytes, Part next) {
   const size_t size = static_cast<size_t>(std::min<uint64_t>(left_, bytes.size()));

@@ -47,9 +47,7 @@ class RequestReader {
 
   // Each takes what it can off `bytes`. True: it refused, is done, or needs more.
   bool ReadHeadFrom(std::string_view& bytes);
-  bool ReadLength(std::string_view& bytes);
   bool ReadChunkLine(std::string_view& bytes);
-  bool ReadChunk(std::string_view& bytes);
   bool ReadChunkEnd(std::string_view& bytes);
   bool ReadTrailers(std::string_view& bytes);
   bool Step(std::string_view& bytes);

@@ -82,11 +82,6 @@ PairRecord PairReconciler::Decode(const Record& record) {
 // ---- orders of the tracker ------------------------------------------------------------------
 
 void PairReconciler::Send(PairProgress& progress, Now now) {
-  for (const WatermarkWanted& wanted : progress.watermarks) {
-    const uint64_t id = ++ids_;
-    ends_.emplace(id, wanted);
-    ports_.positions.Submit(ReadLogEnd{id, wanted.partition});
-  }
   if (!taking_) return;
   for (const CheckOrder& check : progress.checks) checker_.Order(check);
   for (const Retry& retry : progress.retries) {
@@ -108,12 +103,6 @@ void PairReconciler::On(const RetriesAppended& appended, Now) {
   const Retry retry = TakeAnswered(retries_, appended.id);
   if (appended.status.later()) ports_.metrics.Parked(appended.status.resource);
   inputs_.push_back(RetryAppended{retry.partition, retry.id, retry.edge, appended.status.done()});
-}
-
-void PairReconciler::On(const LogEndRead& read, Now) {
-  const WatermarkWanted wanted = TakeAnswered(ends_, read.id);
-  inputs_.push_back(
-      HighWatermark{wanted.partition, wanted.asked_at, read.status.done() ? read.offset : -1});
 }
 
 // ---- once a second --------------------------------------------------------------------------

@@ -26,8 +26,8 @@
 namespace fanline::reconciler {
 
 using PairReconcilerInput =
-    std::variant<PartitionAssigned, PartitionRevoked, Record, CheckerReply, ReconcilerModeRead,
-                 RetriesAppended, LogEndRead, GroupOffsetsRead>;
+    std::variant<PartitionAssigned, PartitionRevoked, LogEndSeen, Record, CheckerReply,
+                 ReconcilerModeRead, RetriesAppended, GroupOffsetsRead>;
 
 class PairReconciler {
  public:
@@ -35,7 +35,7 @@ class PairReconciler {
     Checker::Ports checker;
     Port<ReadReconcilerMode> mode;
     Port<AppendRetries> retries;
-    Port<ReadLogEnd, ReadGroupOffsets> positions;
+    Port<ReadGroupOffsets> positions;
     Metrics& metrics;
   };
   struct Setup {
@@ -60,11 +60,11 @@ class PairReconciler {
 
   void On(const PartitionAssigned& assigned, Now now);
   void On(const PartitionRevoked& revoked, Now now);
+  void On(const LogEndSeen& seen, Now) { inputs_.push_back(seen); }
   void On(const Record& record, Now now);
   void On(const CheckerReply& reply, Now now) { checker_.On(reply, now); }
   void On(const ReconcilerModeRead& read, Now now);
   void On(const RetriesAppended& appended, Now now);
-  void On(const LogEndRead& read, Now now);
   void On(const GroupOffsetsRead& read, Now now);
 
   PairRecord Decode(const Record& record);
@@ -83,9 +83,8 @@ class PairReconciler {
   std::mt19937_64 random_;
   bool taking_ = true;
 
-  std::vector<PairInput> inputs_;                       // for the tracker's next step
-  std::unordered_map<uint64_t, Retry> retries_;         // request -> order
-  std::unordered_map<uint64_t, WatermarkWanted> ends_;  // request -> order
+  std::vector<PairInput> inputs_;                // for the tracker's next step
+  std::unordered_map<uint64_t, Retry> retries_;  // request -> order
   Time next_poll_at_{};
   bool asking_mode_ = false;
   bool asking_mirror_ = false;

@@ -40,7 +40,7 @@ template <class Input>
 void PairTracker::On(const Input& input, Now now) {
   const auto found = partitions_.find(input.partition);
   if (found == partitions_.end()) return;
-  if constexpr (std::is_same_v<Input, HighWatermark>) {
+  if constexpr (std::is_same_v<Input, LogEndSeen>) {
     found->second.pairs.On(input);
   } else {
     found->second.pairs.On(input, now.mono);

@@ -26,17 +26,6 @@ struct PairRecord {
   uint64_t log_id = 0;
 };
 
-// Asks where the log ends; below, the answer. It repeats `asked_at`, since the end was read later.
-struct WatermarkWanted {
-  int32_t partition = 0;
-  Time asked_at{};
-};
-struct HighWatermark {
-  int32_t partition = 0;
-  Time asked_at{};
-  int64_t offset = -1;  // of the next record; -1: the end could not be read
-};
-
 // Orders a check: whether the edge is the mirror's, and if not, whether its two rows differ; if
 // they do, they are repaired (checker.h). Each check gets one reply.
 struct CheckOrder {
@@ -73,11 +62,10 @@ struct MirrorLag {
   Duration lag{};
 };
 
-using PairInput = std::variant<PartitionAssigned, PartitionRevoked, PairRecord, HighWatermark,
-                               Checked, RetryAppended, MirrorLag>;
+using PairInput = std::variant<PartitionAssigned, PartitionRevoked, PairRecord, LogEndSeen, Checked,
+                               RetryAppended, MirrorLag>;
 
 struct PairProgress : Progress {
-  std::vector<WatermarkWanted> watermarks;
   std::vector<CheckOrder> checks;
   std::vector<Retry> retries;
 };

@@ -167,11 +167,6 @@ void PartitionPairTracker::DropOutdated() {
 
 // ---- replies --------------------------------------------------------------------------------
 
-void PartitionPairTracker::On(const HighWatermark& watermark) {
-  if (watermark.offset < 0) return;  // asked again in a while
-  if (!watermark_ || watermark.asked_at >= watermark_->asked_at) watermark_ = watermark;
-}
-
 void PartitionPairTracker::On(const Checked& checked, Time now) {
   const PairTable::Place place = pairs_.Find(checked.edge);
   if (place == PairTable::kNone || pairs_[place].stamp != checked.ticket) return;
@@ -257,10 +252,7 @@ bool PartitionPairTracker::AdvanceFirst(Lane& lane, Time now, bool lagging,
     return StartRetry(timer.place, RetryCause::kChecksFailed, now, progress);
   }
   if (lagging && !PassedBy(lane, pair)) return false;
-  if (!CaughtUp(timer)) {
-    AskWatermark(timer, now, progress);
-    return false;
-  }
+  if (!CaughtUp(timer)) return false;
   if (lane.checking >= std::max<size_t>(1, limits_->checks_in_flight / lanes_.size())) return false;
   StartCheck(lane, timer.place, progress);
   return true;
@@ -272,19 +264,11 @@ bool PartitionPairTracker::PassedBy(const Lane& lane, const Pair& pair) const {
   return lane.answered > pair.appended + Milliseconds(limits_->grace);
 }
 
-// Whether everything appended before the pair's time was over has been consumed.
+// Whether everything appended before the pair's time was over has been consumed: judged by a later
+// record, or by the log's end, which the consumer looks at every few seconds.
 bool PartitionPairTracker::CaughtUp(const Timer& timer) const {
   if (newest_ > pairs_[timer.place].appended + Milliseconds(limits_->grace)) return true;
-  return watermark_ && watermark_->asked_at >= timer.at && position_ >= watermark_->offset;
-}
-
-// Asks when the pair's time is over, and again in case the answer was lost or the end moved.
-void PartitionPairTracker::AskWatermark(const Timer& timer, Time now, PairProgress& progress) {
-  if (asked_at_ < timer.at || now >= asked_at_ + limits_->grace) {
-    asked_at_ = now;
-    progress.watermarks.push_back({partition_, now});
-  }
-  WakeBy(asked_at_ + limits_->grace);
+  return end_ && end_->asked_at >= timer.at && position_ >= end_->end;
 }
 
 void PartitionPairTracker::StartCheck(Lane& lane, PairTable::Place place, PairProgress& progress) {

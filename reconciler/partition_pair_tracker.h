@@ -26,7 +26,7 @@ class PartitionPairTracker {
                        int32_t partition, OffsetLedger& ledger);
 
   void On(const PairRecord& record, Time now);
-  void On(const HighWatermark& watermark);
+  void On(const LogEndSeen& seen) { end_ = seen; }
   void On(const Checked& checked, Time now);
   void On(const RetryAppended& appended, Time now);
 
@@ -79,7 +79,6 @@ class PartitionPairTracker {
   // Whether the mirror has passed by the pair: it answered a younger pair of this shard.
   bool PassedBy(const Lane& lane, const Pair& pair) const;
   bool CaughtUp(const Timer& timer) const;
-  void AskWatermark(const Timer& timer, Time now, PairProgress& progress);
   void StartCheck(Lane& lane, PairTable::Place place, PairProgress& progress);
   bool StartRetry(PairTable::Place place, RetryCause cause, Time now, PairProgress& progress);
   void WakeBy(Time time) { wake_ = Earlier(wake_, time); }
@@ -102,9 +101,8 @@ class PartitionPairTracker {
   size_t armed_ = 0;              // timers of all lanes
   std::deque<Timer> remembered_;  // in order of `at`, as those of a lane
 
-  std::optional<HighWatermark> watermark_;
-  Time asked_at_ = Time::min();  // for a watermark
-  Time retry_after_{};           // after a retry that failed
+  std::optional<LogEndSeen> end_;  // of the log
+  Time retry_after_{};             // after a retry that failed
   std::optional<Time> wake_;
 };
 

@@ -2,7 +2,7 @@
 //
 // A Reader serves pages of home timelines and makes timelines live. It steps PageRun and Rebuild
 // on the caller's thread, with the truth on the shards and the live timelines in Redis. feedctl
-// uses it, and so may an application that would rather link than call:
+// audit --repair uses it, and so may an application that would rather link than call:
 //
 //   mysql::MysqlReaderTruth truth(mysql_config, installation.shard_map);
 //   redis::RedisReaderTimelines timelines(redis_options);
@@ -14,8 +14,8 @@
 //   Status status = reader.Home(user, {.limit = 50}, &page);            // the newest
 //   status = reader.Home(user, {.limit = 50, .older_than = page.next}, &page);  // and so on
 //
-// Link fanline::timeline and the adapters, fanline_mysql and fanline_redis. feedctl/commands/
-// timeline.cpp is a whole program of this kind.
+// Link fanline::timeline and the adapters, fanline_mysql and fanline_redis. bench/pages.cpp is a
+// whole program of this kind.
 //
 // Each call blocks, bounded by the adapters' timeouts. One thread at a time: each thread has its
 // own Reader and ports. Not done: a shard is away (Later, naming it), or there is a fault (Never).

@@ -34,30 +34,24 @@ KafkaLogPositions::~KafkaLogPositions() {
   thread_.join();
 }
 
+void KafkaLogPositions::Submit(ReadGroupOffsets request, ReplyTo<GroupOffsetsRead> to) {
+  const std::lock_guard lock(mutex_);
+  waiting_.emplace_back(std::move(request), to);
+  changed_.notify_one();
+}
+
 void KafkaLogPositions::Run() {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
-    const auto answer = std::move(waiting_.front());
+    const auto [request, to] = std::move(waiting_.front());
     waiting_.pop_front();
     const bool ask = !stopping_;
     lock.unlock();
-    answer(ask);
+    to(Answer(request, ask));
     lock.lock();
   }
-}
-
-LogEndRead KafkaLogPositions::Answer(const ReadLogEnd& request, bool ask) {
-  LogEndRead reply{request.id, {}, -1};
-  const PartitionList list = ListOf(options_.topic, {request.partition}, RD_KAFKA_OFFSET_END);
-  // rd_kafka_query_watermark_offsets of 2.0 does not keep its timeout; this does.
-  const auto error = ask ? rd_kafka_offsets_for_times(client_->get(), list.get(), kCallTimeoutMs)
-                         : RD_KAFKA_RESP_ERR__DESTROY;
-  reply.status = StatusOf(error != RD_KAFKA_RESP_ERR_NO_ERROR ? error : list->elems[0].err,
-                          "looking up the end of " + options_.topic);
-  if (reply.status.done()) reply.offset = list->elems[0].offset;
-  return reply;
 }
 
 GroupOffsetsRead KafkaLogPositions::Answer(const ReadGroupOffsets& request, bool ask) {

@@ -77,9 +77,6 @@ LogSink Log::Sink() const {
       [log = *this](LogLevel level, const std::string& message) { log.Write(level, message, {}); };
 }
 
-void Log::Debug(std::string_view message, Fields fields) const {
-  Write(LogLevel::kDebug, message, fields);
-}
 void Log::Info(std::string_view message, Fields fields) const {
   Write(LogLevel::kInfo, message, fields);
 }

@@ -41,7 +41,6 @@ class Log {
   // For an adapter: its reports become lines of this log. The sink may outlive this Log.
   [[nodiscard]] LogSink Sink() const;
 
-  void Debug(std::string_view message, Fields fields = {}) const;
   void Info(std::string_view message, Fields fields = {}) const;
   void Warn(std::string_view message, Fields fields = {}) const;
   void Error(std::string_view message, Fields fields = {}) const;

@@ -1,8 +1,7 @@
 // Splits a configuration file into names and texts, without interpreting the values. Part of
 // options.h: programs do not call it.
 //
-// Flat TOML: `key = value`, strings quoted when they hold blanks or '#', arrays, sections (their
-// name and '-' go before the keys), '#' comments. Strings are taken literally: no escapes.
+// `key = value` lines and '#' comments. A value with a '#' stands in quotes, which know no escapes.
 #pragma once
 
 #include <istream>
@@ -13,8 +12,7 @@
 namespace fanline::daemon {
 
 struct ConfigFile {
-  // Option name -> its texts: one, or the items of an array.
-  std::map<std::string, std::vector<std::string>> values;
+  std::map<std::string, std::string> values;  // by the option's name
   std::vector<std::string> problems;  // one line each; a value is not shown, it may be a password
 };
 

@@ -9,10 +9,9 @@
 //   table.ParseOrExit(argc, argv);
 //
 // An option `keys-per-call` is the flag --keys-per-call, the environment variable
-// FANLINE_KEYS_PER_CALL and the key `keys-per-call` of the file; in that order, then the default. A
-// file is flat TOML: `key = value` lines; in a section `[redis]` the key `nodes` means
-// `redis-nodes`. An undeclared name is refused. An undeclared variable is only listed by
-// --check-config, since several programs share the environment.
+// FANLINE_KEYS_PER_CALL and the key `keys-per-call` of the file; in that order, then the default.
+// The file has `key = value` lines. An undeclared name is refused. An undeclared variable is only
+// listed by --check-config, since several programs share the environment.
 //
 // Every table also answers --help, --version, --check-config and --config FILE (FANLINE_CONFIG). A
 // command may have an option `version` of its own.

@@ -82,7 +82,7 @@ class Parsing {
 
   // Keys of commands that are not running are known too: one file serves all commands.
   void RefuseUnknownKeys() {
-    for (const auto& [key, texts] : file_.values) {
+    for (const auto& [key, value] : file_.values) {
       const bool known =
           std::any_of(known_.begin(), known_.end(),
                       [&key = key](const auto* option) { return option->name() == key; });
@@ -119,7 +119,7 @@ class Parsing {
       return option.EnvName();
     }
     if (const auto item = file_.values.find(option.name()); item != file_.values.end()) {
-      StoreOrRefuse(option, item->second, file_path_ + ": " + option.name());
+      StoreOrRefuse(option, {item->second}, file_path_ + ": " + option.name());
       return file_path_;
     }
     return RequireOrDefault(option, of_command);

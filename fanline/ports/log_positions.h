@@ -1,4 +1,4 @@
-// Requests: where a log ends and where a group stands in it. Nothing is consumed.
+// A request: where a group stands in a log. Nothing is consumed.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,6 @@
 #include "fanline/base/outcome.h"
 
 namespace fanline {
-
-struct ReadLogEnd {
-  using Reply = struct LogEndRead;
-  uint64_t id = 0;
-  int32_t partition = 0;
-};
-struct LogEndRead {
-  uint64_t id = 0;
-  Status status;
-  int64_t offset = -1;  // of the next record; -1: not known
-};
 
 // What another group has committed. The adapter knows the group's name.
 struct ReadGroupOffsets {

@@ -12,13 +12,16 @@
 // Not thread-safe.
 #pragma once
 
+#include <condition_variable>
+#include <deque>
 #include <map>
+#include <mutex>
 #include <set>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "fanline/ports/ask.h"
+#include "fanline/ports/port.h"
 #include "fanline/ports/reader_ports.h"
 
 namespace fanline {
@@ -71,6 +74,51 @@ class TruthReads {
 };
 
 using TruthPort = Port<ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox, LookUpUser>;
+
+// The replies to a run, for a caller that steps it to its end on its own thread. One thread waits;
+// any thread may reply.
+template <class... Reply>
+class RunReplies {
+ public:
+  using Any = std::variant<Reply...>;
+
+  void Push(Any reply) {
+    const std::lock_guard lock(mutex_);
+    replies_.push_back(std::move(reply));
+    came_.notify_one();
+  }
+
+  // Makes the requests by `submit`, and goes on until the run is done.
+  template <class Run, class Submit>
+  void Finish(Run& run, typename Run::Requests requests, const Submit& submit) {
+    while (true) {
+      for (auto& request : requests) std::visit(submit, std::move(request));
+      if (run.done()) return;
+      requests = std::visit(
+          [&](auto&& reply) -> typename Run::Requests {
+            if constexpr (requires { run.On(std::move(reply)); }) {
+              return run.On(std::move(reply));
+            } else {
+              return {};
+            }
+          },
+          Wait());
+    }
+  }
+
+  Any Wait() {
+    std::unique_lock lock(mutex_);
+    came_.wait(lock, [this] { return !replies_.empty(); });
+    Any reply = std::move(replies_.front());
+    replies_.pop_front();
+    return reply;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::deque<Any> replies_;  // under mutex_
+};
 
 // The truth behind one reader's timeline, for a caller that waits: feedctl and timeline::Reader.
 // The first three reads may be answered by a former primary: they count once Confirm says that they

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fanline/wire/event_fields.h"
+#include "fanline/wire/event_form.h"
 
 namespace fanline {
 

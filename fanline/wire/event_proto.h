@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "fanline/wire/event_fields.h"
+#include "fanline/wire/event_form.h"
 
 namespace fanline {
 

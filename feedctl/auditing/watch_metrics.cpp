@@ -6,12 +6,12 @@
 
 #include "daemon/clock.h"
 #include "daemon/observe/metrics.h"
+#include "feedctl/auditing/findings_text.h"
 
 namespace fanline::feedctl {
 namespace {
 
 using audit::Difference;
-using audit::Kind;
 using daemon::AddCounter;
 using daemon::AddCounters;
 using daemon::AddGauge;
@@ -20,26 +20,6 @@ using prometheus::Gauge;
 using prometheus::Registry;
 
 constexpr Duration kSayAgain = std::chrono::minutes(1);
-
-const char* NameOf(Kind kind) {
-  switch (kind) {
-    case Kind::kMissing:
-      return "missing post";
-    case Kind::kExtra:
-      return "surplus post";
-    case Kind::kMissingMark:
-      return "missing mark";
-    case Kind::kExtraMark:
-      return "surplus mark";
-    case Kind::kTooFew:
-      return "fewer than half a window of items";
-    case Kind::kMalformed:
-      return "the key is not a timeline";
-    case Kind::kNotIndexed:
-      return "not in the index of its range";
-  }
-  return "";
-}
 
 class Prometheus final : public audit::WatchMetrics {
  public:
@@ -60,12 +40,8 @@ class Prometheus final : public audit::WatchMetrics {
   void Found(const std::vector<Difference>& all) override {
     missing_.Increment(static_cast<double>(audit::MissingIn(all)));
     surplus_.Increment(static_cast<double>(audit::SurplusIn(all)));
-    const Difference& first = all.front();
     log_.Error("a live timeline is wrong; feedctl audit --repair rebuilds it",
-               {{"reader", ToString(first.reader)},
-                {"differences", all.size()},
-                {"first", NameOf(first.kind)},
-                {"post", Raw(first.item.post) == 0 ? "" : ToString(first.item.post)}});
+               {{"differences", all.size()}, {"first", ToText(all.front())}});
   }
 
   void Holding(double misses_per_10000, size_t wrong) override {

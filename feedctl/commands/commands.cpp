@@ -10,13 +10,10 @@ extern const Row kTopicsCreate;
 extern const Row kImport;
 extern const Row kPublish;
 extern const Row kAuthorMode;
-extern const Row kFollow;
-extern const Row kUnfollow;
 extern const Row kRelationsShow;
 extern const Row kRelationsMode;
 extern const Row kRelationsReconciler;
 extern const Row kRelationsCounters;
-extern const Row kActivate;
 extern const Row kAudit;
 extern const Row kRanges;
 extern const Row kTimelinesDrop;
@@ -40,10 +37,9 @@ constexpr const Row* kCommands[] = {
     // Posts
     &kPublish, &kAuthor, &kAuthorMode,
     // Relations
-    &kFollow, &kUnfollow, &kRelations, &kRelationsShow, &kRelationsMode, &kRelationsReconciler,
-    &kRelationsCounters,
+    &kRelations, &kRelationsShow, &kRelationsMode, &kRelationsReconciler, &kRelationsCounters,
     // Timelines
-    &kActivate, &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
+    &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
     // Dead letters
     &kDlq, &kDlqList, &kDlqShow, &kDlqReplay};
 

@@ -11,15 +11,9 @@
 namespace fanline::feedctl {
 namespace {
 
-using namespace std::chrono_literals;
-
 void Append(Checks more, Checks* checks) {
   checks->insert(checks->end(), std::make_move_iterator(more.begin()),
                  std::make_move_iterator(more.end()));
-}
-
-std::string HoursOf(std::chrono::milliseconds time) {
-  return std::to_string(std::chrono::ceil<std::chrono::hours>(time).count()) + "h";
 }
 
 class Doctor : public Command {
@@ -27,8 +21,6 @@ class Doctor : public Command {
   Doctor(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.AddPositional("user", &user_, "everything about this one; none: the installation")
         .Optional();
-    table.Add("since", &since_, "dead letters set aside within this time count")
-        .Range(1h, 366 * 24h);
     table.Add("dispatcher-group", &groups_.dispatcher, "the dispatchers' consumer group");
     table.Add("pusher-group", &groups_.pusher, "the pushers'");
     table.Add("mirror-group", &groups_.mirror, "the mirrors'");
@@ -56,12 +48,11 @@ class Doctor : public Command {
     const auto installation = AskShards(settings_, &shards, &agreed);
     const RedisFacts redis = AskRedis(settings_, installation);
     if (installation) UseTopicsOf(*installation, settings_);
-    const KafkaFacts kafka = AskKafka(settings_, groups_, since_);
+    const KafkaFacts kafka = AskKafka(settings_, groups_);
     Checks checks = JudgeShards(shards);
     Append(JudgeRedis(redis), &checks);
     Append(JudgeRanges(installation, redis, kafka, shards), &checks);
     Append(JudgeLogs(kafka.logs), &checks);
-    Append(JudgeLetters(kafka, HoursOf(since_)), &checks);
     Append(JudgeRelations(shards, agreed), &checks);
     return checks;
   }
@@ -87,7 +78,6 @@ class Doctor : public Command {
   }
 
   std::string user_;
-  std::chrono::milliseconds since_ = 24h;
   Groups groups_;
 };
 

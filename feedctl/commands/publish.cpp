@@ -1,14 +1,14 @@
-// feedctl publish: one post, or a file of events of any kind.
+// feedctl publish: sends a file of events of any kind.
 #include <cstdio>
 
+#include "backends/kafka/producer.h"
 #include "daemon/clock.h"
-#include "fanline/model/created_at.h"
 #include "fanline/wire/event_codec.h"
 #include "feedctl/commands/command.h"
-#include "feedctl/events/event_sender.h"
-#include "feedctl/events/event_text.h"
+#include "feedctl/events/acknowledgements.h"
 #include "feedctl/events/pace.h"
 #include "feedctl/support/explain.h"
+#include "feedctl/support/installed.h"
 #include "feedctl/support/json.h"
 #include "feedctl/support/line_reader.h"
 #include "feedctl/support/progress.h"
@@ -17,6 +17,7 @@
 namespace fanline::feedctl {
 namespace {
 
+constexpr uint64_t kMostUnderWay = 50'000;       // far below the producer's own limit
 constexpr std::chrono::milliseconds kLinger{5};  // forms batches when there are many
 
 bool IsBlank(std::string_view line) {
@@ -26,101 +27,63 @@ bool IsBlank(std::string_view line) {
 class Publish : public Command {
  public:
   Publish(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
-    table.Add("author", &author_, "who wrote the post").Unit("ID");
-    table.Add("post", &post_, "the post, unique among those of all authors").Unit("ID");
-    table
-        .Add("created-at", &created_at_,
-             "when, in milliseconds since 1970; its place in the timelines. 0 is now")
-        .Range(0, kMaxCreatedAt)
-        .Unit("MS");
-    table
-        .Add("from", &from_,
-             "instead of one post: a file with an event per line in JSON, of any kind; - is stdin")
-        .Unit("FILE");
-    table.Add("rate", &rate_, "events per second with --from; 0 is as fast as can be")
-        .Range(0, 10'000'000);
+    table.Add("from", &from_, "a file with an event per line in JSON, of any kind; - is stdin")
+        .Unit("FILE")
+        .Required();
+    table.Add("rate", &rate_, "events per second; 0 is as fast as can be").Range(0, 10'000'000);
     options::AddFeedTopic(table, settings.topics);
     options::AddOptions(table, settings.kafka);
   }
 
   int Run(Interrupt& interrupt) override {
-    RequireUsage(Problem());
-    if (!from_.empty()) return RunFile(interrupt);
-    SendOne();
+    LineReader lines(from_, [&interrupt] { return interrupt.requested(); });
+    // A producer would create a missing topic, with the cluster's defaults.
+    RequireTopic(settings_, settings_.topics.feed);
+    kafka::Producer producer({.client = options::ToOptions(settings_.kafka, kClientId),
+                              .feed_topic = settings_.topics.feed,
+                              .linger = kLinger},
+                             [](LogLevel, const std::string&) {});
+    const Interrupt::Graceful graceful(interrupt);
+    const Time begin = daemon::SystemNow().mono;
+    SendAll(lines, producer, interrupt);
+    acks_.AwaitAtMost(0);
+    const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
+    if (!acks_.failure().done()) throw NotAcknowledged();
+    Report(acks_.acknowledged(), seconds, interrupt.requested());
     return 0;
   }
 
  private:
-  std::string Problem() const {
-    const bool one = author_ != 0 || post_ != 0;
-    if (!from_.empty() && one) return "--from: not together with --author and --post";
-    if (from_.empty() && (author_ == 0 || post_ == 0)) {
-      return "--author and --post are required, or --from";
-    }
-    return {};
-  }
-
-  void SendOne() const {
-    const UnixMs now = daemon::SystemNow().unix_ms;
-    FeedEvent event;
-    event.post = PostId{post_};
-    event.author = UserId{author_};
-    event.created_at = created_at_ == 0 ? now : created_at_;
-    const std::string json = EncodeEventJson(event);
-    const Decoded<FeedEvent> decoded = DecodeEvent(json, kJsonContentType);
-    if (const auto* refused = std::get_if<Rejection>(&decoded)) {
-      throw Failure(kExitUsage, refused->reason);
-    }
-    const std::string why = WhyNotTaken(event.created_at, now);
-    RequireUsage(why.empty() ? "" : "--created-at: " + why);
-    EventSender sender(settings_, std::chrono::milliseconds(0));
-    sender.Send(event, json);
-    sender.Finish();
-    Require(sender.failure(), settings_, kExitData);
-    std::printf("%s\n", json_ ? json.c_str() : Describe(event).c_str());
-  }
-
-  int RunFile(Interrupt& interrupt) {
-    LineReader lines(from_, [&interrupt] { return interrupt.requested(); });
-    EventSender sender(settings_, kLinger);
-    const Interrupt::Graceful graceful(interrupt);
-    const Time begin = daemon::SystemNow().mono;
-    SendAll(lines, sender, interrupt);
-    sender.Finish();
-    const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
-    if (!sender.failure().done()) throw NotAcknowledged(sender);
-    Report(sender.acknowledged(), seconds, interrupt.requested());
-    return 0;
-  }
-
-  void SendAll(LineReader& lines, EventSender& sender, const Interrupt& interrupt) {
+  void SendAll(LineReader& lines, kafka::Producer& producer, const Interrupt& interrupt) {
     Progress progress("publishing", "events acknowledged", 0);
     const Pace pace(rate_, daemon::SystemNow().mono);
     std::string_view line;
     for (uint64_t sent = 0; lines.Next(&line) && !interrupt.requested();) {
       if (IsBlank(line)) continue;
-      const FeedEvent event = Decode(lines, line, sender);
+      const FeedEvent event = Decode(lines, line);
       const bool goes_on = interrupt.Sleep(pace.WaitBefore(sent, daemon::SystemNow().mono));
-      if (!goes_on || !sender.failure().done()) return;
-      sender.Send(event, line);
-      if (++sent % 256 == 0 || rate_ > 0) progress.At(sender.acknowledged());
+      if (!goes_on || !acks_.failure().done()) return;
+      acks_.AwaitAtMost(kMostUnderWay);
+      acks_.Expect();
+      producer.Submit(AppendEvent{0, event, std::string(line)}, acks_);
+      if (++sent % 256 == 0 || rate_ > 0) progress.At(acks_.acknowledged());
     }
   }
 
   // Refuses a bad line only after all events before it are acknowledged, so that it can tell how
   // many.
-  FeedEvent Decode(const LineReader& lines, std::string_view line, EventSender& sender) {
+  FeedEvent Decode(const LineReader& lines, std::string_view line) {
     const Decoded<FeedEvent> decoded = DecodeEvent(line, kJsonContentType);
     if (const auto* event = std::get_if<FeedEvent>(&decoded)) return *event;
-    sender.Finish();
+    acks_.AwaitAtMost(0);
     throw lines.Bad(std::get<Rejection>(decoded).reason + "; " +
-                    Counted(sender.acknowledged(), "event") + " before it were acknowledged");
+                    Counted(acks_.acknowledged(), "event") + " before it were acknowledged");
   }
 
-  Failure NotAcknowledged(const EventSender& sender) const {
-    const Failure why = Explain(sender.failure(), settings_, kExitData);
+  Failure NotAcknowledged() const {
+    const Failure why = Explain(acks_.failure(), settings_, kExitData);
     return Failure(why.exit_code() == kExitUnavailable ? kExitTempFail : why.exit_code(),
-                   std::string(why.what()) + "; " + Counted(sender.acknowledged(), "event") +
+                   std::string(why.what()) + "; " + Counted(acks_.acknowledged(), "event") +
                        " were acknowledged. Publish the same again: repeated events change "
                        "nothing");
   }
@@ -134,16 +97,14 @@ class Publish : public Command {
                 Counted(events, "event").c_str(), Seconds(seconds).c_str());
   }
 
-  uint64_t author_ = 0;
-  uint64_t post_ = 0;
-  int64_t created_at_ = 0;
   std::string from_;
   double rate_ = 0;
+  Acknowledgements acks_;
 };
 
 }  // namespace
 
 extern const Row kPublish =
-    RowOf<Publish>("publish", "says that posts were published, one or a file of events");
+    RowOf<Publish>("publish", "sends a file of events: posts published, deleted, hidden, edited");
 
 }  // namespace fanline::feedctl

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/observe/log.h"
 #include "fanline/model/hint.h"
 #include "fanline/wire/event_codec.h"
 #include "fanline/wire/event_form.h"
 #include "fanline/wire/relation_event.h"
 #include "fanline/wire/relation_log.h"
 #include "fanline/wire/relation_retry.h"
-#include "feedctl/events/event_text.h"
 #include "feedctl/support/text.h"
 
 namespace fanline::feedctl {
@@ -19,7 +19,19 @@ std::string Edge(const EdgeKey& edge) { return ToString(edge.src) + " -> " + ToS
 
 std::string Version(uint64_t version) { return ", version " + std::to_string(version); }
 
-std::string Told(const FeedEvent& event) { return Describe(event); }
+std::string Told(const FeedEvent& event) {
+  const std::string text = std::string(NameOf(event.kind)) + " post " + ToString(event.post) +
+                           " of author " + ToString(event.author);
+  switch (TraitsOf(event.kind).number) {
+    case EventNumber::kNone:
+      break;
+    case EventNumber::kCreatedAt:
+      return text + ", created " + daemon::Rfc3339(event.created_at);
+    case EventNumber::kVersion:
+      return text + Version(event.version);
+  }
+  return text;
+}
 
 std::string Told(const Hint& hint) {
   const auto* sync = std::get_if<Hint::Sync>(&hint.what);

@@ -48,7 +48,6 @@ class LetterReader {
       if (!wanted) return;
     }
   }
-  bool whole() const { return whole_; }
 
  private:
   std::vector<Part> Look() {
@@ -60,7 +59,6 @@ class LetterReader {
           settings_);
       for (const kafka::LogSpan& span : spans) {
         const kafka::LogSpan narrowed = selection_.Narrowed(topic.name, span);
-        whole_ = whole_ && !selection_.LeavesOut(span);
         if (!narrowed.empty()) parts.push_back({topic, narrowed});
       }
     }
@@ -80,16 +78,13 @@ class LetterReader {
   const Selection& selection_;
   kafka::LogReader reader_;
   uint64_t read_ = 0;
-  bool whole_ = true;
 };
 
 }  // namespace
 
-bool ForEachLetter(const Settings& settings, const Selection& selection,
+void ForEachLetter(const Settings& settings, const Selection& selection,
                    const std::function<bool(Letter)>& take) {
-  LetterReader reader(settings, selection);
-  reader.Run(take);
-  return reader.whole();
+  LetterReader(settings, selection).Run(take);
 }
 
 }  // namespace fanline::feedctl

@@ -1,7 +1,6 @@
 // Reads the dead letters of Kafka's topics. A replayed letter has a mark after it in the same
-// partition, so each partition is read twice: for the marks, then for the letters. The selection's
-// `newest` bounds both: marks are newer than their letters, so the marks of all selected letters
-// are read. Memory: a number per mark. Failures name the service and what to do.
+// partition, so each partition is read twice: for the marks, then for the letters. Memory: a number
+// per mark. Failures name the service and what to do.
 #pragma once
 
 #include <functional>
@@ -12,9 +11,8 @@
 namespace fanline::feedctl {
 
 // Hands over the selected letters that exist when it begins, partition by partition, in order.
-// `take` returns whether to go on. Failure 78 when a topic is missing. Returns whether the
-// selection's `newest` left nothing out.
-bool ForEachLetter(const Settings& settings, const Selection& selection,
+// `take` returns whether to go on. Failure 78 when a topic is missing.
+void ForEachLetter(const Settings& settings, const Selection& selection,
                    const std::function<bool(Letter)>& take);
 
 }  // namespace fanline::feedctl

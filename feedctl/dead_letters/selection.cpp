@@ -57,7 +57,6 @@ bool Selection::Takes(const Letter& letter) const {
 }
 
 kafka::LogSpan Selection::Narrowed(const std::string& topic, kafka::LogSpan span) const {
-  if (LeavesOut(span)) span.from = span.to - newest;
   if (places.empty()) return span;
   int64_t first = span.to;
   for (const LetterPlaces& each : places) {

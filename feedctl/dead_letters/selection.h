@@ -36,15 +36,10 @@ struct Selection {
   std::vector<LetterPlaces> places = {};  // empty: all of the topics
   std::string reason = {};                // is part of the letter's reason
   UnixMs since = 0;                       // set aside then or later
-  int64_t newest = 0;  // at most this many records of each partition, marks included; 0: all
 
   [[nodiscard]] bool Takes(const Letter& letter) const;
   // The part of a partition's span to read: the letters and the marks after them.
   [[nodiscard]] kafka::LogSpan Narrowed(const std::string& topic, kafka::LogSpan span) const;
-  // Whether the span has records beyond the `newest`.
-  [[nodiscard]] bool LeavesOut(const kafka::LogSpan& span) const {
-    return newest > 0 && span.to - span.from > newest;
-  }
 };
 
 }  // namespace fanline::feedctl

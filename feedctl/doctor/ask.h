@@ -2,7 +2,6 @@
 // a service does not answer, its facts say why and the others are still asked.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,15 +24,14 @@ namespace fanline::feedctl {
 [[nodiscard]] RedisFacts AskRedis(const Settings& settings,
                                   const std::optional<mysql::Installation>& installation);
 
-// The consumer groups whose lags are asked for.
+// The consumer groups whose members are asked for.
 struct Groups {
   std::string dispatcher = "fanline-dispatcher";
   std::string pusher = "fanline-pusher";
   std::string mirror = "fanline-mirror";
   std::string reconciler = "fanline-reconciler";
 };
-// `since`: for the dead letters. If Kafka is away, it is asked only once.
-[[nodiscard]] KafkaFacts AskKafka(const Settings& settings, const Groups& groups,
-                                  std::chrono::milliseconds since);
+// If Kafka is away, it is asked only once.
+[[nodiscard]] KafkaFacts AskKafka(const Settings& settings, const Groups& groups);
 
 }  // namespace fanline::feedctl

@@ -1,40 +1,22 @@
 #include "feedctl/doctor/judge.h"
 
 #include <algorithm>
-#include <cmath>
+#include <map>
 
 #include "feedctl/support/text.h"
 
 namespace fanline::feedctl {
 namespace {
 
-constexpr uint64_t kCrashesAtLeast = 2;  // one may be a start under way
-
 constexpr const char* kOwners = "owners";
-constexpr const char* kLag = "lag";
-constexpr const char* kLetters = "dead letters";
+constexpr const char* kLogs = "logs";
 constexpr const char* kRelations = "relations";
 
 constexpr const char* kKafkaIsAway = "not known: Kafka is away";
 constexpr const char* kNoSettings = "not known: MariaDB shard 0 does not tell its settings";
 
-std::string Aged(double seconds) {
-  if (seconds < 120) return Seconds(seconds);
-  if (seconds < 7200) return std::to_string(std::lround(seconds / 60)) + " min";
-  return std::to_string(std::lround(seconds / 3600)) + " h";
-}
-
-Check NotKnown(const char* section, const char* name, std::string why) {
-  return {section, name, Level::kNote, std::move(why)};
-}
-
-Check NoTopic(const char* section, std::string name) {
-  return {section,
-          std::move(name),
-          Level::kLook,
-          "there is no such topic",
-          "feedctl topics create",
-          "daemons.md#fanlinenotready"};
+Check NotKnown(const char* section, std::string name, std::string why) {
+  return {section, std::move(name), Level::kNote, std::move(why)};
 }
 
 Check OwnersCheck(uint32_t ranges, const std::optional<kafka::GroupOwners>& owners) {
@@ -98,52 +80,27 @@ bool Tells(const ShardFacts& shard) {
   return !shard.away && shard.installed && !shard.wrong && shard.read;
 }
 
-Check CrashesCheck(const std::vector<ShardFacts>& shards) {
-  std::vector<Range> crashed;
-  for (const ShardFacts& shard : shards) {
-    for (const auto& [range, starts] : shard.crashes) {
-      if (starts >= kCrashesAtLeast) crashed.push_back(range);
-    }
-  }
-  const std::string not_known = NotKnownOf(shards);
-  if (crashed.empty() && !not_known.empty()) return NotKnown(kOwners, "crashes", not_known);
-  if (crashed.empty()) return {kOwners, "crashes", Level::kWell, "no pusher crashed"};
-  return {kOwners,
-          "crashes",
-          Level::kLook,
-          "pushers crashed, or were killed, while they owned " + Listed(crashed),
-          "journalctl -u fanline-pusher, or kubectl logs --previous: read the last lines",
-          "daemons.md#fanlinerestarts"};
-}
-
-// `oldest`: of the shards that answer.
-Check ChangesCheck(const std::optional<double>& oldest, const std::string& not_known) {
-  const bool all_tell = not_known.empty();
-  std::string text = oldest ? "the oldest in log1 has waited for " + Aged(*oldest)
-                            : std::string(all_tell ? "none waits in log1" : "");
-  if (!all_tell) text += (text.empty() ? "" : "; ") + not_known;
-  return {kRelations, "changes", all_tell ? Level::kWell : Level::kNote, text};
-}
-
 Check LogCheck(const LogFacts& log) {
   const std::string name = log.topic + " (" + log.group + ")";
-  if (!log.asked) return NotKnown(kLag, name.c_str(), kKafkaIsAway);
-  if (log.away) return Away(kLag, name, log.away);
-  if (!log.exists) return NoTopic(kLag, name);
-  const std::string text = Counted(log.waiting, "record") + (log.waiting == 1 ? " waits" : " wait");
-  const bool nobody = log.members && *log.members == 0;
-  const bool unused = nobody && !log.of_posts && !log.committed && log.waiting == 0;
-  if (unused) return {kLag, name, Level::kNote, "nobody reads it, and nothing was written"};
-  if (nobody) {
-    return {kLag,
+  if (!log.asked) return NotKnown(kLogs, name, kKafkaIsAway);
+  if (log.away) return Away(kLogs, name, log.away);
+  if (!log.missing.empty()) {
+    return {kLogs,
             name,
             Level::kLook,
-            "nobody reads it; " + text,
-            "start " + log.program,
-            log.of_posts ? "daemons.md#fanlinenobodydelivers" : "daemons.md#fanlinenobodymirrors"};
+            "there is no topic " + log.missing,
+            "feedctl topics create",
+            "daemons.md#fanlinenotready"};
   }
-  const std::string readers = log.members ? ", " + Counted(*log.members, "reader") : "";
-  return {kLag, name, Level::kWell, text + readers};
+  if (!log.members) return NotKnown(kLogs, name, "who reads it is not known just now");
+  if (*log.members > 0) return {kLogs, name, Level::kWell, Counted(*log.members, "reader")};
+  if (!log.of_posts) return {kLogs, name, Level::kNote, "nobody reads it", "start " + log.program};
+  return {kLogs,
+          name,
+          Level::kLook,
+          "nobody reads it",
+          "start " + log.program,
+          "daemons.md#fanlinenobodydelivers"};
 }
 
 }  // namespace
@@ -196,7 +153,6 @@ Checks JudgeRanges(const std::optional<mysql::Installation>& installation, const
   } else {
     checks.push_back(ClaimsCheck(redis.ranges, installation->generation));
   }
-  checks.push_back(CrashesCheck(shards));
   return checks;
 }
 
@@ -206,70 +162,17 @@ Checks JudgeLogs(const std::vector<LogFacts>& logs) {
   return checks;
 }
 
-Checks JudgeLetters(const KafkaFacts& kafka, const std::string& since) {
-  if (kafka.away) return {NotKnown(kLetters, "all topics", kKafkaIsAway)};
-  Checks checks;
-  uint64_t topics = 0;
-  for (const LetterFacts& facts : kafka.letters) {
-    const std::string list = "feedctl dlq list --topic " + facts.topic + " --since " + since;
-    if (facts.away) {
-      checks.push_back(Away(kLetters, facts.topic, facts.away));
-    } else if (!facts.exists) {
-      checks.push_back(NoTopic(kLetters, facts.topic));
-    } else if (facts.waiting > 0) {
-      checks.push_back({kLetters, facts.topic, Level::kLook,
-                        (facts.more ? "at least " : "") + Counted(facts.waiting, "letter") +
-                            " of the last " + since + ", not replayed",
-                        list, "delivery.md#fanlinedeadletters"});
-    } else if (facts.more) {  // the newest records may all be marks
-      checks.push_back(
-          {kLetters, facts.topic, Level::kLook,
-           "none among the newest; older ones of the last " + since + " were not looked at", list});
-    } else {
-      ++topics;
-    }
-  }
-  if (checks.empty()) {
-    checks.push_back({kLetters, "all topics", Level::kWell, "none of the last " + since});
-  } else if (topics > 0) {
-    checks.push_back({kLetters, "others", Level::kWell, "none of the last " + since});
-  }
-  return checks;
-}
-
 Checks JudgeRelations(const std::vector<ShardFacts>& shards, const SettingFacts& settings) {
-  Checks checks;
-  std::string open;
-  std::optional<double> oldest;
-  const std::string not_known = NotKnownOf(shards);
-  for (const ShardFacts& shard : shards) {
-    for (const std::string& breaker : shard.open_breakers)
-      open += (open.empty() ? "" : ", ") + breaker;
-    if (shard.oldest_change_s) oldest = std::max(oldest.value_or(0), *shard.oldest_change_s);
-  }
-  if (!open.empty()) {
-    checks.push_back({kRelations, "breakers", Level::kLook,
-                      "open: no follower is removed of " + open,
-                      "feedctl relations reconciler dry_run, and read the reconciler's log",
-                      "relations.md#fanlinebreakeropen"});
-  } else if (!not_known.empty()) {
-    checks.push_back(NotKnown(kRelations, "breakers", not_known));
-  } else if (settings.away) {
-    checks.push_back(NotKnown(kRelations, "breakers", kNoSettings));
-  } else {
-    checks.push_back({kRelations, "breakers", Level::kWell, "closed"});
-  }
-  checks.push_back(ChangesCheck(oldest, not_known));
+  constexpr const char* kReconciler = "reconciler";
   if (settings.away) {
-    checks.push_back(
-        NotKnown(kRelations, "reconciler", not_known.empty() ? kNoSettings : not_known));
-  } else if (settings.reconciler == ReconcilerMode::kRun) {
-    checks.push_back({kRelations, "reconciler", Level::kWell, NameOf(settings.reconciler)});
-  } else {
-    checks.push_back({kRelations, "reconciler", Level::kNote, NameOf(settings.reconciler),
-                      "feedctl relations reconciler run"});
+    const std::string not_known = NotKnownOf(shards);
+    return {NotKnown(kRelations, kReconciler, not_known.empty() ? kNoSettings : not_known)};
   }
-  return checks;
+  const std::string mode = NameOf(settings.reconciler);
+  if (settings.reconciler == ReconcilerMode::kRun) {
+    return {Check{kRelations, kReconciler, Level::kWell, mode}};
+  }
+  return {Check{kRelations, kReconciler, Level::kNote, mode, "feedctl relations reconciler run"}};
 }
 
 }  // namespace fanline::feedctl

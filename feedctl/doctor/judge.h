@@ -1,9 +1,8 @@
-// What the facts about an installation mean for its operator. Pure; any thread. It only tells how
-// long something waits; the alerts (prometheus/rules) judge whether that is too long.
+// What the facts about an installation mean for its operator. Pure; any thread. What waits, crashed
+// or was set aside is judged by the alerts alone (prometheus/rules).
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,7 +11,6 @@
 #include "backends/mysql/installation/installation_row.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/range_states.h"
-#include "fanline/ports/mirror_mode.h"
 #include "fanline/ports/reconciler_mode.h"
 #include "feedctl/doctor/check.h"
 
@@ -23,34 +21,28 @@ namespace fanline::feedctl {
 struct ShardFacts {
   std::string address = {};
   Why away = {};
-  bool installed = true;                        // false: feedctl init has not reached it
-  Why wrong = {};                               // why it does not belong to the installation
-  std::vector<std::string> missing = {};        // migrations not applied
-  std::optional<uint32_t> newer = {};           // an applied one that this feedctl does not know
-  bool read = true;                             // whether the rest was read; older tables lack it
-  std::optional<double> oldest_change_s = {};   // the age of log1's oldest row; none: nothing waits
-  std::vector<std::string> open_breakers = {};  // "follower 1": role and shard
-  std::map<Range, uint64_t> crashes = {};       // unsettled starts of its ranges' owners
+  bool installed = true;                  // false: feedctl init has not reached it
+  Why wrong = {};                         // why it does not belong to the installation
+  std::vector<std::string> missing = {};  // migrations not applied
+  std::optional<uint32_t> newer = {};     // an applied one that this feedctl does not know
+  bool read = true;                       // whether its row was read; older tables lack it
 };
 struct SettingFacts {
   Why away = {};
   ReconcilerMode reconciler = ReconcilerMode::kRun;
-  MirrorMode mirror = MirrorMode::kAsync;
 };
 
-// The first four lists hold lines "what; what to type".
+// The first three lists hold lines "what; what to type".
 struct RedisFacts {
   std::string address = {};
   Why away = {};
   std::vector<std::string> refusals = {};  // why pushers would not start
   std::vector<std::string> warnings = {};
   std::vector<std::string> full = {};  // masters that take no timeline
-  std::vector<std::string> nearly_full = {};
-  std::vector<redis::MasterMemory> memory = {};
   std::vector<redis::RangeState> ranges = {};
 };
 
-// How far a group has read a topic.
+// Whether a topic is there, and who reads it.
 struct LogFacts {
   std::string topic = {};
   std::string group = {};
@@ -58,25 +50,14 @@ struct LogFacts {
   bool of_posts = true;      // false: of relations, which are optional
   bool asked = true;         // false: Kafka was already away
   Why away = {};
-  bool exists = true;
+  std::string missing = {};            // this topic, or that of its dead letters; empty: none
   std::optional<size_t> members = {};  // none: the group is rebalancing
-  bool committed = false;              // the group has committed at least once
-  uint64_t waiting = 0;                // records
-};
-
-struct LetterFacts {
-  std::string topic = {};
-  Why away = {};
-  bool exists = true;
-  uint64_t waiting = 0;  // not replayed, recent
-  bool more = false;     // only the newest were looked at
 };
 
 struct KafkaFacts {
-  bool away = false;  // then letters were not read
+  bool away = false;
   std::vector<LogFacts> logs = {};
   std::optional<kafka::GroupOwners> owners = {};  // of the ranges; none: unknown
-  std::vector<LetterFacts> letters = {};
 };
 
 // Every line is present even if a service is away; it then says why it is not known.
@@ -87,7 +68,6 @@ struct KafkaFacts {
                                  const RedisFacts& redis, const KafkaFacts& kafka,
                                  const std::vector<ShardFacts>& shards);
 [[nodiscard]] Checks JudgeLogs(const std::vector<LogFacts>& logs);
-[[nodiscard]] Checks JudgeLetters(const KafkaFacts& kafka, const std::string& since);
 [[nodiscard]] Checks JudgeRelations(const std::vector<ShardFacts>& shards,
                                     const SettingFacts& settings);
 

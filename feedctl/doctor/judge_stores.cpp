@@ -1,5 +1,6 @@
 // Whether the shards and Redis answer, and fit the installation.
 #include <algorithm>
+#include <map>
 
 #include "feedctl/doctor/judge.h"
 #include "feedctl/support/text.h"
@@ -8,7 +9,6 @@ namespace fanline::feedctl {
 namespace {
 
 constexpr const char* kStores = "stores";
-constexpr uint64_t kMiB = 1 << 20;
 constexpr const char* kRowAdvice =
     "name the installation's shards by --mysql-shards, in the order of feedctl init, or set "
     "the row right there";
@@ -28,25 +28,6 @@ Check TablesCheck(std::string name, const ShardFacts& facts, bool newer_elsewher
     check.advice = "use the feedctl of that version: its feedctl migrate finishes what was begun";
   }
   return check;
-}
-
-std::string MiBOf(uint64_t bytes) { return Grouped((bytes + kMiB / 2) / kMiB); }
-
-double FilledBy(const redis::MasterMemory& master) {
-  return master.most == 0 ? 0 : static_cast<double>(master.used) / static_cast<double>(master.most);
-}
-
-// The memory of the master that will be full first.
-std::string MemoryText(const std::vector<redis::MasterMemory>& masters) {
-  const auto fullest =
-      std::max_element(masters.begin(), masters.end(), [](const auto& a, const auto& b) {
-        return std::pair(FilledBy(a), a.used) < std::pair(FilledBy(b), b.used);
-      });
-  if (fullest == masters.end()) return "";
-  const std::string where = masters.size() == 1 ? "" : " by " + fullest->master + ", the fullest";
-  if (fullest->most == 0)
-    return "; " + MiBOf(fullest->used) + " MiB used" + where + ", no maxmemory";
-  return "; " + MiBOf(fullest->used) + " of " + MiBOf(fullest->most) + " MiB used" + where;
 }
 
 }  // namespace
@@ -87,10 +68,8 @@ Checks JudgeRedis(const RedisFacts& redis) {
     add(Level::kLook, refusal, "change that setting, and start the daemons",
         "daemons.md#fanlinenotready");
   }
-  for (const auto* list : {&redis.full, &redis.nearly_full}) {
-    for (const std::string& full : *list) {
-      add(Level::kLook, full, "give it more memory", "delivery.md#fanlineredisfull");
-    }
+  for (const std::string& full : redis.full) {
+    add(Level::kLook, full, "give it more memory", "delivery.md#fanlineredisfull");
   }
   // Groups ranges by what is wrong with them.
   std::map<std::string, std::vector<Range>> unserved;
@@ -103,7 +82,7 @@ Checks JudgeRedis(const RedisFacts& redis) {
         {Listed(ranges) + ": " + why, "redis-cli --cluster check, and bring their master back"}));
   }
   if (checks.empty()) {
-    checks.push_back({kStores, "Redis", Level::kWell, redis.address + MemoryText(redis.memory)});
+    checks.push_back({kStores, "Redis", Level::kWell, redis.address});
   }
   for (const std::string& warning : redis.warnings) add(Level::kNote, warning, "", "");
   return checks;

@@ -1,8 +1,10 @@
 #include "feedctl/doctor/reader.h"
 
+#include <algorithm>
+
 #include "audit/look.h"
 #include "backends/kafka/admin.h"
-#include "backends/kafka/tools/group_lag.h"
+#include "backends/kafka/tools/log_reader.h"
 #include "backends/mysql/edges/relation_lists.h"
 #include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/posts/reader_truth.h"
@@ -77,11 +79,16 @@ Status AskHints(const Settings& settings, const mysql::Installation& installatio
   Status status = admin.CountPartitions(installation.tasks_topic, &partitions);
   facts.tasks_exist = partitions > 0;
   if (!status.done() || !facts.tasks_exist) return status;
-  std::vector<kafka::PartitionLag> lags;
-  status = kafka::ReadGroupLag(options, group, installation.tasks_topic,
-                               static_cast<int32_t>(installation.partitions), kKafkaTimeout, &lags);
+  std::vector<kafka::LogSpan> logs;
+  kafka::LogReader reader(options, kKafkaTimeout, [](LogLevel, const std::string&) {});
+  status = reader.Look(installation.tasks_topic, static_cast<int32_t>(installation.partitions), 0,
+                       &logs);
   if (!status.done()) return status;
-  facts.hints_waiting = static_cast<uint64_t>(lags[static_cast<size_t>(facts.range)].records());
+  if (facts.state && facts.state->position) {
+    const kafka::LogSpan& log = logs.at(static_cast<size_t>(facts.range));
+    facts.hints_waiting = static_cast<uint64_t>(
+        std::max<int64_t>(0, log.to - std::max(log.from, facts.state->position->offset)));
+  }
   kafka::GroupOwners owners;
   facts.owner_known =
       kafka::ReadGroupOwners(options, group, installation.tasks_topic, kKafkaTimeout, &owners)

@@ -52,7 +52,7 @@ struct ReaderFacts {
   bool tasks_exist = true;                      // the topic of hints; if false, nothing is known
   bool owner_known = true;                      // false: for example, the group is rebalancing
   std::optional<kafka::GroupOwner> owner = {};  // of the range
-  std::optional<uint64_t> hints_waiting = {};   // of the range
+  std::optional<uint64_t> hints_waiting = {};   // of the range, beyond its position in Redis
 };
 
 // `installation`: what the shards that answer agree on. Failure 67 when the user is unknown.

@@ -3,16 +3,17 @@
 namespace fanline::feedctl {
 namespace {
 
-std::string Command(const EdgeSeen& seen, bool live) {
-  return std::string("feedctl ") + (live ? "follow" : "unfollow") + " --reader " +
-         ToString(seen.edge.src) + " --author " + ToString(seen.edge.dst);
+// Of the API.
+std::string Change(const EdgeSeen& seen, bool live) {
+  return std::string(live ? "PUT" : "DELETE") + " /v1/users/" + ToString(seen.edge.src) +
+         "/following/" + ToString(seen.edge.dst);
 }
 
-// The commands that give the edge a new version with state `live`, which a mirror then writes to
+// The requests that give the edge a new version with state `live`, which a mirror then writes to
 // the reverse row. A change to the present state gives no new version, so it takes two.
 std::string Anew(const EdgeSeen& seen, bool live) {
-  const std::string last = Command(seen, live);
-  return seen.forward.live == live ? Command(seen, !live) + " and then " + last : last;
+  const std::string last = Change(seen, live);
+  return seen.forward.live == live ? Change(seen, !live) + " and then " + last : last;
 }
 
 std::string OfEqualRows(const EdgeSeen& seen) {

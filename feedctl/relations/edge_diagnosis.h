@@ -1,8 +1,8 @@
 // What an edge's two rows and its waiting changes mean for an operator on call. Pure.
 // A change writes the forward row; its row of log1 waits until the reverse row is written. So rows
-// may differ while a change waits. If none waits, the operator must repair them: a `follow` or
-// `unfollow` gives the edge a version above the forward row's, and a mirror writes it to the
-// reverse row.
+// may differ while a change waits. If none waits, the operator must repair them: a follow or
+// unfollow by the API gives the edge a version above the forward row's, and a mirror writes it to
+// the reverse row.
 #pragma once
 
 #include <cstddef>

@@ -4,13 +4,24 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
-#include "feedctl/relations/edge_line.h"
+#include "fanline/model/edge.h"
 
 namespace fanline::feedctl {
 
 class LineReader;
+
+struct NoEdge {};  // an empty line or a comment
+struct BadEdge {
+  std::string reason;  // what was found and what was expected
+};
+
+// One line of an edge list: two decimal ids, `from to`; '#' begins a comment line. The first id
+// follows the second. `id_offset` is added to both: graphs that count from 0 need 1. Pure.
+std::variant<EdgeKey, NoEdge, BadEdge> ParseEdgeLine(std::string_view line, uint64_t id_offset);
 
 class Graph {
  public:

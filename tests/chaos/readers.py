@@ -1,10 +1,11 @@
 """Readers while everything breaks: timelines expire, and their readers' visits rebuild them."""
 
-import signal
+import contextlib
+import http.client
+import math
 import time
 
 from demo.clients import Client
-from stack.programs.feedctl import FeedctlFailed
 from stack.programs.timelines import read_timelines
 from stack.wire.redis import RedisClient, RedisError
 
@@ -14,7 +15,6 @@ LIFE_S = 0.2
 EXPIRING = 6  # timelines of each master, about once a second
 _EVERY_S = 1.0
 _ANSWER_WITHIN = 1
-_AWAY, _UNFINISHED = 69, 75  # what feedctl may say while services are away
 
 
 def expire_unfinished(redis):
@@ -27,17 +27,21 @@ def expire_unfinished(redis):
 
 
 class Readers(Client):
-    def __init__(self, stack, feedctl, users, draw):
+    """`api`: a process for them alone, since it is killed while it rebuilds."""
+
+    def __init__(self, stack, api, users, draw):
         super().__init__(())
-        self._stack, self._feedctl, self._users, self._draw = stack, feedctl, users, draw
+        self._stack, self._api, self._users, self._draw = stack, api, users, draw
         self.visits = self.refused = self.expired = 0
 
     def work(self):
+        self._api.start()
         while self._wanted:
             begin = time.monotonic()
             self._expire()
             self._visit()
             time.sleep(max(0.05, begin + _EVERY_S - time.monotonic()))
+        self._api.stop()
 
     def _expire(self):
         try:
@@ -58,15 +62,26 @@ class Readers(Client):
                     self.expired += redis.command("PEXPIRE", key, self._draw.randint(1, 1500))
 
     def _visit(self):
-        running = self._feedctl.start("activate", "--threads", 2,
-                                      lines=self._draw.sample(self._users, VISITS))
+        self._api.check_alive()
+        broken_off = self._draw.random() < BROKEN_OFF
+        until = time.monotonic() + self._draw.uniform(0, LIFE_S) if broken_off else math.inf
         self.visits += 1
-        if self._draw.random() < BROKEN_OFF:
-            time.sleep(self._draw.uniform(0, LIFE_S))
-            running.interrupt(signal.SIGKILL)
-            return
+        with contextlib.closing(self._api.client()) as client:
+            for reader in self._draw.sample(self._users, VISITS):
+                if time.monotonic() > until:
+                    break
+                self.refused += not self._is_answered(client, f"/v1/users/{reader}/timeline?limit=1")
+        if broken_off:
+            self._api.kill()
+            self._api.start()
+
+    @staticmethod
+    def _is_answered(client, path):
         try:
-            running.finish(90, (0, _AWAY, _UNFINISHED))
-        except FeedctlFailed as error:
-            raise AssertionError(str(error)) from error
-        self.refused += running.exit_code != 0
+            answer = client.get(path)
+        except (OSError, http.client.HTTPException):
+            client.close()
+            return False
+        if answer.status not in (200, 503):
+            raise AssertionError(f"{path}: {answer.status} {answer.text}")
+        return answer.status == 200

@@ -9,6 +9,7 @@ from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import FEED, RELATION_EVENTS, RELATION_LOG, TASKS
 from stack.programs.metrics import Samples
 from stack.programs.relations import Relations
+from stack.programs.visits import make_live
 from stack.services.redis_cluster import SLOTS
 from tests.chaos.kept import Kept
 from tests.e2e.installation import made_up_graph
@@ -126,10 +127,11 @@ class Rig:
         for kept in self.kept.values():
             if kept.daemon.running:
                 kept.daemon.wait_ready()
-        self.feedctl.run("activate", "--threads", 4, lines=self.users)
+        make_live(self.api, self.users)
 
     def _make_daemons(self):
-        self.api = Api(self.stack, self._ports, args=[*COMMON, *OPTIONS["api"]])
+        self.api, self.api_of_readers = (Api(self.stack, self._ports, name, [*COMMON, *OPTIONS["api"]])
+                                         for name in ("api", "api-of-readers"))
         kafka = ["--kafka-properties", f"{SESSION},request.timeout.ms=500,"
                  f"delivery.timeout.ms={self.plan.patience_s * 1000}"]
         daemons = [Daemon(self.stack, self._ports, f"fanline-{role}", f"{role}-{number}",

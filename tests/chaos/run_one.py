@@ -1,11 +1,10 @@
 """One whole run of a plan, and what came of it."""
 
-import json
 import time
 from collections import Counter
 from typing import NamedTuple
 
-from stack.programs.feedctl import FeedctlFailed
+from stack.programs.visits import make_live
 from stack.waiting import NotInTime, wait_until
 from tests.chaos import dead_letters, follows, posts
 from tests.chaos.faults import Lane
@@ -68,7 +67,7 @@ class _Run:
         self.changers = [follows.OverHttp(rig.api, changes, plan.seconds) for changes in by_http]
         self.changers.append(follows.ByEvents(brokers, by_events, plan.seconds,
                                               plan.drawn("copies")))
-        self.readers = Readers(rig.stack, rig.feedctl, rig.users, plan.drawn("readers"))
+        self.readers = Readers(rig.stack, rig.api_of_readers, rig.users, plan.drawn("readers"))
         self.lanes = []
         self.quiet_s, self.blamed = 0.0, 0
 
@@ -184,12 +183,9 @@ class _Run:
 
     def _all_live(self):
         try:
-            done = json.loads(self.rig.feedctl.run("activate", "--threads", 4, "--json",
-                                                   lines=self.rig.users))
-        except FeedctlFailed as error:
-            self._left = str(error)
-            return False
-        self._left = f"{done['busy']} timelines of rebuilds that nobody finishes"
-        if done["busy"]:
+            make_live(self.rig.api, self.rig.users, patience=10)
+        except NotInTime as error:
+            self._left = f"{error}: of rebuilds that nobody finishes"
             expire_unfinished(self.rig.redis)
-        return not done["busy"]
+            return False
+        return True

@@ -24,7 +24,7 @@ ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
            *(f"fairness_{what}_live{percent}" for what in ("p99_ratio", "fanout") for percent in (5, 100)),
            *(f"edge_{what}_{when}{p99}" for what in ("row", "hint") for when in ("alone", "load")
              for p99 in ("", "_p99")), "edge_cpu_load", "edge_drain_1", "edge_drain_2",
-           "storm_live", "storm_live_calm", "storm_pushes", "storm_pages",
+           "storm_live", "storm_pushes", "storm_pages",
            *(f"event_cost_{block}_{share}" for block in ("few", "moderate", "live20", "live100")
              for share in ("half", "tenth")),
            "capacity_redis_bytes", *(f"capacity_{what}_{authors}" for authors in ("even", "followed")

@@ -22,7 +22,7 @@ class Dlq(Installation):
         super().setUpClass()
         cls.author = most_followed(cls.ledger)[0]
         cls.readers = sorted(cls.ledger.followers[cls.author])[:20]
-        cls.feedctl.run("activate", lines=cls.readers)
+        cls.make_live(cls.readers)
         cls.kafka = Producer({"bootstrap.servers": cls.stack.kafka.address})
 
     # ---- what happens --------------------------------------------------------------------------

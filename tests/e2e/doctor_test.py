@@ -1,17 +1,15 @@
 """feedctl doctor: one screen about an installation and about a reader, also while services are away."""
 
 import os
-import re
 import subprocess
 import time
 import unittest
 
-from confluent_kafka import Producer as KafkaProducer
 from confluent_kafka.admin import AdminClient
 
 from stack.local_stack import LocalStack
 from stack.programs import BIN
-from stack.programs.feedctl import Feedctl, FeedctlFailed
+from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import FEED, TASKS
 from stack.waiting import wait_until
 from tests.e2e.installation import Installation, most_followed
@@ -19,9 +17,9 @@ from tests.e2e.relations import shard_of
 
 WELL, FOUND, NOBODY, AWAY, NOT_INSTALLED = 0, 1, 67, 69, 78
 # Every line of a whole look.
-LINES = ["MariaDB shard 0", "MariaDB shard 1", "Redis", "pushers", "takeovers", "crashes", "feed-events (fanline-dispatcher)",
+LINES = ["MariaDB shard 0", "MariaDB shard 1", "Redis", "pushers", "takeovers", "feed-events (fanline-dispatcher)",
          "fanout-tasks (fanline-pusher)", "relation-events (fanline-mirror-events)",
-         "relation-log (fanline-reconciler)", "relation-log.retry (fanline-reconciler-retry)", "breakers", "changes", "reconciler"]
+         "relation-log (fanline-reconciler)", "relation-log.retry (fanline-reconciler-retry)", "reconciler"]
 _PATIENCE = 60
 
 
@@ -57,10 +55,10 @@ class Doctor(Installation):
 
     def test_1_all_is_well(self):
         checks = self.wait_for_code(WELL)
-        self.assert_levels(checks, Redis="well", pushers="well", takeovers="well", crashes="well",
-                           breakers="well", changes="well", reconciler="well")
+        self.assert_levels(checks, Redis="well", pushers="well", takeovers="well", reconciler="well")
         self.assertEqual(checks["pushers"]["text"], "1 pusher for 4 ranges")
-        self.assertEqual(checks["fanout-tasks (fanline-pusher)"]["level"], "well")
+        self.assertEqual(checks["fanout-tasks (fanline-pusher)"]["text"], "1 reader")
+        self.assertEqual(checks["relation-log (fanline-reconciler)"]["advice"], "start fanline-reconciler")
         text = self.feedctl.run("doctor")
         self.assertIn("all is well", text)
         self.assertLess(len(text.splitlines()), 30, "one screen")
@@ -90,30 +88,6 @@ class Doctor(Installation):
         self.assertEqual(self.code("999999999"), NOBODY)
         self.assertEqual(self.code("someone"), 64)
 
-    def test_3_a_dead_letter_is_found(self):
-        producer = KafkaProducer({"bootstrap.servers": self.stack.kafka.address})
-        producer.produce(FEED, value=b"\xff\xfe not an event")
-        self.assertEqual(producer.flush(60), 0)
-        checks = self.wait_for_code(FOUND)
-        self.assert_levels(checks, others="well")
-        self.assertIn("1 letter of the last 24h", checks[f"{FEED}.dlq"]["text"])
-        self.assertIn("feedctl dlq list", checks[f"{FEED}.dlq"]["advice"])
-
-    def test_3_what_the_shards_keep_is_told(self):
-        shard = self.stack.mysql[1]
-        shard.query("INSERT INTO removal_allowance (edges, shard, opened) VALUES ('follower', 1, 1)")
-        shard.query(f"INSERT INTO range_start (range_id, token, epoch) VALUES (2, 1, {1 << 60}),"
-                    f" (2, 2, {1 << 60})")
-        try:
-            checks = self.doctor(codes=(FOUND,))
-            self.assertIn("follower on shard 1", checks["breakers"]["text"])
-            self.assertIn("range 2", checks["crashes"]["text"])
-            self.assert_levels(checks, breakers="look", crashes="look")
-        finally:
-            shard.query("DELETE FROM removal_allowance")
-            shard.query("DELETE FROM range_start WHERE token IN (1, 2)")
-        self.assert_levels(self.doctor(codes=(WELL, FOUND)), breakers="well", crashes="well")
-
     def test_3_a_full_redis_is_found(self):
         self.stack.redis.command("CONFIG", "SET", "maxmemory", "1")
         try:
@@ -125,18 +99,11 @@ class Doctor(Installation):
             of_reader = self.feedctl.json("doctor", reader, "--json", codes=(FOUND,))["checks"]
             stores = [check for check in of_reader if check["section"] == "stores"]
             self.assertEqual([(check["level"], check["runbook"]) for check in stores], [("look", told["runbook"])])
-            with self.assertRaisesRegex(FeedctlFailed, r"ended with 69: .*it is full \(maxmemory\).*FanlineRedisFull"):
-                self.feedctl.run("activate", max(self.ledger.followers[most_followed(self.ledger, 1)[0]]))
-            used = int(re.search("used_memory:([0-9]+)", self.stack.redis.command("INFO", "memory"))[1])
-            self.stack.redis.command("CONFIG", "SET", "maxmemory", str(used * 106 // 100))
-            self.assertIn("is nearly full", self.doctor(codes=(FOUND,))["Redis"]["text"])
-            self.stack.redis.command("CONFIG", "SET", "maxmemory", str(used * 2))
-            self.assertRegex(self.doctor(codes=(WELL, FOUND))["Redis"]["text"], "; [0-9]+ of [0-9]+ MiB used$")
         finally:
             self.stack.redis.command("CONFIG", "SET", "maxmemory", "0")
 
     def test_3_tables_that_are_newer_or_older_are_told(self):
-        """As a feedctl of another version finds them; the rest of what the shard keeps may not be there."""
+        """As a feedctl of another version finds them."""
         shard = self.stack.mysql[1]
         shard.query("INSERT INTO migration (number, file) VALUES (4321, '4321_later.sql')")
         try:
@@ -146,15 +113,12 @@ class Doctor(Installation):
         finally:
             shard.query("DELETE FROM migration WHERE number = 4321")
         shard.query("DELETE FROM migration WHERE number = 0")
-        shard.query("RENAME TABLE range_start TO kept")
         try:
             checks = self.doctor(codes=(FOUND,))
             self.assert_whole(checks)
             self.assertIn("they lack shard.sql", checks["MariaDB shard 1"]["text"])
             self.assertEqual(checks["MariaDB shard 1"]["advice"], "feedctl migrate")
-            self.assertEqual(checks["crashes"]["text"], "not known of MariaDB shard 1")
         finally:
-            shard.query("RENAME TABLE kept TO range_start")
             self.feedctl.run("migrate")
 
     def test_5_a_shard_that_is_away_hides_nothing_else(self):
@@ -167,11 +131,9 @@ class Doctor(Installation):
             self.assertEqual(checks["MariaDB shard 0"]["advice"], "start it or set --mysql-shards / FANLINE_MYSQL_SHARDS")
             self.assertEqual(checks["MariaDB shard 1"]["level"], "well")
             self.assertEqual(checks["reconciler"]["text"], "not known of MariaDB shard 0")
-            self.assertEqual(checks[f"{FEED}.dlq"]["advice"], f"feedctl dlq list --topic {FEED}.dlq --since 24h", "needs no shard")
             of_reader = self.doctor(self.reader_of_shard_1_who_follows_shard_0(), codes=(AWAY,))
             self.assert_levels(of_reader, follows="well", followers="well", their_posts="away")
-            self.assert_levels(checks, Redis="well", pushers="well", breakers="note", crashes="note",
-                               changes="note")
+            self.assert_levels(checks, Redis="well", pushers="well", reconciler="note")
         finally:
             self.stack.mysql[0].start()
 
@@ -184,7 +146,7 @@ class Doctor(Installation):
         try:
             checks = self.doctor(codes=(AWAY,))
             self.assert_whole(checks)
-            self.assert_levels(checks, Redis="away", breakers="well", pushers="well", takeovers="note")
+            self.assert_levels(checks, Redis="away", reconciler="well", pushers="well", takeovers="note")
             self.assertEqual(checks["takeovers"]["text"], "not known: Redis is away")
             self.assertEqual(checks["MariaDB shard 1"]["level"], "well")
             self.assertNotEqual(checks["fanout-tasks (fanline-pusher)"]["level"], "away")
@@ -197,9 +159,8 @@ class Doctor(Installation):
         checks = self.doctor(codes=(AWAY,), options=("--kafka-brokers", "127.0.0.1:1"))
         self.assertLess(time.monotonic() - begin, 30)
         self.assert_whole(checks)
-        self.assertEqual(checks["all topics"]["text"], "not known: Kafka is away")
         self.assertEqual(checks["feed-events (fanline-dispatcher)"]["level"], "away")
-        self.assert_levels(checks, breakers="well", pushers="note")
+        self.assert_levels(checks, reconciler="well", pushers="note")
 
     def test_8_a_topic_that_is_missing_is_no_kafka_that_is_away(self):
         reader = min(self.ledger.followers[most_followed(self.ledger, 1)[0]])

@@ -49,7 +49,7 @@ class EmptyRanges(Installation):
     def follow_all(self):
         for reader in RACERS:
             for author in RACED:
-                self.feedctl.run("follow", "--reader", reader, "--author", author)
+                self.change_relation(reader, author, True)
 
     def test_follows_that_race_with_posts_miss_nothing(self):
         self.import_edges([(reader, 9_100) for reader in RACERS])

@@ -5,7 +5,9 @@ import re
 import unittest
 
 from stack.ports import Ports
+from stack.programs.api import Api
 from stack.programs.daemon import Daemon
+from stack.programs.relations import Relations
 from stack.waiting import wait_until
 from tests.e2e.feedctl_test import TIMEOUT_S, Installation
 from tests.e2e.relations import Tables, version
@@ -21,27 +23,16 @@ class FeedctlRelations(unittest.TestCase):
         for words in (["init"], ["topics", "create"]):
             cls.installation.run(*words)
 
-    def run_well(self, *words, **settings):
-        result = self.installation.run(*words, **settings)
-        self.assertEqual(result.returncode, 0, (words, result.stderr))
-        return result.stdout
+        cls.relations = Relations(cls.installation.stack.mysql)
+        cls.ports = Ports()
+        cls.addClassCleanup(cls.ports.close)
 
-    def json(self, *words, **settings):
-        return json.loads(self.run_well(*words, "--json", **settings))
-
-    def follow(self, *edges):
-        """Each, with what a mirror does about it."""
-        self.start_mirror()
-        for reader, author in edges:
-            self.run_well("follow", "--reader", reader, "--author", author)
-        self.installation.wait_mirrored()
+    def started(self, daemon):
+        self.addCleanup(daemon.stop)
+        return daemon.start().wait_ready()
 
     def start_mirror(self):
-        ports = Ports()
-        self.addCleanup(ports.close)
-        mirror = Daemon(self.installation.stack, ports, "fanline-mirror", "mirror")
-        self.addCleanup(mirror.stop)
-        mirror.start().wait_ready()
+        self.started(Daemon(self.installation.stack, self.ports, "fanline-mirror", "mirror"))
 
     def show(self, user, other, code=0):
         result = self.installation.run("relations", "show", user, other, "--json")
@@ -52,7 +43,9 @@ class FeedctlRelations(unittest.TestCase):
         return self.installation.run("relations", "show", user, other).returncode == 0
 
     def test_an_edge_is_shown_with_what_to_do_when_its_rows_differ(self):
-        self.follow((1550, 1551))
+        self.start_mirror()
+        self.relations.change(1550, 1551, True)
+        self.installation.wait_mirrored()
         well = self.show(1550, 1551)
         self.assertEqual((well["agree"], well["advice"], well["waiting"], well["repairs"]),
                          (True, "both rows agree", [], []))
@@ -61,10 +54,10 @@ class FeedctlRelations(unittest.TestCase):
         self.assertEqual(self.show(1551, 1550)["forward"], None)
 
     def test_a_change_waits_for_a_mirror(self):
-        made = self.json("follow", "--reader", 1552, "--author", 1553)
+        self.relations.change(1552, 1553, True)
         waiting = self.show(1552, 1553, code=1)
         self.assertEqual([(change["kind"], change["version"]) for change in waiting["waiting"]],
-                         [("edge", made["version"])])
+                         [("edge", waiting["forward"]["version"])])
         self.assertIn("waits in log1 for a running fanline-mirror", waiting["advice"])
         self.assertIn("DIFFER          a change of it waits",
                       self.installation.run("relations", "show", 1552, 1553).stdout)
@@ -74,6 +67,8 @@ class FeedctlRelations(unittest.TestCase):
     def test_what_is_advised_about_broken_rows_mends_them(self):
         """Follows the advice word by word; then the rows agree."""
         self.start_mirror()
+        client = self.started(Api(self.installation.stack, self.ports)).client()
+        self.addCleanup(client.close)
         ver = version()
         for user, forward, reverse, follows in [
                 (1560, (ver, True), None, True),             # the reverse row is missing
@@ -88,11 +83,10 @@ class FeedctlRelations(unittest.TestCase):
                     self.tables.put_reverse((user, user + 1, *reverse))
                 broken = self.show(user, user + 1, code=1)
                 self.assertFalse(broken["agree"])
-                commands = re.findall(r"feedctl (\w+) (--reader \d+) (--author \d+)",
-                                      broken["advice"])
-                self.assertTrue(commands, broken["advice"])
-                for name, reader, author in commands:
-                    self.run_well(name, *reader.split(), *author.split())
+                requests = re.findall(r"(PUT|DELETE) (/v1/users/\d+/following/\d+)", broken["advice"])
+                self.assertTrue(requests, broken["advice"])
+                for method, path in requests:
+                    self.assertEqual(client.ask(method, path).status, 200)
                 self.installation.wait_mirrored()
                 mended = self.show(user, user + 1)
                 self.assertEqual(mended["forward"]["following"], follows)

@@ -19,6 +19,7 @@ from stack.programs.api import Api
 from stack.programs.fleet import Fleet
 from stack.programs.relations import Relations
 from stack.programs.timelines import item
+from stack.programs.visits import make_live, visited
 from stack.waiting import wait_until
 
 FEEDCTL = BIN / "feedctl"
@@ -96,7 +97,7 @@ class Using(unittest.TestCase):
         cls.told = [cls.run_well("init"), cls.run_well("topics", "create")]
         graph = cls.installation.file("graph.txt", GRAPH)
         cls.imported = json.loads(cls.run_well("import", graph, "--json"))
-        ports = Ports()
+        cls.ports = ports = Ports()
         cls.addClassCleanup(ports.close)
         cls.fleet = Fleet(cls.installation.stack, ports, mirrors=1)
         cls.addClassCleanup(cls.fleet.close)
@@ -122,8 +123,13 @@ class Using(unittest.TestCase):
         self.fleet.wait_idle(TIMEOUT_S)
 
     def follow(self, reader, author):
-        self.run_well("follow", "--reader", reader, "--author", author)
+        Relations(self.installation.stack.mysql).change(reader, author, True)
         self.installation.wait_mirrored()
+
+    def make_live(self, *readers):
+        """By a process that reads what is installed now."""
+        with visited(self.installation.stack, self.ports) as api:
+            make_live(api, readers)
 
     def publish(self, author, *posts):
         """Posts of long ago."""
@@ -235,12 +241,12 @@ class Using(unittest.TestCase):
 
     def test_dropped_timelines_are_rebuilt_and_their_ranges_taken_over_anew(self):
         self.follow(71, 72)
-        self.run_well("activate", 71)
+        self.make_live(71)
         self.publish(72, 7_001)
         self.assertGreater(self.json("timelines", "drop", "--rate", 0)["keys"], 3)
         self.assertEqual(self.redis("KEYS", "tl:*:71"), [])
         self.publish(72, 7_002)  # no range has an owner: each is taken over
-        self.run_well("activate", 71)
+        self.make_live(71)
         self.publish(72, 7_003)
         self.assertEqual(self.posts(71), [7_003, 7_002, 7_001])
         self.assertEqual(self.audit()[0], 0)
@@ -261,11 +267,8 @@ class Using(unittest.TestCase):
 
     def test_a_post_reaches_the_live_timeline_of_a_follower(self):
         self.follow(1000, 1001)
-        self.assertEqual(self.json("activate", 1000)["rebuilt"], 1)
-        said = self.run_well("publish", "--author", 1001, "--post", 10, "--created-at", LONG_AGO + 10)
-        self.assertEqual(said,
-                         "post.published post 10 of author 1001, created 2023-11-14T22:13:20.010Z\n")
-        self.settle()
+        self.make_live(1000)
+        self.publish(1001, 10)
         page = self.page(1000)
         self.assertEqual((page["state"], page["items"]),
                          ("live", [{"id": "10", "created_at_ms": LONG_AGO + 10}]))
@@ -274,7 +277,7 @@ class Using(unittest.TestCase):
         self.follow(1030, 1031)
         self.publish(1031, *range(200, 206))
         self.installed("timeline_window", 4)  # two items are left to the shards
-        self.run_well("activate", 1030)
+        self.make_live(1030)
         code, found = self.audit()
         self.assertEqual((code, found["missing"], found["extra"]), (0, 0, 0))
         self.assertGreaterEqual(found["trimmed_timelines"], 1)
@@ -288,11 +291,6 @@ class Using(unittest.TestCase):
         self.assertEqual(result.stderr, "feedctl: nobody knows user 123456789: follows nobody, is "
                                         "followed by nobody, has not posted\n")
 
-    def test_what_was_sent_is_shown_as_json(self):
-        sent = self.run_well("publish", "--author", 1061, "--post", 310, "--created-at", LONG_AGO + 310,
-                             "--json")
-        self.assertEqual(json.loads(sent), json.loads(event(1061, 310)))
-
     def test_a_bad_event_is_named_and_those_before_it_are_sent(self):
         self.follow(1080, 1081)
         events = self.installation.file(
@@ -303,32 +301,6 @@ class Using(unittest.TestCase):
         self.assertIn("1 event before it were acknowledged", result.stderr)
         self.settle()
         self.assertEqual(self.posts(1080), [410])
-
-    # ---- relations ----
-
-    def test_a_relation_is_made_and_ended(self):
-        pair = ("--reader", 1100, "--author", 1101)
-        made = self.json("follow", *pair)
-        self.assertEqual({**made, "version": 0}, {"reader": "1100", "author": "1101",
-                                                  "follows": True, "changed": True, "version": 0})
-        again = self.json("follow", *pair)
-        self.assertEqual((again["changed"], again["version"]), (False, made["version"]))
-        self.assertRegex(self.run_well("unfollow", *pair),
-                         r"^1100 does not follow 1101: changed, version \d+\n$")
-
-    def test_a_reader_follows_at_most_as_many_as_the_limit_says(self):
-        self.follow(1320, 1321)
-        self.follow(1320, 1322)
-        self.installed("following_limit", 2)
-        result = self.installation.run("follow", "--reader", 1320, "--author", 1323)
-        self.assertEqual(result.returncode, 65)
-        self.assertIn("feedctl: reader 1320 follows 2 already; unfollow somebody first, or raise the "
-                      "installation's following_limit", result.stderr)
-        self.assertNotIn("again", result.stderr)
-        self.write_installed("following_limit", 3)
-        self.run_well("follow", "--reader", 1320, "--author", 1323)
-        self.assertEqual(
-            self.installation.number("SELECT COUNT(*) FROM following WHERE src = 1320"), 3)
 
     # ---- counters of relations ----
 
@@ -399,21 +371,11 @@ class Using(unittest.TestCase):
                          r"in [\d.]+ s: 1 differed, by 3 in all; 1 repaired\n$")
         self.run_well("relations", "counters", 1710, "--repair")
 
-    # ---- activate ----
-
-    def test_readers_are_activated_by_name_and_by_file(self):
-        for reader in (1400, 1401, 1402):
-            self.follow(reader, 1410)
-        self.assertEqual(self.json("activate", 1400, 1401)["rebuilt"], 2)
-        path = self.installation.file("readers.txt", "1400\n1402\n")
-        told = self.json("activate", "--from", path)
-        self.assertEqual((told["rebuilt"], told["already_live"]), (1, 1))
-
     # ---- audit ----
 
     def test_an_audit_finds_nothing_and_then_what_was_planted(self):
         self.follow(1500, 1501)
-        self.run_well("activate", 1500)
+        self.make_live(1500)
         self.publish(1501, 600, 601, 602)
         self.assertEqual(self.posts(1500), [602, 601, 600])
         code, found = self.audit()
@@ -440,22 +402,21 @@ class Using(unittest.TestCase):
     def test_a_sample_is_as_large_as_asked(self):
         for reader in (1530, 1531, 1532):
             self.follow(reader, 1533)
-        self.run_well("activate", 1530, 1531, 1532)
+        self.make_live(1530, 1531, 1532)
         code, found = self.audit("--sample", 2)
         self.assertEqual((code, found["timelines"]), (0, 2))
 
     def test_progress_is_a_bar_on_a_terminal(self):
         here, terminal = os.openpty()
-        path = self.installation.file("many.txt", "".join(f"{reader}\n" for reader in range(200_000, 202_000)))
-        with self.installation.start("activate", "--from", path, "--threads", 1,
+        with self.installation.start("relations", "counters", *range(200_000, 202_000),
                                      stderr=terminal) as feedctl:
             os.close(terminal)
             drawn = b""
             while chunk := _read(here):
                 drawn += chunk
             os.close(here)
-            self.assertRegex(feedctl.stdout.read(), r"^2,000 of 2,000 timelines in")
-        self.assertRegex(drawn, rb"\r\x1b\[Kactivating: \[#* *\] [\d,]+ of 2,000 timelines, [\d,]+/s")
+            self.assertRegex(feedctl.stdout.read(), r"^4,000 counters of 2,000 users in")
+        self.assertRegex(drawn, rb"\r\x1b\[Kcomparing counters: \[#* *\] [\d,]+ of 2,000 users, [\d,]+/s")
         self.assertTrue(drawn.endswith(b"\r\x1b[K"), drawn[-80:])  # and then gone
 
     # ---- being interrupted ----
@@ -548,7 +509,7 @@ class Failing(Refusing):
         self.check(78, "run feedctl init first$", "audit")
         self.check(78, "run feedctl init first$", "topics", "create")
         self.check(78, "there is no topic feed-events .*; create it with feedctl topics create$",
-                   "publish", "--author", 1, "--post", 1)
+                   "publish", "--from", "-")
 
     def test_before_there_are_topics(self):
         """An import beside a pusher, which must be told of it."""
@@ -568,7 +529,7 @@ class Failing(Refusing):
                    "audit", "--redis", "127.0.0.1:1")
         self.check(69, r"cannot reach Kafka at 127\.0\.0\.1:1: no connection to the broker; "
                        r"start it or set --kafka-brokers / FANLINE_KAFKA_BROKERS$",
-                   "publish", "--author", 1, "--post", 1, "--kafka-brokers", "127.0.0.1:1")
+                   "publish", "--from", "-", "--kafka-brokers", "127.0.0.1:1")
         shards = "tcp://127.0.0.1:1/fanline,tcp://127.0.0.1:2/fanline"
         self.check(69, r"cannot reach MariaDB shard 0 at 127\.0\.0\.1:1/fanline: no connection; "
                        r"start it or set --mysql-shards / FANLINE_MYSQL_SHARDS$",
@@ -584,7 +545,7 @@ class Failing(Refusing):
         self.check(78, "the installation has shard_count|table installation is empty|init first",
                    "audit", env={"FANLINE_MYSQL_SHARDS": self.installation.stack.mysql[0].uri})
         self.check(78, "--kafka-properties: kafka property flavour does not exist",
-                   "publish", "--author", 1, "--post", 1, "--kafka-properties", "flavour=sweet")
+                   "publish", "--from", "-", "--kafka-properties", "flavour=sweet")
         self.check(78, '--redis: "here" is not host:port', "audit", "--redis", "here")
 
     def test_a_redis_of_another_kind_than_said(self):
@@ -596,22 +557,10 @@ class Failing(Refusing):
 
     def test_a_wrong_command_line(self):
         self.check(64, "which command", "topics")
-        self.check(64, "--author and --post are required, or --from$", "publish")
-        self.check(64, "--from: not together", "publish", "--from", "x", "--author", 1)
-        self.check(64, 'author_id: found "18446744073709551615"', "publish", "--author", 2**64 - 1,
-                   "--post", 1)
-        self.check(64, "more than 5 minutes in the future; is it in microseconds?", "publish",
-                   "--author", 1, "--post", 1, "--created-at", 10**14)
-        self.check(64, "before the year 2000; is it in seconds?", "publish", "--author", 1,
-                   "--post", 1, "--created-at", 1_700_000_000)
-        self.check(64, "--reader and --author are required", "follow", "--reader", 1)
-        self.check(64, "nobody follows themselves", "unfollow", "--reader", 1, "--author", 1)
+        self.check(64, "--from: is required", "publish")
         self.check(64, '"5x" is no user id', "doctor", "5x")
         self.check(64, '"5x" is no user id', "relations", "counters", 5, "5x", "--repair")
         self.check(64, '"0" is no user id', "relations", "counters", 0)
-        self.check(64, "one of them$", "activate")
-        self.check(64, "one of them$", "activate", 5, "--from", "-")
-        self.check(64, '"x" is no user id', "activate", 5, "x")
         self.check(64, "nobody follows themselves", "relations", "show", 1, 1)
         self.check(64, '--ranges: "15" does not divide 1024', "init", "--ranges", 15)
         self.check(64, "--live-readers: only with --ranges auto", "init", "--live-readers", 5)

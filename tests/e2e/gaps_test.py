@@ -22,7 +22,7 @@ class Gaps(Agreement):
         return int(self.stack.kafka.address.rsplit(":", 1)[1])
 
     def live_again(self):
-        self.feedctl.run("activate", "--threads", 2, lines=EVERYBODY)
+        self.make_live(EVERYBODY)
         self.publish_all(EVERYBODY)
         self.settle()
         self.assert_exact(live=EVERYBODY)

@@ -34,7 +34,7 @@ class HandOver(Installation):
     def setUpClass(cls):
         super().setUpClass()
         cls.live = range(FIRST_FOLLOWER, FIRST_FOLLOWER + LIVE)
-        cls.feedctl.run("activate", "--threads", 2, lines=cls.live)
+        cls.make_live(cls.live)
 
     def rows_read(self):
         """Of the table of followers, as its servers count them."""

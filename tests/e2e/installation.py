@@ -17,6 +17,7 @@ from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import FEED, Fleet
 from stack.programs.relations import Relations
 from stack.programs.timelines import read_timelines
+from stack.programs.visits import make_live, visited
 
 USERS = 300
 # A member that is gone is missed this soon.
@@ -123,21 +124,28 @@ class Installation(KeepsLogs):
         self.send([Event("unhidden", post, author, version=version)])
 
     def follow(self, reader, author):
-        self.feedctl.run("follow", "--reader", reader, "--author", author)
+        self.change_relation(reader, author, True)
         self.wait_mirrored()
         self.ledger.follow(reader, author)
 
     def unfollow(self, reader, author):
-        self.feedctl.run("unfollow", "--reader", reader, "--author", author)
+        self.change_relation(reader, author, False)
         self.wait_mirrored()
         self.ledger.unfollow(reader, author)
+
+    def change_relation(self, reader, author, follows):
+        """A real change, which a mirror has yet to see."""
+        Relations(self.stack.mysql).change(reader, author, follows)
 
     def wait_mirrored(self):
         """Until every change has its reverse row and its hint; needs a mirror."""
         self.wait_for(lambda: Relations(self.stack.mysql).pending() == 0, "the mirror")
 
-    def make_live(self, readers):
-        self.feedctl.run("activate", lines=sorted(readers))
+    @classmethod
+    def make_live(cls, readers):
+        """They come for their timelines, to a process that is there for them alone."""
+        with visited(cls.stack, cls.ports) as api:
+            make_live(api, readers)
 
     def settle(self, timeout=300):
         self.fleet.wait_idle(timeout)

@@ -33,7 +33,7 @@ class ForwardShardLosesItsTail(Installation):
 
         victim = Daemon(self.stack, self.ports, "dying_mirror", "mirror-dies-msg1", SESSION,
                         {"DIE_AFTER": "msg1"}).start()
-        self.feedctl.run("follow", "--reader", reader, "--author", author)
+        self.change_relation(reader, author, True)
         self.wait_for(lambda: not victim.running, "the mirror's death after msg1")
         self.old.kill()
         self.new.query("SET GLOBAL read_only = OFF")

@@ -58,9 +58,7 @@ class MergedAtRead(Reading):
 
     def test_a_busy_author_is_switched_by_himself_to_and_fro(self):
         reader = 1
-        crowd = self.stack.logs / "crowd.txt"
-        crowd.write_text("".join(f"{each}\n" for each in CROWD))
-        self.feedctl.run("activate", "--from", crowd)
+        self.make_live(CROWD)
         self.live(reader)
         self.publish_until(MAX, "pull")
         self.assertEqual(self.mode(MAX)["set_by"], "auto")

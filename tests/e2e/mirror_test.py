@@ -31,7 +31,7 @@ class Mirrored(Installation):
                               "enable.idempotence": True, "log_level": 2})
         cls.versions = itertools.count(1)
         cls.draw = random.Random(5)
-        cls.feedctl.run("activate", "--threads", 2, lines=EVERYBODY)
+        cls.make_live(EVERYBODY)
 
     @property
     def mirror(self):

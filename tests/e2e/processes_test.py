@@ -21,7 +21,7 @@ class TwoOfEach(Installation):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.feedctl.run("activate", "--threads", 2, lines=EVERYBODY)
+        cls.make_live(EVERYBODY)
         cls.authors = random.Random(8)
 
     def post_many(self, count=400):

@@ -17,6 +17,7 @@ from tests.e2e.meanwhile import long
 from tests.e2e.relations import Tables, shard_of, version
 
 GRACE = 1.0
+LOOKS_EVERY = 5  # seconds: how often a consumer looks where its log ends
 BASE = 1_000_000  # users beyond the graph
 
 
@@ -115,13 +116,13 @@ class Pairs(WithReconciler):
         reader, author = BASE + 90_001, BASE + 90_002
         mirror = self.daemon("fanline-mirror")
         self.addCleanup(mirror.stop)
-        self.feedctl.run("follow", "--reader", reader, "--author", author)
+        self.change_relation(reader, author, True)
         self.wait_mirrored()
         for server in self.stack.mysql:
             server.query(f"UPDATE user_rel SET following_cnt = -6 WHERE user_id = {reader}")
             server.query(f"UPDATE user_fan SET fans_cnt = 0 WHERE user_id = {author}")
         before = len(self.tables.repairs())
-        self.feedctl.run("unfollow", "--reader", reader, "--author", author)
+        self.change_relation(reader, author, False)
 
         def counters():
             return [int(count) for user, column, table in ((reader, "following_cnt", "user_rel"),
@@ -163,7 +164,7 @@ class Pairs(WithReconciler):
         """Until the checks that other tests have caused are made."""
         while True:
             checks = self.rel("checks_total")
-            time.sleep(2 * GRACE)
+            time.sleep(2 * GRACE + LOOKS_EVERY)
             if self.rel("checks_total") == checks:
                 return
 

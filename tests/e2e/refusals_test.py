@@ -24,7 +24,7 @@ class Agreement(Installation):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.feedctl.run("activate", "--threads", 2, lines=EVERYBODY)
+        cls.make_live(EVERYBODY)
         cls.reconciler = Daemon(cls.stack, cls.ports, "fanline-reconciler", "reconciler", SESSION)
         cls.api = Api(cls.stack, cls.ports)
         cls.admin = AdminClient({"bootstrap.servers": cls.stack.kafka.address})
@@ -199,7 +199,7 @@ class Refusals(Agreement):
         self.start_all()
         self.settle()
         self.assert_exact(live=[])
-        self.feedctl.run("activate", "--threads", 2, lines=EVERYBODY)
+        self.make_live(EVERYBODY)
         self.publish_all(EVERYBODY)
         self.settle()
         self.assert_exact(live=EVERYBODY)

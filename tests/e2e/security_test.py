@@ -137,7 +137,7 @@ class SecuredServices(Installation):
                 ({"FANLINE_REDIS_TLS_CA": stranger}, "--redis-tls-ca"),
                 ({"FANLINE_KAFKA_PROPERTIES": f"ssl.ca.location={stranger}"}, "ssl.ca.location")):
             with self.subTest(env=env):
-                command = ["topics", "create"] if "ssl" in advice else ["activate", "1"]
+                command = ["topics", "create"] if "ssl" in advice else ["audit"]
                 said = self.feedctl_says(*command, **env)
                 self.assertEqual(said.returncode, 78, said.stderr)
                 self.assertIn(advice, said.stderr)
@@ -153,13 +153,13 @@ class SecuredServices(Installation):
         self.wait_for(lambda: not pusher.running, "the pusher to refuse")
         self.assertEqual(pusher.process.exit_code, 78)
         self.assertIn("holds the keys of installation 12345", self.log_of(pusher))
-        said = self.feedctl_says("activate", "1")
+        said = self.feedctl_says("audit")
         self.assertEqual(said.returncode, 78, said.stderr)
         self.assertIn("--redis-key-prefix", said.stderr)
         self.assertEqual(redis.command("GET", mark), "12345")
 
         redis.command("ACL", "SETUSER", "fanline", "~blue:*")
-        said = self.feedctl_says("activate", "1", FANLINE_REDIS_KEY_PREFIX="blue:")
+        said = self.feedctl_says("audit", FANLINE_REDIS_KEY_PREFIX="blue:")
         self.assertEqual(said.returncode, 0, said.stderr)
         self.assertEqual(redis.command("GET", f"blue:{mark}"), ours)
         redis.command("DEL", mark)

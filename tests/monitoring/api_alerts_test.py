@@ -117,8 +117,8 @@ class ApiAlerts(Loaded):
         self.assert_full(self.type_of("FanlineTimelinesNotLive", "redis-cli INFO", self.redis_cli))
         without = next(reader for reader in self.readers if self.posts_of(reader) is None)
         why = self.type_of("FanlineRebuildsFail", "feedctl", {
-            "activate 5": f"activate {without} 2>&1"}, codes=(69, 75))
-        self.assertIn("it is full (maxmemory)", why)
+            "doctor 5": f"doctor {without}"}, codes=(1,))
+        self.assertIn("is full: ", why)
         self.assert_full(self.type_of("FanlineRedisFull", "redis-cli INFO", self.redis_cli))
         self.begun()
         self.type_of("FanlineRedisFull", "redis-cli CONFIG", {**self.redis_cli, "8gb": "100mb"})

@@ -11,6 +11,7 @@ from stack.programs.api import Api
 from stack.programs.daemon import Daemon
 from stack.programs.fleet import FEED
 from stack.programs.relation_log import RelationLog
+from stack.programs.visits import make_live
 from stack.programs.watch import Watch
 from stack.services.prometheus import Prometheus
 from stack.waiting import wait_until
@@ -79,7 +80,7 @@ class Watched(Installation):
         cls.prometheus = cls.stack.add(lambda workspace, ports, env: Prometheus(
             workspace, ports, env, targets, texts))
         cls.readers = sorted(set().union(*cls.ledger.followers.values()))[:100]
-        cls.feedctl.run("activate", lines=cls.readers)
+        make_live(cls.api, cls.readers)
         cls.started = time.time()
         wait_until(cls.scraped, 60, "every daemon to be scraped")
 

@@ -35,7 +35,7 @@ struct ReconcilerMetrics : reconciler::Metrics {
 struct ReconcilerCalls
     : ServesAll<ReconcilerCalls, AskPending, ReadEdges, ApplyEdges, AdoptEdge, LogRepair,
                 TakeRemovals, ReadReconcilerMode, AppendHints, AppendRelations, AppendRetries,
-                AppendDeadLetter, ReadLogEnd, ReadGroupOffsets>,
+                AppendDeadLetter, ReadGroupOffsets>,
       Caller {
   using Caller::Caller;
 
@@ -182,13 +182,6 @@ struct ReconcilerCalls
   }
 
   // ---- positions ------------------------------------------------------------------------------
-  void Serve(const ReadLogEnd& request, ReplyTo<ReadLogEnd::Reply> to) {
-    AskWith(to, "log end", LogEndRead{request.id, {}, -1}, [this, request](LogEndRead& reply) {
-      const Log& log = world.relation_log[static_cast<size_t>(request.partition)];
-      reply.offset = static_cast<int64_t>(log.size());
-    });
-  }
-
   void Serve(const ReadGroupOffsets& request, ReplyTo<ReadGroupOffsets::Reply> to) {
     AskWith(to, "mirror's offsets", GroupOffsetsRead{request.id, {}, {}},
             [this, request](GroupOffsetsRead& reply) {
@@ -203,6 +196,15 @@ struct ReconcilerCalls
 struct PairsPart : ReconcilerCalls,
                    Consumes<reconciler::PairReconciler, reconciler::PairReconcilerInput> {
   using ReconcilerCalls::ReconcilerCalls;
+
+  // Its consumer looks now and then where the logs end.
+  void SeeEnds() {
+    for (const int32_t partition : believes) {
+      const Log& log = world.relation_log[static_cast<size_t>(partition)];
+      inbox.emplace_back(LogEndSeen{partition, static_cast<int64_t>(log.size()), world.now.mono});
+    }
+  }
+
   void Start(const reconciler::Checker::Setup& checker, reconciler::RepairGate& gate) {
     using std::chrono::milliseconds;
     const milliseconds grace(world.character.grace_ms);
@@ -288,6 +290,7 @@ struct Reconcilers {
   }
 
   void Turn(size_t which, bool notice) {
+    pairs.at(static_cast<int>(which)).SeeEnds();
     pairs.Turn(which, notice);
     retries.Turn(which, notice);
   }

@@ -39,7 +39,7 @@ class RollingRestart(Installation):
 
     def test_a_rolling_restart_on_migrated_tables_under_load_ends_exact(self):
         self.relations = Relations(self.stack.mysql)
-        self.feedctl.run("activate", "--threads", 2, lines=EVERYBODY)
+        self.make_live(EVERYBODY)
         with again_and_again(self.user(), 0.01):
             self.migrate()
             self.await_more()  # the daemons run on beside what they do not know
@@ -96,7 +96,7 @@ class RollingRestart(Installation):
         self.settle()
         self.wait_reconciled()
         self.assert_exact()
-        self.feedctl.run("activate", "--threads", 2, lines=EVERYBODY)
+        self.make_live(EVERYBODY)
         self.publish_all(EVERYBODY)
         self.settle()
         self.assert_exact(live=EVERYBODY)

@@ -17,11 +17,4 @@ Status ReadOwnedRanges(ShardConnections& connections, const RangeLayout& layout,
   return Status::Done();
 }
 
-std::map<Range, uint64_t> ReadUnsettledStarts(Connection& connection) {
-  std::map<Range, uint64_t> starts;
-  connection.Query("SELECT range_id FROM range_start",
-                   [&](const Row& row) { ++starts[static_cast<Range>(row.UInt64(1))]; });
-  return starts;
-}
-
 }  // namespace fanline::mysql

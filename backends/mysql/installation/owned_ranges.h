@@ -1,8 +1,6 @@
-// The ranges that pushers have ever owned (table range_owner), and the starts of owners that are
-// not settled (table range_start). Blocking; for tools.
+// The ranges that pushers have ever owned (table range_owner). Blocking; for tools.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "backends/mysql/sql/shard_connections.h"
@@ -17,9 +15,5 @@ namespace fanline::mysql {
 // once the range has an owner.
 Status ReadOwnedRanges(ShardConnections& connections, const RangeLayout& layout,
                        const ShardMap& map, std::vector<bool>* owned);
-
-// The shard's ranges with unsettled starts, and their number. One is normal, from an owner that has
-// not lasted yet. More come from owners that ended without settling. Throws MysqlError.
-[[nodiscard]] std::map<Range, uint64_t> ReadUnsettledStarts(Connection& connection);
 
 }  // namespace fanline::mysql

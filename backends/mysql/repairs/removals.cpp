@@ -32,12 +32,4 @@ uint32_t TakeFromAllowance(Connection& connection, const std::string& edges,
   return granted;
 }
 
-std::vector<OpenBreaker> ReadOpenBreakers(Connection& connection, uint64_t closings) {
-  std::vector<OpenBreaker> open;
-  connection.Query("SELECT edges, shard, opened FROM removal_allowance", [&](const Row& row) {
-    if (row.UInt64(3) > closings) open.push_back({row.Text(1), static_cast<Shard>(row.UInt64(2))});
-  });
-  return open;
-}
-
 }  // namespace fanline::mysql

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "backends/mysql/sql/connection.h"
 #include "fanline/ports/removal_allowance.h"
@@ -15,13 +14,5 @@ namespace fanline::mysql {
 // clock counts. Throws MysqlError.
 [[nodiscard]] uint32_t TakeFromAllowance(Connection& connection, const std::string& edges,
                                          const TakeRemovals& request);
-
-// Returns the breakers of this shard's table that are open if `closings` is the last closing
-// (GetBreakerClosings). Throws MysqlError.
-struct OpenBreaker {
-  std::string edges;  // their name in removal_allowance
-  Shard shard = 0;    // of these rows
-};
-[[nodiscard]] std::vector<OpenBreaker> ReadOpenBreakers(Connection& connection, uint64_t closings);
 
 }  // namespace fanline::mysql

@@ -53,25 +53,15 @@ void JudgeCoverage(std::string_view full_coverage, ServerCheck& check) {
   }
 }
 
-// With an eviction policy, Redis is meant to be full. Without one, its use goes up and down:
-// dropped timelines make room until they are rebuilt.
+// With an eviction policy, Redis is meant to be full.
 void JudgeMemory(std::string_view policy, std::string_view info, ServerCheck& check) {
   const auto used = ParseNumber<uint64_t>(InfoField(info, "used_memory"));
   const auto most = ParseNumber<uint64_t>(InfoField(info, "maxmemory"));
-  if (!used || !most) return;
-  check.memory.push_back({.used = *used, .most = *most});
-  if (policy != "noeviction" || *most == 0) return;
-  const std::string figures =
-      std::to_string(*used) + " bytes used, maxmemory is " + std::to_string(*most) + ": ";
-  const std::string advice = "redis-cli CONFIG SET maxmemory, to more than both, and in redis.conf";
-  if (*used >= *most) {
-    check.full.push_back("is full: " + figures +
-                         "it takes no timeline, and drops those that get a post; " + advice);
-  } else if (*used >= *most - *most / 10) {
-    check.nearly_full.push_back("is nearly full: " + figures +
-                                "at that it takes no timeline, and drops those that get a post; " +
-                                advice);
-  }
+  if (!used || !most || policy != "noeviction" || *most == 0 || *used < *most) return;
+  check.full.push_back("is full: " + std::to_string(*used) + " bytes used, maxmemory is " +
+                       std::to_string(*most) +
+                       ": it takes no timeline, and drops those that get a post; redis-cli CONFIG "
+                       "SET maxmemory, to more than both, and in redis.conf");
 }
 
 std::string ReadSetting(BlockingConnection& connection, const char* name) {
@@ -144,10 +134,6 @@ Status CheckServer(const Options& options, ServerCheck* out) {
     for (const std::string& refusal : check.refusals) out->refusals.push_back(at + refusal);
     for (const std::string& warning : check.warnings) out->warnings.push_back(at + warning);
     for (const std::string& full : check.full) out->full.push_back(at + full);
-    for (const std::string& full : check.nearly_full) out->nearly_full.push_back(at + full);
-    for (const MasterMemory& memory : check.memory) {
-      out->memory.push_back({ToString(node), memory.used, memory.most});
-    }
   }
   return asked > 0 ? Status::Done() : last;
 }

@@ -10,19 +10,11 @@
 
 namespace fanline::redis {
 
-struct MasterMemory {
-  std::string master = {};  // host:port
-  uint64_t used = 0;        // bytes
-  uint64_t most = 0;        // maxmemory; 0: no bound
-};
-
-// The first four lists hold lines "what; what to do about it".
+// Lines "what; what to do about it".
 struct ServerCheck {
-  std::vector<std::string> refusals;     // do not start
-  std::vector<std::string> warnings;     // it works, with drawbacks
-  std::vector<std::string> full;         // takes no timeline until it has more memory
-  std::vector<std::string> nearly_full;  // above 90 % of its maxmemory
-  std::vector<MasterMemory> memory;      // of masters that report it
+  std::vector<std::string> refusals;  // do not start
+  std::vector<std::string> warnings;  // it works, with drawbacks
+  std::vector<std::string> full;      // takes no timeline until it has more memory
 };
 
 // kLater: no server answered. A master that does not answer while others do only gets a warning,

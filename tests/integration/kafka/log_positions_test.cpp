@@ -13,22 +13,8 @@ namespace {
 
 class LogPositionsTest : public test::RealBrokerTest {
  protected:
-  // The reply to one question, asked as `group`.
-  template <class R>
-  typename R::Reply Ask(const std::string& group, R request) {
-    KafkaLogPositions positions({RealBroker(), topic, group}, LogSink());
-    return fanline::Ask(positions, std::move(request));
-  }
   static ClientOptions RealBroker() { return test::RealBroker(); }
 };
-
-TEST_F(LogPositionsTest, TheEndIsTheNextRecordsOffset) {
-  CreateTopic(topic, 2);
-  Publish(topic, 1, 7);
-  const auto end = Ask("anybody", ReadLogEnd{3, 1});
-  EXPECT_TRUE(end.status.done()) << end.status.message;
-  EXPECT_EQ(end.offset, 7);
-}
 
 TEST_F(LogPositionsTest, AnotherGroupsCommitsAreSeenAndNoneIsMinusOne) {
   CreateTopic(topic, 2);
@@ -50,7 +36,8 @@ TEST_F(LogPositionsTest, AnotherGroupsCommitsAreSeenAndNoneIsMinusOne) {
     member.Apply(orders);
     member.Close(std::chrono::seconds(5));
   }
-  const auto read = Ask(GroupMember().group, ReadGroupOffsets{4, {0, 1}});
+  KafkaLogPositions positions({RealBroker(), topic, GroupMember().group}, LogSink());
+  const auto read = fanline::Ask(positions, ReadGroupOffsets{4, {0, 1}});
   ASSERT_TRUE(read.status.done()) << read.status.message;
   ASSERT_EQ(read.committed.size(), 2u);
   EXPECT_EQ(read.committed[0].offset, -1);
@@ -61,9 +48,7 @@ TEST_F(LogPositionsTest, ABrokerThatIsNotThereIsAskedAgainLater) {
   ClientOptions nowhere;
   nowhere.brokers = "127.0.0.1:1";
   KafkaLogPositions positions({nowhere, topic, "anybody"}, LogSink());
-  const LogEndRead end = fanline::Ask(positions, ReadLogEnd{0, 0});
-  EXPECT_TRUE(end.status.later());
-  EXPECT_EQ(end.offset, -1);
+  EXPECT_TRUE(fanline::Ask(positions, ReadGroupOffsets{0, {0}}).status.later());
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(Log, WritesOneJsonObjectALine) {
 
 TEST(Log, NamesTheLevelAndDropsWhatIsBelowItsOwn) {
   World w;
-  w.log.Debug("detail");
+  w.log.Sink()(LogLevel::kDebug, "detail");
   EXPECT_EQ(w.out.str(), "");
   w.log.Warn("a");
   w.log.Error("b");

@@ -138,17 +138,6 @@ TEST(DeadLetters, OnlyWhatMayMatterIsRead) {
   EXPECT_EQ(selection.Narrowed("feed-events.dlq", {3, 20, 60}).from, 20);
 }
 
-// The marks of the newest letters are among the newest records, too.
-TEST(DeadLetters, OnlyTheNewestMayBeAskedFor) {
-  const Selection selection{.topics = kTopics, .newest = 10};
-  EXPECT_EQ(selection.Narrowed("feed-events.dlq", {3, 5, 60}).from, 50);
-  EXPECT_TRUE(selection.LeavesOut({3, 5, 60}));
-  EXPECT_EQ(selection.Narrowed("feed-events.dlq", {3, 50, 60}).from, 50);
-  EXPECT_FALSE(selection.LeavesOut({3, 50, 60}));
-  EXPECT_EQ(Selection{kTopics}.Narrowed("feed-events.dlq", {3, 5, 60}).from, 5);
-  EXPECT_FALSE(Selection{kTopics}.LeavesOut({3, 5, 60}));
-}
-
 TEST(DeadLetters, AnEventIsAppendedAgainAndSaysSo) {
   const Letter letter =
       Of("feed-events", "{}", {{"app", "x"}, {kReplayHeader, "feed-events.dlq/3/2"}});

@@ -14,7 +14,7 @@ TEST(Advice, IsGivenWhereSomethingIsToBeDoneAndNowhereElse) {
   const auto add = [&checks](const Checks& more) {
     checks.insert(checks.end(), more.begin(), more.end());
   };
-  add(JudgeRanges(three, redis, {.owners = kafka::GroupOwners{}}, {{.crashes = {{1, 2}}}}));
+  add(JudgeRanges(three, redis, {.owners = kafka::GroupOwners{}}, {{}}));
   add(JudgeShards({{},
                    {.away = kGone},
                    {.installed = false},
@@ -23,9 +23,8 @@ TEST(Advice, IsGivenWhereSomethingIsToBeDoneAndNowhereElse) {
                    {.missing = {"0005_x.sql"}}}));
   add(JudgeRedis(redis));
   add(JudgeRedis({.refusals = {"x"}, .full = {"y"}}));
-  add(JudgeLetters({.letters = {{.topic = "a"}, {.topic = "b", .waiting = 1}}}, "1h"));
+  add(JudgeLogs({{.topic = "a", .members = 1}, {.topic = "b", .missing = "b.dlq"}}));
   add(JudgeRelations({{}}, {}));
-  add(JudgeRelations({{.oldest_change_s = 99, .open_breakers = {"x"}}}, {}));
   for (const Check& check : checks) {
     const bool to_do = check.level > Level::kNote;
     EXPECT_TRUE(check.level == Level::kNote || check.advice.empty() != to_do) << check.text;

@@ -16,7 +16,6 @@ TEST(Owners, AreWellWhenEveryRangeHasOneAndWasClaimed) {
   EXPECT_EQ(TextOf(checks, "pushers"), "1 pusher for 3 ranges");
   EXPECT_EQ(TextOf(checks, "takeovers"), "30 live timelines, every range is claimed");
   EXPECT_EQ(LevelOf(checks, "takeovers"), Level::kWell);
-  EXPECT_EQ(LevelOf(checks, "crashes"), Level::kWell);
 }
 
 TEST(Owners, ThatAreMissingAreNamed) {
@@ -43,7 +42,6 @@ TEST(Owners, AreToldByKafkaAloneAndClaimsByRedisAlone) {
   EXPECT_EQ(LevelOf(no_redis, "pushers"), Level::kWell);
   EXPECT_EQ(LevelOf(no_redis, "takeovers"), Level::kNote);
   EXPECT_EQ(TextOf(no_redis, "takeovers"), "not known: Redis is away");
-  EXPECT_EQ(LevelOf(no_redis, "crashes"), Level::kWell);
   const Checks no_kafka = JudgeRanges(three, Redis(), {.away = true}, {{}});
   EXPECT_EQ(LevelOf(no_kafka, "pushers"), Level::kNote);
   EXPECT_EQ(TextOf(no_kafka, "pushers"), "not known: Kafka is away");
@@ -54,7 +52,7 @@ TEST(Owners, OfAnInstallationThatNobodyKnowsSayWhy) {
   const auto texts = [](const std::vector<ShardFacts>& shards) {
     const Checks checks = JudgeRanges(std::nullopt, Redis(), {.owners = Owners()}, shards);
     for (const Check& check : checks) EXPECT_EQ(check.level, Level::kNote) << check.name;
-    EXPECT_EQ(checks.size(), 3u);
+    EXPECT_EQ(checks.size(), 2u);
     EXPECT_EQ(TextOf(checks, "pushers"), TextOf(checks, "takeovers"));
     return TextOf(checks, "pushers");
   };
@@ -82,27 +80,6 @@ TEST(Owners, OfARangeThatNobodyTookOverAreToBeLookedAt) {
   const Checks foreign = Ranges(Redis(), 6, Owners(), {});
   EXPECT_EQ(LevelOf(foreign, "takeovers"), Level::kLook);
   EXPECT_THAT(TextOf(foreign, "takeovers"), HasSubstr("another installation's"));
-}
-
-TEST(Owners, ThatCrashedAreNotKnownOfAShardThatIsAwayOrAnothers) {
-  for (const ShardFacts& bad : kSilent) {
-    const Checks unknown = Ranges(Redis(), 5, Owners(), {{}, bad});
-    EXPECT_EQ(LevelOf(unknown, "crashes"), Level::kNote);
-    EXPECT_EQ(TextOf(unknown, "crashes"), "not known of MariaDB shard 1");
-    const Checks crashed = Ranges(Redis(), 5, Owners(), {{.crashes = {{4, 2}}}, bad});
-    EXPECT_EQ(LevelOf(crashed, "crashes"), Level::kLook);
-  }
-}
-
-TEST(Owners, ThatStartedTwiceWithoutAnEndHaveCrashed) {
-  ShardFacts shard;
-  shard.crashes = {{3, 1}};
-  EXPECT_EQ(LevelOf(Ranges(Redis(), 5, Owners(), {shard}), "crashes"), Level::kWell);
-  shard.crashes = {{3, 1}, {4, 2}};
-  const Checks crashed = Ranges(Redis(), 5, Owners(), {shard});
-  EXPECT_EQ(LevelOf(crashed, "crashes"), Level::kLook);
-  EXPECT_THAT(TextOf(crashed, "crashes"), HasSubstr("while they owned range 4"));
-  EXPECT_THAT(Find(crashed, "crashes")->advice, HasSubstr("journalctl -u fanline-pusher"));
 }
 
 }  // namespace

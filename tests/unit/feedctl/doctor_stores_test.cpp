@@ -77,31 +77,15 @@ TEST(Redis, ThatPushersRefuseIsToBeLookedAt) {
   EXPECT_EQ(JudgeRedis({.away = kGone})[0].advice, "start it");
 }
 
-TEST(Redis, TellsHowMuchOfItsMemoryItUses) {
-  constexpr uint64_t kMiB = 1 << 20;
-  RedisFacts redis = Redis();
-  EXPECT_EQ(JudgeRedis(redis)[0].text, "r:1") << "it does not tell";
-  redis.memory = {{"r:1", 3 * kMiB - 100, 1000 * kMiB}};
-  EXPECT_EQ(JudgeRedis(redis)[0].text, "r:1; 3 of 1,000 MiB used");
-  redis.memory[0].most = 0;
-  EXPECT_EQ(JudgeRedis(redis)[0].text, "r:1; 3 MiB used, no maxmemory");
-  redis.memory = {{"r:1", 5 * kMiB, 0}, {"r:2", 3 * kMiB, 4 * kMiB}, {"r:3", 4 * kMiB, 8 * kMiB}};
-  EXPECT_EQ(JudgeRedis(redis)[0].text, "r:1; 3 of 4 MiB used by r:2, the fullest");
-}
-
-TEST(Redis, ThatIsFullOrNearlySoIsToBeLookedAtAndTheRunbookSaysWhatToType) {
-  RedisFacts full = Redis(), nearly_full = Redis();
+TEST(Redis, ThatIsFullIsToBeLookedAtAndTheRunbookSaysWhatToType) {
+  RedisFacts full = Redis();
   full.full = {"redis a:1: is full; CONFIG SET maxmemory"};
-  nearly_full.nearly_full = {"redis a:1: is full; CONFIG SET maxmemory"};
-  nearly_full.warnings = {"dear"};
-  EXPECT_EQ(JudgeRedis(full).size(), 1u) << "not well besides";
-  for (const RedisFacts& redis : {full, nearly_full}) {
-    const Checks checks = OfLevel(Level::kLook, JudgeRedis(redis));
-    ASSERT_EQ(checks.size(), 1u);
-    EXPECT_EQ(checks[0].text, "redis a:1: is full");
-    EXPECT_EQ(checks[0].advice, "CONFIG SET maxmemory");
-    EXPECT_EQ(checks[0].runbook, "delivery.md#fanlineredisfull");
-  }
+  const Checks checks = JudgeRedis(full);
+  ASSERT_EQ(checks.size(), 1u) << "not well besides";
+  EXPECT_EQ(checks[0].level, Level::kLook);
+  EXPECT_EQ(checks[0].text, "redis a:1: is full");
+  EXPECT_EQ(checks[0].advice, "CONFIG SET maxmemory");
+  EXPECT_EQ(checks[0].runbook, "delivery.md#fanlineredisfull");
   EXPECT_TRUE(OfLevel(Level::kLook, JudgeRedis(Redis())).empty());
 }
 

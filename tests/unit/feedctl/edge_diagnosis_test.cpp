@@ -9,8 +9,8 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr EdgeState kNone{}, kFollows{20, true, 2}, kEnded{20, false, 2}, kOlder{10, true, 1};
-constexpr const char* kFollow = "feedctl follow --reader 5 --author 7";
-constexpr const char* kUnfollow = "feedctl unfollow --reader 5 --author 7";
+constexpr const char* kFollow = "PUT /v1/users/5/following/7";
+constexpr const char* kUnfollow = "DELETE /v1/users/5/following/7";
 
 EdgeSeen Seen(const EdgeState& forward, const EdgeState& reverse) {
   return {.edge = {UserId{5}, UserId{7}}, .forward = forward, .reverse = reverse};
@@ -42,12 +42,12 @@ TEST(EdgeDiagnosis, WhatStillWaitsNeedsNobody) {
   EXPECT_THAT(Diagnosis(unseen), HasSubstr("more changes wait in log1 than were looked at"));
 }
 
-// Which commands set right what nobody else will.
+// Which requests set right what nobody else will.
 TEST(EdgeDiagnosis, BrokenRowsAreWrittenAnewByFollowAndUnfollow) {
   const std::string follow = kFollow, unfollow = kUnfollow;
   const struct {
     EdgeState forward, reverse;
-    std::string commands;
+    std::string requests;
   } kTable[] = {
       {kFollows, kNone, "got lost; " + unfollow + " and then " + follow + " makes"},
       {kFollows, kOlder, "got lost; " + unfollow + " and then " + follow + " makes"},
@@ -61,8 +61,8 @@ TEST(EdgeDiagnosis, BrokenRowsAreWrittenAnewByFollowAndUnfollow) {
       {kOlder, kFollows, unfollow + " and then " + follow + " rewrites both"},
       {kOlder, kEnded, "is right, " + unfollow + " rewrites both"},
   };
-  for (const auto& [forward, reverse, commands] : kTable) {
-    EXPECT_THAT(Diagnosis(Seen(forward, reverse)), HasSubstr(commands));
+  for (const auto& [forward, reverse, requests] : kTable) {
+    EXPECT_THAT(Diagnosis(Seen(forward, reverse)), HasSubstr(requests));
   }
 }
 

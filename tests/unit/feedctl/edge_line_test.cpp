@@ -1,4 +1,4 @@
-#include "feedctl/relations/edge_line.h"
+#include "feedctl/relations/graph.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -59,6 +59,7 @@ struct PairReconcilerTest : ::testing::Test {
     for (seconds passed{0}; passed < time; passed += seconds(1)) {
       now.mono += seconds(1);
       now.unix_ms += 1'000;
+      inputs.push_back(LogEndSeen{0, world.ends[0], now.mono});
       Step();
     }
   }

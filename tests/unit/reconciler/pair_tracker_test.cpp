@@ -58,7 +58,7 @@ class PairTrackerTest : public ::testing::Test {
   // Waits for the grace's end and says that nothing more is in the log.
   PairProgress CatchUp() {
     Wait(limits.grace);
-    return Give(HighWatermark{0, now, offset});
+    return Give(LogEndSeen{0, offset, now});
   }
   // A new tracker with other limits.
   void Restart(int64_t start = 10) {
@@ -172,34 +172,23 @@ TEST_F(PairTrackerTest, ANewerMsg1StandsForTheOlderOneWithItsOwnTime) {
   EXPECT_EQ(metrics.coalesced, 1);
   EXPECT_EQ(committed, 11);
   Wait(2s);
-  EXPECT_THAT(Give(HighWatermark{0, now, offset}).checks, IsEmpty());
+  EXPECT_THAT(Give(LogEndSeen{0, offset, now}).checks, IsEmpty());
   Wait(1s);
-  const auto checks = Give(HighWatermark{0, now, offset}).checks;
+  const auto checks = Give(LogEndSeen{0, offset, now}).checks;
   ASSERT_THAT(checks, SizeIs(1));
   EXPECT_EQ(checks[0].claim.state.ver, 8u);
 }
 
 TEST_F(PairTrackerTest, FiresOnlyWhenTheLogWasReadUpToTheEndOfItsTime) {
   Give(Msg1(7));
-  EXPECT_THAT(Wait(limits.grace - 1us).watermarks, IsEmpty());
-  const auto asked = Wait(1us);
-  EXPECT_THAT(asked.checks, IsEmpty());
-  ASSERT_THAT(asked.watermarks, SizeIs(1));
-  EXPECT_THAT(Give(HighWatermark{0, now - 1us, 11}).checks, IsEmpty()) << "read before its end";
-  EXPECT_THAT(Give(HighWatermark{0, now, -1}).checks, IsEmpty()) << "not read at all";
-  EXPECT_THAT(Give(HighWatermark{0, now, 12}).checks, IsEmpty()) << "a record is still to come";
+  EXPECT_THAT(Wait(limits.grace).checks, IsEmpty());
+  EXPECT_THAT(Give(LogEndSeen{0, 11, now - 1us}).checks, IsEmpty()) << "read before its end";
+  EXPECT_THAT(Give(LogEndSeen{0, 12, now}).checks, IsEmpty()) << "a record is still to come";
   const auto checks = Give(Nothing(unix_ms() - 3'000)).checks;
   ASSERT_THAT(checks, SizeIs(1));
   EXPECT_EQ(checks[0].edge, kEdge);
   EXPECT_EQ(checks[0].claim, (EdgeClaim{{7, true, kPos}, true}));
   EXPECT_EQ(metrics.timed_out, 1);
-}
-
-TEST_F(PairTrackerTest, AskingForTheWatermarkIsRepeatedUntilItIsKnown) {
-  Give(Msg1(7));
-  EXPECT_THAT(Wait(limits.grace).watermarks, SizeIs(1));
-  EXPECT_THAT(Wait(0s).watermarks, IsEmpty());
-  EXPECT_THAT(Wait(limits.grace).watermarks, SizeIs(1));
 }
 
 TEST_F(PairTrackerTest, ALaterRecordOfTheLogShowsThatItWasReadFarEnough) {
@@ -210,17 +199,10 @@ TEST_F(PairTrackerTest, ALaterRecordOfTheLogShowsThatItWasReadFarEnough) {
   EXPECT_THAT(Give(Nothing(msg1 + 3'001)).checks, SizeIs(1));
 }
 
-TEST_F(PairTrackerTest, ALateAnswerAboutAnEarlierEndTakesNothingBack) {
-  Give(Msg1(7));
-  Wait(limits.grace);
-  Give({HighWatermark{0, now, 12}, HighWatermark{0, now - 1us, 11}});
-  EXPECT_THAT(Give(Nothing(0)).checks, SizeIs(1));
-}
-
 TEST_F(PairTrackerTest, AMsg2ThatLayUnreadBehindTheDeadlineAnswersWithoutACheck) {
   Give(Msg1(7));
   Wait(limits.grace);
-  const PairProgress progress = Give({HighWatermark{0, now, 12}, Msg2(7)});
+  const PairProgress progress = Give({LogEndSeen{0, 12, now}, Msg2(7)});
   EXPECT_THAT(progress.checks, IsEmpty());
   EXPECT_EQ(tracker->pending(), 0u);
 }

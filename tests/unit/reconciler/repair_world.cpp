@@ -97,10 +97,6 @@ DeadLetterAppended RepairWorld::Reply(const AppendDeadLetter& request) {
   return DeadLetterAppended{request.id, {}};
 }
 
-LogEndRead RepairWorld::Reply(const ReadLogEnd& request) {
-  return {request.id, {}, ends[request.partition]};
-}
-
 GroupOffsetsRead RepairWorld::Reply(const ReadGroupOffsets& request) {
   GroupOffsetsRead reply{request.id, {}, {}};
   for (const int32_t partition : request.partitions) {

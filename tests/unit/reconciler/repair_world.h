@@ -17,7 +17,7 @@ namespace fanline::reconciler {
 
 struct RepairWorld : ServesAll<RepairWorld, AskPending, ReadEdges, ApplyEdges, AdoptEdge, LogRepair,
                                TakeRemovals, ReadReconcilerMode, AppendHints, AppendRelations,
-                               AppendRetries, AppendDeadLetter, ReadLogEnd, ReadGroupOffsets>,
+                               AppendRetries, AppendDeadLetter, ReadGroupOffsets>,
                      Metrics {
   template <class R>
   void Serve(R request, ReplyTo<typename R::Reply> to) {
@@ -48,7 +48,7 @@ struct RepairWorld : ServesAll<RepairWorld, AskPending, ReadEdges, ApplyEdges, A
 
   std::deque<fakes::Request<AskPending, ReadEdges, ApplyEdges, AdoptEdge, LogRepair, TakeRemovals,
                             ReadReconcilerMode, AppendHints, AppendRelations, AppendRetries,
-                            AppendDeadLetter, ReadLogEnd, ReadGroupOffsets>>
+                            AppendDeadLetter, ReadGroupOffsets>>
       requests;
   std::map<EdgeKey, EdgeState> forward, reverse;
   std::map<uint64_t, LoggedChange> log1;  // what is pending, of all shards
@@ -87,7 +87,6 @@ struct RepairWorld : ServesAll<RepairWorld, AskPending, ReadEdges, ApplyEdges, A
   RelationsAppended Reply(const AppendRelations& request) { return {request.id, Do("msg2")}; }
   RetriesAppended Reply(const AppendRetries& request);
   DeadLetterAppended Reply(const AppendDeadLetter& request);
-  LogEndRead Reply(const ReadLogEnd& request);
   GroupOffsetsRead Reply(const ReadGroupOffsets& request);
 };
 

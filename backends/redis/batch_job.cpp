@@ -5,6 +5,7 @@
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
+#include "backends/redis/client/scripts.h"
 
 namespace fanline::redis {
 namespace {
@@ -135,8 +136,7 @@ void EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys, C
 }
 
 void EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<bool>& keep,
-                 const Options& options, const Keys& keys, std::string_view digest,
-                 CommandBuffer& out) {
+                 const Options& options, const Keys& keys, CommandBuffer& out) {
   const auto each_kept = [&](auto visit) {
     for (uint32_t write = call.first; write < call.last; ++write) {
       if (keep[write - call.first]) visit(write);
@@ -163,7 +163,7 @@ void EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<b
 
   out.Begin(3 + key_count + kFixedArguments + 2 * table.size() + arguments);
   out.Arg("EVALSHA");
-  out.Arg(digest);
+  out.Arg(DigestOf(Script::kApply));
   out.Arg(key_count);
   out.Arg(keys.Own(batch.range));
   out.Arg(keys.Live(batch.range));
@@ -212,14 +212,13 @@ void BatchJob::StartPart(CommandChannel& channel) {
 }
 
 void BatchJob::Prune(CommandChannel& channel, std::shared_ptr<Part> part) {
-  channel.Call(
-      [self = shared_from_this(), part](CommandBuffer& out, const ScriptDigests&) {
-        EncodePrune(self->batch_, part->span, self->keys_, out);
-      },
-      [self = shared_from_this(), part, &channel](const CallResult& result) {
-        self->TakeIndex(*part, result);
-        self->Apply(channel, part);
-      });
+  CommandBuffer command;
+  EncodePrune(batch_, part->span, keys_, command);
+  channel.Call(std::move(command),
+               [self = shared_from_this(), part, &channel](const CallResult& result) {
+                 self->TakeIndex(*part, result);
+                 self->Apply(channel, part);
+               });
 }
 
 // Without an answer or a header nobody is left out; the script finds who is not live.
@@ -234,19 +233,17 @@ void BatchJob::TakeIndex(Part& part, const CallResult& result) {
 
 void BatchJob::Apply(CommandChannel& channel, std::shared_ptr<Part> part) {
   const BatchPart call = NextCall(part->span, part->keep, part->done, options_.timelines_per_call);
-  channel.Call(
-      [self = shared_from_this(), part, call](CommandBuffer& out, const ScriptDigests& digests) {
-        const auto first = part->keep.begin() + (call.first - part->span.first);
-        EncodeApply(self->batch_, call, {first, first + (call.last - call.first)}, self->options_,
-                    self->keys_, digests.Of(Script::kApply), out);
-      },
-      [self = shared_from_this(), part, call, &channel](const CallResult& result) {
-        const bool taken = result.status.done() ? self->TakeResults(*part, call, *result.reply)
-                                                : self->Fail(result);
-        part->done = call.last - part->span.first;
-        if (taken && call.last < part->span.last) return self->Apply(channel, part);
-        self->FinishPart();
-      });
+  const auto first = part->keep.begin() + (call.first - part->span.first);
+  CommandBuffer command;
+  EncodeApply(batch_, call, {first, first + (call.last - call.first)}, options_, keys_, command);
+  channel.Call(std::move(command), [self = shared_from_this(), part, call,
+                                    &channel](const CallResult& result) {
+    const bool taken =
+        result.status.done() ? self->TakeResults(*part, call, *result.reply) : self->Fail(result);
+    part->done = call.last - part->span.first;
+    if (taken && call.last < part->span.last) return self->Apply(channel, part);
+    self->FinishPart();
+  });
 }
 
 void BatchJob::FinishPart() {
@@ -263,7 +260,7 @@ bool BatchJob::Fail(const CallResult& result) {
 
 // A byte for each write: 'x' failed, '-' not live, '0'.. the number of new items.
 bool BatchJob::TakeResults(const Part& part, BatchPart call, const redisReply& reply) {
-  const CallResult unexpected{Away("unexpected answer of script apply"), false, nullptr};
+  const CallResult unexpected{UnexpectedAnswer("apply"), false, nullptr};
   if (!IsArray(reply, 6)) return Fail(unexpected);
   const std::string_view bytes = Text(At(reply, 0));
   size_t next = 0;

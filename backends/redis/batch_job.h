@@ -35,8 +35,7 @@ void EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys, C
 // The call of apply.lua for the writes whose `keep` is set (keep[0]: write call.first). It checks
 // the fence even if no write is left.
 void EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<bool>& keep,
-                 const Options& options, const Keys& keys, std::string_view digest,
-                 CommandBuffer& out);
+                 const Options& options, const Keys& keys, CommandBuffer& out);
 
 class BatchJob : public std::enable_shared_from_this<BatchJob> {
  public:

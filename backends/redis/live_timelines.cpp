@@ -11,6 +11,7 @@
 #include "backends/redis/cluster/topology.h"
 #include "backends/redis/node.h"
 #include "fanline/base/check.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::redis {
 namespace {
@@ -32,7 +33,7 @@ class RedisLiveTimelines::Routes {
   Routes(const Options& options, LogSink log, Events events);
   ~Routes();
 
-  void Submit(OfEach<Submission> submission);
+  void Submit(Submission submission);
 
  private:
   struct Home {
@@ -100,7 +101,7 @@ RedisLiveTimelines::Routes::~Routes() {
 
 // ---- requests -------------------------------------------------------------------------------
 
-void RedisLiveTimelines::Routes::Submit(OfEach<Submission> submission) {
+void RedisLiveTimelines::Routes::Submit(Submission submission) {
   const auto range =
       std::visit([this](const auto& of) { return RangeOf(of.request, layout_); }, submission);
   std::string why;
@@ -112,8 +113,8 @@ void RedisLiveTimelines::Routes::Submit(OfEach<Submission> submission) {
     needs_claim = home.node == nullptr;
     why = needs_claim ? why_nobody_ : "too many requests are waiting";
   }
-  const auto refuse = [&]<class R>(const Submission<R>& of) {  // unlocked: it may submit again
-    of.to(Failed<R>({of.request.id, of.to}, Away(why), needs_claim).reply);
+  const auto refuse = [&]<class R>(const Submitted<R>& of) {  // unlocked: it may submit again
+    of.to(Failed<R>(of.request.id, Away(why), needs_claim));
   };
   std::visit(refuse, submission);
 }
@@ -186,8 +187,7 @@ void RedisLiveTimelines::Routes::Watch(const SlotMap& map) {
     const Bucket bucket = BucketAt(open.slot);
     if (layout_.First(layout_.RangeOf(bucket)) == bucket) ours.push_back(open);
   }
-  const auto now = std::chrono::time_point_cast<Duration>(Clock::now());
-  for (const OpenSlot& left : migrations_.Look(ours, now)) {
+  for (const OpenSlot& left : migrations_.Look(ours, MonoNow())) {
     Log(LogLevel::kWarn,
         "redis: slot " + std::to_string(left.slot) + " of range " +
             std::to_string(layout_.RangeOf(BucketAt(left.slot))) +
@@ -256,8 +256,6 @@ RedisLiveTimelines::RedisLiveTimelines(const Options& options, LogSink log, Even
 
 RedisLiveTimelines::~RedisLiveTimelines() = default;
 
-void RedisLiveTimelines::Take(OfEach<Submission> submission) {
-  routes_->Submit(std::move(submission));
-}
+void RedisLiveTimelines::Take(Submission submission) { routes_->Submit(std::move(submission)); }
 
 }  // namespace fanline::redis

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/redis/answers.h"
 #include "backends/redis/client/options.h"
+#include "backends/redis/submission.h"
 #include "fanline/base/log_sink.h"
 
 namespace fanline::redis {
@@ -48,12 +48,12 @@ class RedisLiveTimelines final
 
   template <class R>
   void Serve(R request, ReplyTo<typename R::Reply> to) {
-    Take(Submission<R>{std::move(request), to});
+    Take(Submitted<R>{std::move(request), to});
   }
 
  private:
   class Routes;
-  void Take(OfEach<Submission> submission);
+  void Take(Submission submission);
 
   const std::unique_ptr<Routes> routes_;
 };

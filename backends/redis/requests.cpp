@@ -4,6 +4,7 @@
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
+#include "backends/redis/client/scripts.h"
 #include "fanline/base/number.h"
 
 namespace fanline::redis {
@@ -66,7 +67,7 @@ std::optional<AppliedPosition> ParsePosition(std::string_view text, const RangeL
 // ---- claim ----------------------------------------------------------------------------------
 
 void Encoder::operator()(const ClaimRange& request) const {
-  out.Command("EVALSHA", digests.Of(Script::kClaim), 3, keys.Own(request.range),
+  out.Command("EVALSHA", DigestOf(Script::kClaim), 3, keys.Own(request.range),
               keys.Live(request.range), keys.Pos(request.range), request.epoch);
 }
 
@@ -90,7 +91,7 @@ RangeClaimed Parse(const ClaimRange&, const redisReply& reply, const RangeLayout
 // ---- position -------------------------------------------------------------------------------
 
 void Encoder::operator()(const SavePosition& request) const {
-  out.Command("EVALSHA", digests.Of(Script::kSavePosition), 2, keys.Own(request.range),
+  out.Command("EVALSHA", DigestOf(Script::kSavePosition), 2, keys.Own(request.range),
               keys.Pos(request.range), request.epoch, TextOf(request.expected, keys.layout()),
               TextOf(request.next, keys.layout()));
 }
@@ -106,7 +107,7 @@ PositionSaved Parse(const SavePosition&, const redisReply& reply, const RangeLay
 // ---- one timeline ---------------------------------------------------------------------------
 
 void Encoder::operator()(const ReadTimeline& request) const {
-  out.Command("EVALSHA", digests.Of(Script::kReadMembers), 2, keys.Own(request.range),
+  out.Command("EVALSHA", DigestOf(Script::kReadMembers), 2, keys.Own(request.range),
               keys.Timeline(request.range, request.reader), request.epoch);
 }
 
@@ -127,7 +128,7 @@ TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayo
 void Encoder::operator()(const ApplySync& request) const {
   out.Begin(3 + 4 + 10 + request.removes.size() + 2 * request.adds.size());
   out.Arg("EVALSHA");
-  out.Arg(digests.Of(Script::kSync));
+  out.Arg(DigestOf(Script::kSync));
   out.Arg(4);
   out.Arg(keys.Own(request.range));
   out.Arg(keys.Live(request.range));
@@ -164,7 +165,7 @@ SyncApplied Parse(const ApplySync&, const redisReply& reply, const RangeLayout&)
 }
 
 void Encoder::operator()(const DropTimeline& request) const {
-  out.Command("EVALSHA", digests.Of(Script::kDrop), 3, keys.Own(request.range),
+  out.Command("EVALSHA", DigestOf(Script::kDrop), 3, keys.Own(request.range),
               keys.Live(request.range), keys.Timeline(request.range, request.reader),
               request.epoch);
 }
@@ -178,7 +179,7 @@ TimelineDropped Parse(const DropTimeline&, const redisReply& reply, const RangeL
 // ---- delivery marks -------------------------------------------------------------------------
 
 void Encoder::operator()(const MarkPart& request) const {
-  out.Command("EVALSHA", digests.Of(Script::kMarkPart), 1, keys.Done(request.author, request.post),
+  out.Command("EVALSHA", DigestOf(Script::kMarkPart), 1, keys.Done(request.author, request.post),
               request.part, keys.layout().partitions(), request.parts, request.delivered ? 1 : 0,
               options.done_ttl.count());
 }

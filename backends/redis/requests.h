@@ -4,7 +4,6 @@
 
 #include "backends/redis/client/command_buffer.h"
 #include "backends/redis/client/options.h"
-#include "backends/redis/client/scripts.h"
 #include "backends/redis/keys.h"
 #include "fanline/ports/live_timelines.h"
 
@@ -15,7 +14,6 @@ namespace fanline::redis {
 struct Encoder {
   const Options& options;
   const Keys& keys;
-  const ScriptDigests& digests;
   CommandBuffer& out;
 
   void operator()(const ClaimRange& request) const;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "backends/redis/client/errors.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::redis {
 namespace {
@@ -21,8 +22,8 @@ Time Later(Time from, std::chrono::milliseconds by) { return from + Duration(by)
 
 PipelinedConnection::PipelinedConnection(const Options& options)
     : options_(options),
-      context_(redisConnectNonBlock(options.address.host.c_str(), options.address.port),
-               redisFree) {
+      context_(redisConnectNonBlock(options.address.host.c_str(), options.address.port), redisFree),
+      started_(MonoNow()) {
   if (!context_) {
     failure_ = "out of memory";
   } else if (context_->err != 0) {
@@ -49,6 +50,10 @@ void PipelinedConnection::Expect(OnReply on_reply, Time now) {
   expected_.push_back({std::move(on_reply), now});
 }
 
+void PipelinedConnection::Renew(Time now) {
+  if (!expected_.empty()) expected_.front().sent = now;
+}
+
 bool PipelinedConnection::Fail(std::string why) {
   if (failure_.empty()) failure_ = std::move(why);
   return false;
@@ -56,13 +61,17 @@ bool PipelinedConnection::Fail(std::string why) {
 
 bool PipelinedConnection::Pump(Time now) {
   if (!failure_.empty()) return false;
-  if (started_ == Time{}) started_ = now;
-  if (!connected_ && !FinishConnecting()) return false;
-  if (connected_ && (!Send() || !Receive())) return false;
-  if (now >= deadline()) {
-    return Fail(connected_ ? "no reply in time" : "no connection in time");
+  if (!connected_) {
+    if (!FinishConnecting()) return false;
+    // The commands that wait travel from now on.
+    if (connected_) {
+      for (Expected& each : expected_) each.sent = now;
+    }
   }
-  return true;
+  if (connected_ && (!Send() || !Receive())) return false;
+  timed_out_ = now >= deadline();
+  // A node that takes the connection and then hangs lets TLS wait.
+  return !timed_out_ || Fail(stream_ ? kNoAnswer : "no connection in time");
 }
 
 bool PipelinedConnection::FinishConnecting() {

@@ -40,10 +40,13 @@ class PipelinedConnection {
   [[nodiscard]] bool Flush() { return failure_.empty() && (!connected_ || Send()); }
   bool connected() const { return connected_; }
   const std::string& failure() const { return failure_; }
+  bool timed_out() const { return timed_out_; }  // it failed because the node was silent
 
   int fd() const;
   short events() const;   // for poll(2)
   Time deadline() const;  // when connecting or the oldest command times out
+  // The oldest command times out as if it were sent now: replies come.
+  void Renew(Time now);
 
  private:
   bool Fail(std::string why);
@@ -63,8 +66,9 @@ class PipelinedConnection {
   CommandBuffer out_;
   size_t sent_ = 0;  // bytes of out_ already on their way
   std::deque<Expected> expected_;
-  Time started_{};
+  const Time started_;
   bool connected_ = false;
+  bool timed_out_ = false;
   std::string failure_;
 };
 

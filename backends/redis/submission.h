@@ -9,11 +9,6 @@
 
 namespace fanline::redis {
 
-template <class R>
-struct Submitted {
-  R request;
-  ReplyTo<typename R::Reply> to;
-};
 using Submission =
     std::variant<Submitted<ClaimRange>, Submitted<ResetRange>, Submitted<SavePosition>,
                  Submitted<TimelineBatch>, Submitted<ReadTimeline>, Submitted<ApplySync>,

@@ -7,7 +7,6 @@
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
 #include "backends/redis/client/scripts.h"
-#include "backends/redis/client/sign_in.h"
 #include "backends/redis/installation_mark.h"
 #include "backends/redis/requests.h"
 #include "fanline/base/check.h"
@@ -196,23 +195,8 @@ void Node::Connect() {
   connection_ = std::make_unique<PipelinedConnection>(options_);
   walk_ = std::make_unique<ResetWalk>(static_cast<CommandChannel&>(*this), options_, keys_);
   leave_.clear();
-  Greet();
-}
-
-// Sends the first commands of a connection; their answers make the session ready.
-void Node::Greet() {
-  SignIn();
   LoadScripts();
-  AskIdentity();
-}
-
-void Node::SignIn() {
-  CommandBuffer auth;
-  leave_ = EncodeSignIn(options_, auth);
-  if (auth.empty()) return;
-  Call(std::move(auth), [this](const CallResult& result) {
-    if (!result.status.done()) leave_ = "not let in: " + result.status.message;
-  });
+  AskIdentity();  // the answer makes the session ready
 }
 
 void Node::LoadScripts() {

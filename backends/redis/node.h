@@ -77,8 +77,6 @@ class Node : private CommandChannel {
 
   // ---- the session
   void Connect();
-  void Greet();
-  void SignIn();
   void LoadScripts();
   void AskIdentity();
   void TakeIdentity(const Identity& identity);

@@ -7,7 +7,6 @@
 
 #include "backends/redis/client/reply.h"
 #include "backends/redis/client/scripts.h"
-#include "backends/redis/client/sign_in.h"
 #include "backends/redis/client/silent_nodes.h"
 #include "fanline/base/mono_now.h"
 
@@ -17,23 +16,6 @@ namespace fanline::redis {
 void BlockingConnection::Break(const std::string& why) {
   status_ = Lost(options_.address, why, options_.tls.on());
   asks_ = ErrorAction::kLeaveNode;
-}
-
-bool BlockingConnection::Open(Time now) {
-  connection_ = std::make_unique<PipelinedConnection>(options_);
-  CommandBuffer auth;
-  if (const std::string wrong = EncodeSignIn(options_, auth); !wrong.empty()) {
-    Break(wrong);
-    return false;
-  }
-  if (auth.empty()) return true;
-  connection_->out().Append(auth);
-  connection_->Expect(
-      [this](const redisReply& reply) {
-        if (IsError(reply)) Break(std::string(Text(reply)));
-      },
-      now);
-  return true;
 }
 
 void BlockingConnection::Begin(const CommandBuffer& commands, size_t count,
@@ -46,8 +28,8 @@ void BlockingConnection::Begin(const CommandBuffer& commands, size_t count,
   const Duration patience = options_.connect_timeout + options_.command_timeout;
   silent_ = rests && !rests->MayAsk(options_.address, patience);
   if (silent_) return Break("does not answer, and is left alone a while");
+  if (!connection_) connection_ = std::make_unique<PipelinedConnection>(options_);
   const Time now = MonoNow();
-  if (!connection_ && !Open(now)) return;
   connection_->out().Append(commands);
   for (size_t i = 0; i < count; ++i) {
     connection_->Expect([this](const redisReply& reply) { Take(reply); }, now);

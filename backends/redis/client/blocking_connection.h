@@ -48,7 +48,6 @@ class BlockingConnection {
   bool silent() const { return silent_; }
 
  private:
-  bool Open(Time now);
   void GoOn(Time now);
   void Take(const redisReply& reply);
   void Break(const std::string& why);

@@ -1,6 +1,5 @@
 #include "backends/redis/client/pipelined_connection.h"
 
-#include <hiredis/hiredis.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -8,6 +7,7 @@
 #include <cstring>
 
 #include "backends/redis/client/errors.h"
+#include "backends/redis/client/reply.h"
 #include "fanline/base/mono_now.h"
 
 namespace fanline::redis {
@@ -28,7 +28,25 @@ PipelinedConnection::PipelinedConnection(const Options& options)
     failure_ = "out of memory";
   } else if (context_->err != 0) {
     failure_ = context_->errstr;
+  } else {
+    SignIn();
   }
+}
+
+// With the current password, or not at all if there is none.
+void PipelinedConnection::SignIn() {
+  std::string password;
+  if (const std::string wrong = options_.password.Read(&password); !wrong.empty()) {
+    failure_ = "the password's file " + wrong;
+  }
+  if (password.empty()) return;
+  out_ = options_.username.empty() ? CommandOf("AUTH", password)
+                                   : CommandOf("AUTH", options_.username, password);
+  Expect(
+      [this](const redisReply& reply) {
+        if (IsError(reply)) Fail("not let in: " + std::string(Text(reply)));
+      },
+      started_);
 }
 
 PipelinedConnection::~PipelinedConnection() = default;
@@ -129,6 +147,7 @@ bool PipelinedConnection::Receive() {
       const OnReply on_reply = std::move(expected_.front().on_reply);
       expected_.pop_front();
       on_reply(*static_cast<redisReply*>(reply));
+      if (!failure_.empty()) return false;
       reply = nullptr;
     }
     if (context_->reader->err != 0) return Fail(context_->reader->errstr);

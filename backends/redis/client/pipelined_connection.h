@@ -1,7 +1,7 @@
-// One connection to a Redis node: pipelined, never blocking. Append each command to out() and call
-// Expect() for its reply. Pump() moves bytes both ways and calls the callbacks in order. After Pump
-// has failed there are no more callbacks; commands that were sent may or may not have been carried
-// out.
+// One connection to a Redis node: pipelined, never blocking. It signs in by itself. Append each
+// command to out() and call Expect() for its reply. Pump() moves bytes both ways and calls the
+// callbacks in order. After Pump has failed there are no more callbacks; commands that were sent
+// may or may not have been carried out.
 //
 // Belongs to one thread; fd(), events() and deadline() tell it what to wait for.
 #pragma once
@@ -49,6 +49,7 @@ class PipelinedConnection {
   void Renew(Time now);
 
  private:
+  void SignIn();
   bool Fail(std::string why);
   bool FinishConnecting();
   bool Greet();

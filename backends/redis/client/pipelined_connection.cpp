@@ -1,5 +1,7 @@
 #include "backends/redis/client/pipelined_connection.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -100,6 +102,8 @@ bool PipelinedConnection::FinishConnecting() {
   socklen_t size = sizeof error;
   if (getsockopt(fd(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
   if (error != 0) return Fail(std::strerror(error));
+  const int on = 1;  // hiredis 1.x sets it only for connections that block
+  setsockopt(fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   stream_.emplace(options_, fd());
   return Greet();
 }

@@ -8,18 +8,23 @@
 // a disagreement.
 #pragma once
 
+#include <prometheus/registry.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "backends/kafka/admin.h"
 #include "backends/kafka/client_options.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/repairs/app_edges.h"
+#include "backends/mysql/sql/config.h"
 #include "backends/redis/client/options.h"
 #include "backends/wiring/awaited_redis.h"
 #include "backends/wiring/standing_checks.h"
+#include "daemon/observe/health.h"
 #include "daemon/run/process.h"
 
 namespace fanline::redis {
@@ -87,6 +92,18 @@ class Checks {
   std::optional<kafka::Admin> admin_;  // for the caller until Stand, then for standing_
   StandingChecks standing_;
 };
+
+// fanline_log_retention_seconds{topic}: how long a log keeps its records. A consumer that lags for
+// longer loses records that it has not read. `value`: of retention.ms; -1, without limit, is shown
+// as infinity. A value that is not a number is ignored and the last one stays, because only this
+// metric depends on it.
+void ShowRetention(prometheus::Registry& registry, const std::string& topic,
+                   const std::string& value);
+
+// Shows a shard that is away on /readyz: "mysql_1", with the reason. A daemon is ready while any
+// shard answers, because it serves the users of that shard. For an adapter of MariaDB; `health`
+// outlives it. One resource of each `kind` is enough.
+mysql::HealthSink ShardHealth(daemon::Health& health, std::string_view kind = "mysql");
 
 // For jitter; not for secrets.
 uint64_t RandomSeed();

@@ -62,10 +62,7 @@ class Ranges final : public RangeKeeper {
 
  private:
   struct Owned {  // a range of ours
-    Owned(Range range, Common& common)
-        : takeover({common.ports.owners, common.ports.timelines, common.ports.metrics},
-                   common.limits, common.setup.topic_generation, common.ids, common.setup.guards),
-          inflow(range, common.limits) {}
+    Owned(Range range, Common& common) : takeover(common), inflow(range, common.limits) {}
     RangeTakeover takeover;
     std::optional<PartitionAssigned> assigned;  // waits until our last start is settled
     OffsetLedger ledger;

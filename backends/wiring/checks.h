@@ -10,11 +10,14 @@
 
 #include <prometheus/registry.h>
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "backends/kafka/admin.h"
 #include "backends/kafka/client_options.h"
@@ -22,7 +25,6 @@
 #include "backends/mysql/repairs/app_edges.h"
 #include "backends/mysql/sql/config.h"
 #include "backends/redis/client/options.h"
-#include "backends/wiring/awaited_redis.h"
 #include "backends/wiring/standing_checks.h"
 #include "daemon/observe/health.h"
 #include "daemon/run/process.h"
@@ -32,6 +34,32 @@ class Masters;
 }
 
 namespace fanline::wiring {
+
+// A Redis that the program can do without. It is not used until a first check has found it fit to
+// hold timelines: its settings, and that no other installation owns it. From then on only the owner
+// is checked. A Redis that is away later need not be awaited, but one of another installation is
+// always refused. Ask: one thread at a time. fit: any thread.
+class AwaitedRedis {
+ public:
+  struct Questions {
+    std::function<Status()> all;    // later: it does not answer
+    std::function<Status()> whose;  // also done when it does not answer
+  };
+  explicit AwaitedRedis(Questions questions) : questions_(std::move(questions)) {}
+
+  // Never: the reason to refuse. Later: not found fit yet.
+  [[nodiscard]] Status Ask() {
+    if (fit_) return questions_.whose();
+    Status status = questions_.all();
+    fit_ = status.done();
+    return status;
+  }
+  bool fit() const { return fit_; }
+
+ private:
+  const Questions questions_;
+  std::atomic<bool> fit_ = false;
+};
 
 class Checks {
  public:

@@ -460,7 +460,7 @@ BY_HAND = (
            "      if (IsTag(tag) && rest.starts_with(':')",
            "      if (AllDigits(tag) && rest.starts_with(':')"),
     Mutant("a Redis that answers late is used unchecked",
-           "backends/wiring/awaited_redis.h",
+           "backends/wiring/checks.h",
            "fit_ = status.done();",
            "fit_ = true;"),
     # Pages and rebuilds.

@@ -28,10 +28,7 @@ class Ranges final : public RangeKeeper {
  public:
   // Both outlive this object.
   Ranges(Common& common, Units& units)
-      : common_(common),
-        limits_(common.limits),
-        units_(units),
-        settlements_(common.ports.owners, limits_.takeover, common.ids) {}
+      : common_(common), limits_(common.limits), units_(units), settlements_(common) {}
 
   // Takes an input; returns whether it was for the ranges. Throws Misconfigured for a partition
   // that the layout does not have.

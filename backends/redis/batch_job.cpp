@@ -125,7 +125,8 @@ BatchPart NextCall(BatchPart part, const std::vector<bool>& keep, uint32_t done,
   return call;
 }
 
-void EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys, CommandBuffer& out) {
+CommandBuffer EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys) {
+  CommandBuffer out;
   out.Begin(3 + part.last - part.first);
   out.Arg("SMISMEMBER");
   out.Arg(keys.Live(batch.range));
@@ -133,10 +134,11 @@ void EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys, C
   for (uint32_t write = part.first; write < part.last; ++write) {
     out.Arg(Raw(batch.writes[write].reader));
   }
+  return out;
 }
 
-void EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<bool>& keep,
-                 const Options& options, const Keys& keys, CommandBuffer& out) {
+CommandBuffer EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<bool>& keep,
+                          const Options& options, const Keys& keys) {
   const auto each_kept = [&](auto visit) {
     for (uint32_t write = call.first; write < call.last; ++write) {
       if (keep[write - call.first]) visit(write);
@@ -159,12 +161,9 @@ void EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<b
       numbers.push_back(table.NumberOf(batch.marks[i]));
     }
   });
-  const size_t key_count = kFixedKeys + timelines;
 
-  out.Begin(3 + key_count + kFixedArguments + 2 * table.size() + arguments);
-  out.Arg("EVALSHA");
-  out.Arg(DigestOf(Script::kApply));
-  out.Arg(key_count);
+  CommandBuffer out = BeginCall(Script::kApply, kFixedKeys + timelines,
+                                kFixedArguments + 2 * table.size() + arguments);
   out.Arg(keys.Own(batch.range));
   out.Arg(keys.Live(batch.range));
   out.Arg(keys.MaxFloor(batch.range));
@@ -179,6 +178,7 @@ void EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<b
   table.Arg(out);
   const uint32_t* number = numbers.data();
   each_kept([&](uint32_t write) { ArgWrite(batch, write, number, out); });
+  return out;
 }
 
 // ---- the job --------------------------------------------------------------------------------
@@ -212,9 +212,7 @@ void BatchJob::StartPart(CommandChannel& channel) {
 }
 
 void BatchJob::Prune(CommandChannel& channel, std::shared_ptr<Part> part) {
-  CommandBuffer command;
-  EncodePrune(batch_, part->span, keys_, command);
-  channel.Call(std::move(command),
+  channel.Call(EncodePrune(batch_, part->span, keys_),
                [self = shared_from_this(), part, &channel](const CallResult& result) {
                  self->TakeIndex(*part, result);
                  self->Apply(channel, part);
@@ -234,8 +232,8 @@ void BatchJob::TakeIndex(Part& part, const CallResult& result) {
 void BatchJob::Apply(CommandChannel& channel, std::shared_ptr<Part> part) {
   const BatchPart call = NextCall(part->span, part->keep, part->done, options_.timelines_per_call);
   const auto first = part->keep.begin() + (call.first - part->span.first);
-  CommandBuffer command;
-  EncodeApply(batch_, call, {first, first + (call.last - call.first)}, options_, keys_, command);
+  CommandBuffer command =
+      EncodeApply(batch_, call, {first, first + (call.last - call.first)}, options_, keys_);
   channel.Call(std::move(command), [self = shared_from_this(), part, call,
                                     &channel](const CallResult& result) {
     const bool taken =

@@ -164,10 +164,9 @@ void Node::Start(R request, Answer<typename R::Reply> answer, Residence residenc
   } else if constexpr (std::is_same_v<R, ResetRange>) {
     walk_->Add(std::move(request), answer);
   } else {
-    CommandBuffer command;
-    Encoder{options_, keys_, command}(request);
     Range claims{};
     if constexpr (std::is_same_v<R, ClaimRange>) claims = request.range;
+    CommandBuffer command = Encode(request, options_, keys_);
     Call(std::move(command), [this, answer, claims, residence](const CallResult& result) {
       if (!result.status.done()) return answer(Failed<R>(0, result.status, result.needs_claim));
       auto parsed = Parse(R{}, *result.reply, keys_.layout());

@@ -116,11 +116,7 @@ RebuildFinished RedisReaderTimelines::Do(const FinishRebuild& request) {
   const uint32_t most = options_.window.most_marks();
   const std::span marked(request.marked);
   const auto marks = marked.first(std::min<size_t>(marked.size(), most + 1));
-  CommandBuffer out;
-  out.Begin(3 + 2 + 8 + marks.size() + 2 * items.size());
-  out.Arg("EVALSHA");
-  out.Arg(DigestOf(Script::kRebuildFinish));
-  out.Arg(2);
+  CommandBuffer out = BeginCall(Script::kRebuildFinish, 2, 8 + marks.size() + 2 * items.size());
   out.Arg(keys_.MaxFloor(range));
   out.Arg(keys_.Timeline(range, reader));
   out.Arg(request.token);
@@ -160,11 +156,7 @@ LivePageRead RedisReaderTimelines::Do(const ReadLivePage& request) {
   const UserId reader = request.reader;
   const auto& after = request.after;
   LivePageRead read{request.id, {}};
-  CommandBuffer out;
-  out.Begin(3 + 1 + 5);
-  out.Arg("EVALSHA");
-  out.Arg(DigestOf(Script::kReadPage));
-  out.Arg(1);
+  CommandBuffer out = BeginCall(Script::kReadPage, 1, 5);
   out.Arg(keys_.Timeline(reader));
   if (after) {
     out.Arg(ScoreOf(after->created_at));

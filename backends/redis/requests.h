@@ -11,18 +11,12 @@ struct redisReply;
 
 namespace fanline::redis {
 
-struct Encoder {
-  const Options& options;
-  const Keys& keys;
-  CommandBuffer& out;
-
-  void operator()(const ClaimRange& request) const;
-  void operator()(const SavePosition& request) const;
-  void operator()(const ReadTimeline& request) const;
-  void operator()(const ApplySync& request) const;
-  void operator()(const DropTimeline& request) const;
-  void operator()(const MarkPart& request) const;
-};
+CommandBuffer Encode(const ClaimRange& request, const Options& options, const Keys& keys);
+CommandBuffer Encode(const SavePosition& request, const Options& options, const Keys& keys);
+CommandBuffer Encode(const ReadTimeline& request, const Options& options, const Keys& keys);
+CommandBuffer Encode(const ApplySync& request, const Options& options, const Keys& keys);
+CommandBuffer Encode(const DropTimeline& request, const Options& options, const Keys& keys);
+CommandBuffer Encode(const MarkPart& request, const Options& options, const Keys& keys);
 
 // `reply` is not an error. An answer of an unexpected shape is kLater. `layout`: as for the keys.
 RangeClaimed Parse(const ClaimRange&, const redisReply& reply, const RangeLayout& layout);

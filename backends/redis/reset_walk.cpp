@@ -45,12 +45,7 @@ void ResetWalk::Begin(const std::shared_ptr<Reset>& reset) {
   const ResetRange& request = reset->request;
   const bool drops = request.timelines == Timelines::kDrop;
   const bool forgets = drops && request.position;
-  const size_t key_count = forgets ? 5 : 4;
-  CommandBuffer out;
-  out.Begin(3 + key_count + 2);
-  out.Arg("EVALSHA");
-  out.Arg(DigestOf(Script::kResetBegin));
-  out.Arg(key_count);
+  CommandBuffer out = BeginCall(Script::kResetBegin, forgets ? 5 : 4, 2);
   out.Arg(keys_.Own(request.range));
   out.Arg(keys_.Live(request.range));
   out.Arg(keys_.MaxFloor(request.range));
@@ -107,11 +102,7 @@ bool ResetWalk::TakePage(const redisReply& page) {
 void ResetWalk::SendPage(const std::shared_ptr<Reset>& reset, const Found& found) {
   const Range range = reset->request.range;
   const size_t key_count = 3 + found.drop.size() + found.index.size();
-  CommandBuffer out;
-  out.Begin(3 + key_count + 2);
-  out.Arg("EVALSHA");
-  out.Arg(DigestOf(Script::kResetPage));
-  out.Arg(key_count);
+  CommandBuffer out = BeginCall(Script::kResetPage, key_count, 2);
   out.Arg(keys_.Own(range));
   out.Arg(keys_.Live(range));
   out.Arg(keys_.MaxFloor(range));
@@ -132,12 +123,7 @@ void ResetWalk::SendPage(const std::shared_ptr<Reset>& reset, const Found& found
 void ResetWalk::End(const std::shared_ptr<Reset>& reset, std::function<void()> then) {
   const ResetRange& request = reset->request;
   const bool walked = request.timelines != Timelines::kLeave;
-  const size_t key_count = walked ? 5 : 2;
-  CommandBuffer out;
-  out.Begin(3 + key_count + 2);
-  out.Arg("EVALSHA");
-  out.Arg(DigestOf(Script::kResetEnd));
-  out.Arg(key_count);
+  CommandBuffer out = BeginCall(Script::kResetEnd, walked ? 5 : 2, 2);
   out.Arg(keys_.Own(request.range));
   out.Arg(keys_.Pos(request.range));
   if (walked) {

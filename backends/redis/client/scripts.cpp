@@ -51,4 +51,13 @@ const Known& Find(Script script) {
 const std::string& TextOf(Script script) { return Find(script).text; }
 const std::string& DigestOf(Script script) { return Find(script).digest; }
 
+CommandBuffer BeginCall(Script script, size_t keys, size_t arguments) {
+  CommandBuffer call;
+  call.Begin(3 + keys + arguments);
+  call.Arg("EVALSHA");
+  call.Arg(DigestOf(script));
+  call.Arg(keys);
+  return call;
+}
+
 }  // namespace fanline::redis

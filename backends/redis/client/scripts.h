@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "backends/redis/client/command_buffer.h"
+
 namespace fanline::redis {
 
 enum class Script {
@@ -26,5 +28,7 @@ inline constexpr size_t kScriptCount = 14;
 // The text for SCRIPT LOAD, and the digest by which EVALSHA names it: the text's SHA-1.
 const std::string& TextOf(Script script);
 const std::string& DigestOf(Script script);
+// The beginning of a call. As many keys and then as many arguments must follow.
+CommandBuffer BeginCall(Script script, size_t keys, size_t arguments);
 
 }  // namespace fanline::redis

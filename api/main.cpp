@@ -20,7 +20,6 @@
 #include "backends/redis/client/silent_nodes.h"
 #include "backends/redis/page_port.h"
 #include "backends/wiring/checks.h"
-#include "backends/wiring/shard_health.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
 #include "fanline/base/misconfigured.h"

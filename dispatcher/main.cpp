@@ -7,7 +7,6 @@
 #include "backends/mysql/posts/post_store.h"
 #include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"
-#include "backends/wiring/shard_health.h"
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"

@@ -1,5 +1,6 @@
 // fanout-tasks (Kafka) -> Pusher -> live timelines (Redis). Wiring only.
-#include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"
@@ -11,7 +12,6 @@
 #include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/redis_health.h"
-#include "backends/wiring/shard_health.h"
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
@@ -23,30 +23,6 @@
 using namespace fanline;
 
 namespace {
-
-// Runs the consume loop, and once a second says which ranges readiness depends on.
-template <typename Loop>
-struct Turn {
-  daemon::StepResult Step(const Now& now) {
-    const auto result = loop.Step(now);
-    if (now.mono >= show_at) {
-      show_at = now.mono + std::chrono::seconds(1);
-      std::vector<Range> own;
-      for (const auto& lag : hints.Lags(now.unix_ms)) {
-        own.push_back(static_cast<Range>(lag.partition));
-      }
-      std::sort(own.begin(), own.end());
-      redis_health.Own(std::move(own));
-    }
-    return result;
-  }
-  daemon::DrainResult Drain(const Now& now) { return loop.Drain(now); }
-
-  Loop& loop;
-  kafka::Consumer& hints;
-  wiring::RedisHealth& redis_health;
-  Time show_at{};
-};
 
 int Main(int argc, char** argv) {
   pusher::Config config;
@@ -108,9 +84,9 @@ int Main(int argc, char** argv) {
                          .own_posts = installation.own_posts},
                         config.limits);
   wiring::ConsumeLoop loop(hints, installation.tasks_topic, inbox, pusher, process,
-                           config.limits.gather);
-  Turn<decltype(loop)> turn{loop, hints, redis_health};
-  return process.Run(turn);
+                           config.limits.gather,
+                           [&](std::vector<Range> own) { redis_health.Own(std::move(own)); });
+  return process.Run(loop);
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/inbox_loop.h"
 #include "backends/wiring/loops.h"
-#include "backends/wiring/shard_health.h"
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"

@@ -3,22 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "backends/kafka/client.h"
-#include "backends/kafka/commit_orders.h"
 #include "backends/kafka/errors.h"
-#include "backends/kafka/lag_marks.h"
 #include "backends/kafka/message_record.h"
-#include "backends/kafka/parked_partitions.h"
-#include "backends/kafka/partition_flow.h"
-#include "backends/kafka/position_lookup.h"
-#include "backends/kafka/read_times.h"
 
 namespace fanline::kafka {
 namespace {
@@ -74,68 +64,13 @@ void LeaveBehind(std::unique_ptr<Client> client) {
 
 }  // namespace
 
-class Consumer::Impl {
- public:
-  Impl(ConsumerOptions options, LogSink log);
-
-  void Poll(size_t max_records, std::vector<ConsumerEvent>& out);
-  void Apply(const ConsumerOrders& orders);
-  void RestUntil(Time moment) { client_->context().rest.Until(moment); }
-  std::vector<Lag> Lags(UnixMs now);
-  std::vector<Parked> AllParked() const;
-  const std::map<int32_t, std::string>& Leaderless() const { return leaderless_; }
-  std::optional<std::string> Unreachable() const { return unreachable_; }
-  const std::optional<std::string>& Fenced() const { return fenced_; }
-  void Close(Duration limit);
-
- private:
-  static ClientConfig Configure(const ConsumerOptions& options);
-  static Impl& Of(void* opaque) { return *static_cast<Impl*>(ContextOf(opaque).owner); }
-
-  void OnAssigned(const rd_kafka_topic_partition_list_t& list);
-  void OnRevoked();
-  void OnError(const rd_kafka_message_t& message);
-  void Stuck(const rd_kafka_message_t& message, Reading why);
-  void GiveUpIfFenced();
-  void ReportRevoked();
-  void RetryParked(Time now);
-  void TakeAnswers();
-  PartitionAssigned AssignedBy(const PositionLookup::Position& found) const;
-  void Tend();
-  void Wake() const;
-
-  const ConsumerOptions options_;
-  // The client is held apart, so that it can be left behind.
-  std::unique_ptr<Client> client_;
-  PartitionFlow flow_;
-  CommitOrders commits_;
-  std::unique_ptr<PositionLookup> lookup_;
-
-  struct Reported {
-    int64_t position = 0;  // the group's, by the newest order
-    int64_t end = 0;       // of the log when last asked
-    LagMarks marks;
-    ReadTimes times;
-  };
-  uint64_t assignment_ = 0;
-  std::map<int32_t, Reported> reported_;  // the partitions reported as assigned
-  ParkedPartitions parked_;
-  std::map<int32_t, std::string> leaderless_;  // partitions, and why
-  std::optional<std::string> unreachable_;
-  std::optional<std::string> fenced_;
-  Time ask_ends_at_{};
-  std::vector<ConsumerEvent>* out_ = nullptr;  // during a Poll
-};
-
-Consumer::Impl::Impl(ConsumerOptions options, LogSink log)
+Consumer::Consumer(ConsumerOptions options, LogSink log)
     : options_(std::move(options)),
       client_(
           std::make_unique<Client>(RD_KAFKA_CONSUMER, Configure(options_), std::move(log), this)),
       flow_(*client_, options_.topic),
       commits_(*client_, options_.topic),
-      lookup_(std::make_unique<PositionLookup>(*client_, options_.topic, [fd = options_.wake_fd] {
-        if (fd >= 0) (void)!write(fd, &kWakePayload, sizeof kWakePayload);
-      })) {
+      lookup_(*client_, options_.topic, [this] { Wake(); }) {
   rd_kafka_poll_set_consumer(client_->get());
   if (options_.wake_fd >= 0) {
     const QueueHandle queue(rd_kafka_queue_get_consumer(client_->get()));
@@ -149,7 +84,7 @@ Consumer::Impl::Impl(ConsumerOptions options, LogSink log)
     throw std::runtime_error("kafka: subscribing to " + options_.topic + ": " + Describe(error));
 }
 
-ClientConfig Consumer::Impl::Configure(const ConsumerOptions& options) {
+ClientConfig Consumer::Configure(const ConsumerOptions& options) {
   ClientConfig config = ConfigOf(options);
   rd_kafka_conf_interceptor_add_on_new(config.get(), "fetch rest", OnNew, nullptr);
   // Only our own polls call these two.
@@ -166,7 +101,7 @@ ClientConfig Consumer::Impl::Configure(const ConsumerOptions& options) {
   return config;
 }
 
-void Consumer::Impl::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
+void Consumer::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
   if (fenced_) return;  // librdkafka would join again
   out_ = &out;
   TakeAnswers();
@@ -195,7 +130,7 @@ void Consumer::Impl::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
 
 // The only fatal error of a consumer. The brokers go on with the newer member of that id, and
 // librdkafka would later take its place back.
-void Consumer::Impl::GiveUpIfFenced() {
+void Consumer::GiveUpIfFenced() {
   char text[512] = "";
   const rd_kafka_resp_err_t error = rd_kafka_fatal_error(client_->get(), text, sizeof text);
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return;
@@ -204,7 +139,7 @@ void Consumer::Impl::GiveUpIfFenced() {
   ReportRevoked();
 }
 
-void Consumer::Impl::Apply(const ConsumerOrders& orders) {
+void Consumer::Apply(const ConsumerOrders& orders) {
   for (const ConsumerOrders::At& at : orders.seek)
     if (reported_.contains(at.partition)) flow_.Seek(at.partition, at.offset);
   for (const int32_t partition : orders.pause) flow_.Pause(partition);
@@ -219,32 +154,32 @@ void Consumer::Impl::Apply(const ConsumerOrders& orders) {
 }
 
 // Retries orders that could not be carried out at once.
-void Consumer::Impl::Tend() {
+void Consumer::Tend() {
   const Time now = MonoNow();
   RetryParked(now);
-  if (!flow_.Settle(now)) lookup_->WakeAfter(kSettleAgainAfter);
+  if (!flow_.Settle(now)) lookup_.WakeAfter(kSettleAgainAfter);
   const Duration again = commits_.SendDue(now);
-  if (again > Duration::zero()) lookup_->WakeAfter(again);
+  if (again > Duration::zero()) lookup_.WakeAfter(again);
   if (now < ask_ends_at_) return;
   const bool away = unreachable_ && !unreachable_->empty();
   ask_ends_at_ = now + (away ? kEndsEveryWhileAway : kEndsEvery);
   const std::vector<int32_t> owned = flow_.owned();
   // A member without partitions also asks, to learn whether brokers answer.
-  lookup_->AskEnds(owned.empty() ? std::vector<int32_t>{0} : owned);
+  lookup_.AskEnds(owned.empty() ? std::vector<int32_t>{0} : owned);
 }
 
-void Consumer::Impl::RetryParked(Time now) {
+void Consumer::RetryParked(Time now) {
   for (const int32_t partition : parked_.Due(now)) {
     if (parked_.Find(partition)->why == Reading::kLost) {
-      lookup_->AskAgain(assignment_, partition);
+      lookup_.AskAgain(assignment_, partition);
     } else {
       flow_.GoOn(partition);
     }
   }
 }
 
-void Consumer::Impl::TakeAnswers() {
-  const PositionLookup::Answers answers = lookup_->Take();
+void Consumer::TakeAnswers() {
+  const PositionLookup::Answers answers = lookup_.Take();
   for (const PositionLookup::Position& found : answers.positions) {
     if (found.assignment != assignment_ || !flow_.owns(found.partition)) continue;
     const PartitionAssigned assigned = AssignedBy(found);
@@ -275,7 +210,7 @@ void Consumer::Impl::TakeAnswers() {
 
 // A lost position at or above the log's start lay beyond its end, so records written since may
 // stand where other records were.
-PartitionAssigned Consumer::Impl::AssignedBy(const PositionLookup::Position& found) const {
+PartitionAssigned Consumer::AssignedBy(const PositionLookup::Position& found) const {
   PartitionAssigned assigned{found.partition, found.committed.value_or(found.low), found.low,
                              found.end,       found.committed.has_value(),         found.reread};
   const ParkedPartitions::Entry* lost = parked_.Find(found.partition);
@@ -286,15 +221,15 @@ PartitionAssigned Consumer::Impl::AssignedBy(const PositionLookup::Position& fou
   return assigned;
 }
 
-void Consumer::Impl::OnAssigned(const rd_kafka_topic_partition_list_t& list) {
+void Consumer::OnAssigned(const rd_kafka_topic_partition_list_t& list) {
   std::vector<int32_t> partitions;
   for (int i = 0; i < list.cnt; ++i) partitions.push_back(list.elems[i].partition);
   flow_.Assign(partitions);
-  lookup_->AskPositions(++assignment_, std::move(partitions));
+  lookup_.AskPositions(++assignment_, std::move(partitions));
   ask_ends_at_ = {};
 }
 
-void Consumer::Impl::OnRevoked() {
+void Consumer::OnRevoked() {
   // Lost: the group gave the partitions to other members, who commit from now on.
   const bool lost = rd_kafka_assignment_lost(client_->get()) != 0;
   if (!lost) commits_.CommitNow(kRevokeCommitLimit);
@@ -302,8 +237,8 @@ void Consumer::Impl::OnRevoked() {
   ReportRevoked();
 }
 
-void Consumer::Impl::ReportRevoked() {
-  lookup_->AskPositions(++assignment_, {});
+void Consumer::ReportRevoked() {
+  lookup_.AskPositions(++assignment_, {});
   commits_.ForgetAll();
   parked_.ForgetAll();
   leaderless_.clear();
@@ -312,7 +247,7 @@ void Consumer::Impl::ReportRevoked() {
   reported_.clear();
 }
 
-void Consumer::Impl::OnError(const rd_kafka_message_t& message) {
+void Consumer::OnError(const rd_kafka_message_t& message) {
   const Meaning meaning = MeaningOf(message.err);
   const bool of_partition = message.rkt != nullptr && message.partition >= 0;
   if (of_partition && meaning.reading != Reading::kGoesOn) return Stuck(message, meaning.reading);
@@ -323,7 +258,7 @@ void Consumer::Impl::OnError(const rd_kafka_message_t& message) {
       "kafka: " + where + ": " + Describe(message.err) + ": " + rd_kafka_message_errstr(&message));
 }
 
-void Consumer::Impl::Stuck(const rd_kafka_message_t& message, Reading why) {
+void Consumer::Stuck(const rd_kafka_message_t& message, Reading why) {
   const int32_t partition = message.partition;
   if (!flow_.Park(partition)) return;
   const int64_t position = flow_.next(partition).value_or(-1);
@@ -344,10 +279,10 @@ void Consumer::Impl::Stuck(const rd_kafka_message_t& message, Reading why) {
   client_->log().Log(LogLevel::kError, "stuck " + std::to_string(partition), "kafka: " + reason);
   const auto random = static_cast<uint64_t>(Clock::now().time_since_epoch().count());
   const Time now = MonoNow();
-  lookup_->WakeAfter(parked_.Park(partition, why, position, std::move(reason), now, random));
+  lookup_.WakeAfter(parked_.Park(partition, why, position, std::move(reason), now, random));
 }
 
-std::vector<Consumer::Parked> Consumer::Impl::AllParked() const {
+std::vector<Consumer::Parked> Consumer::AllParked() const {
   std::vector<Parked> all;
   for (const auto& [partition, entry] : parked_.entries()) {
     const auto found = reported_.find(partition);
@@ -358,7 +293,7 @@ std::vector<Consumer::Parked> Consumer::Impl::AllParked() const {
   return all;
 }
 
-std::vector<Consumer::Lag> Consumer::Impl::Lags(UnixMs now) {
+std::vector<Consumer::Lag> Consumer::Lags(UnixMs now) {
   std::vector<Lag> lags;
   for (const int32_t partition : flow_.owned()) {
     const auto found = reported_.find(partition);
@@ -379,11 +314,11 @@ std::vector<Consumer::Lag> Consumer::Impl::Lags(UnixMs now) {
   return lags;
 }
 
-void Consumer::Impl::Wake() const {
+void Consumer::Wake() const {
   if (options_.wake_fd >= 0) (void)!write(options_.wake_fd, &kWakePayload, sizeof kWakePayload);
 }
 
-void Consumer::Impl::Close(Duration limit) {
+void Consumer::Close(Duration limit) {
   const Time until = MonoNow() + limit;
   RestUntil({});
   const auto left = [until] { return std::max(until - MonoNow(), Duration::zero()); };
@@ -405,7 +340,7 @@ void Consumer::Impl::Close(Duration limit) {
   while (!error && !rd_kafka_consumer_closed(client_->get()) && left() > Duration::zero())
     MessageHandle(rd_kafka_consume_queue(closing.get(), 20));
 
-  const bool stopped = lookup_->Stop(left() + std::chrono::milliseconds(100));
+  const bool stopped = lookup_.Stop(left() + std::chrono::milliseconds(100));
   if (!stopped || !rd_kafka_consumer_closed(client_->get())) {
     client_->log().Log(LogLevel::kWarn, "kafka: did not leave the group in time");
   }
@@ -416,34 +351,8 @@ void Consumer::Impl::Close(Duration limit) {
     LeaveBehind(std::move(client_));
 }
 
-Consumer::Consumer(ConsumerOptions options, LogSink log)
-    : impl_(std::make_unique<Impl>(std::move(options), std::move(log))) {}
-
 Consumer::~Consumer() {
-  if (impl_) Close(std::chrono::seconds(10));
-}
-
-void Consumer::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
-  impl_->Poll(max_records, out);
-}
-
-void Consumer::RestUntil(Time moment) { impl_->RestUntil(moment); }
-
-void Consumer::Apply(const ConsumerOrders& orders) { impl_->Apply(orders); }
-
-std::vector<Consumer::Lag> Consumer::Lags(UnixMs now) { return impl_->Lags(now); }
-
-std::vector<Consumer::Parked> Consumer::AllParked() const { return impl_->AllParked(); }
-
-const std::map<int32_t, std::string>& Consumer::Leaderless() const { return impl_->Leaderless(); }
-
-std::optional<std::string> Consumer::Unreachable() const { return impl_->Unreachable(); }
-
-const std::optional<std::string>& Consumer::Fenced() const { return impl_->Fenced(); }
-
-void Consumer::Close(Duration limit) {
-  impl_->Close(limit);
-  impl_.reset();
+  if (client_) Close(std::chrono::seconds(10));
 }
 
 }  // namespace fanline::kafka

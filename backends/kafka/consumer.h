@@ -28,7 +28,13 @@
 #include <variant>
 #include <vector>
 
-#include "backends/kafka/client_options.h"
+#include "backends/kafka/client.h"
+#include "backends/kafka/commit_orders.h"
+#include "backends/kafka/lag_marks.h"
+#include "backends/kafka/parked_partitions.h"
+#include "backends/kafka/partition_flow.h"
+#include "backends/kafka/position_lookup.h"
+#include "backends/kafka/read_times.h"
 #include "fanline/base/log_sink.h"
 #include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
@@ -75,11 +81,11 @@ class Consumer {
 
   // Why the group has expelled us: another member came with our group.instance.id. All partitions
   // are revoked, and nothing more is delivered. None: we have not been expelled.
-  [[nodiscard]] const std::optional<std::string>& Fenced() const;
+  [[nodiscard]] const std::optional<std::string>& Fenced() const { return fenced_; }
 
   // Holds fetches back until that moment (fetch_rest.h). Records that reach the log meanwhile are
   // delivered together.
-  void RestUntil(Time moment);
+  void RestUntil(Time moment) { client_->context().rest.Until(moment); }
 
   // In this order: seeks, pauses, resumes, commits. Orders for partitions that are not ours are
   // ignored. Commits are sent without waiting, and again when they fail.
@@ -107,19 +113,53 @@ class Consumer {
 
   // Our partitions whose logs have no leader, or none that answers, and why, from the newest
   // answer.
-  [[nodiscard]] const std::map<int32_t, std::string>& Leaderless() const;
+  [[nodiscard]] const std::map<int32_t, std::string>& Leaderless() const { return leaderless_; }
 
   // Why no broker answers, from the newest call; calls are made at least every few seconds. Empty:
   // brokers answer. None: no call has ended yet.
-  [[nodiscard]] std::optional<std::string> Unreachable() const;
+  [[nodiscard]] std::optional<std::string> Unreachable() const { return unreachable_; }
 
   // Commits what was ordered, gives up the partitions and leaves the group, within `limit`. What is
   // not done by then is left undone. Nothing may be called afterwards.
   void Close(Duration limit);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  static ClientConfig Configure(const ConsumerOptions& options);
+  static Consumer& Of(void* opaque) { return *static_cast<Consumer*>(ContextOf(opaque).owner); }
+
+  void OnAssigned(const rd_kafka_topic_partition_list_t& list);
+  void OnRevoked();
+  void OnError(const rd_kafka_message_t& message);
+  void Stuck(const rd_kafka_message_t& message, Reading why);
+  void GiveUpIfFenced();
+  void ReportRevoked();
+  void RetryParked(Time now);
+  void TakeAnswers();
+  PartitionAssigned AssignedBy(const PositionLookup::Position& found) const;
+  void Tend();
+  void Wake() const;
+
+  const ConsumerOptions options_;
+  // Held apart, so that it can be left behind; null once closed.
+  std::unique_ptr<Client> client_;
+  PartitionFlow flow_;
+  CommitOrders commits_;
+  PositionLookup lookup_;
+
+  struct Reported {
+    int64_t position = 0;  // the group's, by the newest order
+    int64_t end = 0;       // of the log when last asked
+    LagMarks marks;
+    ReadTimes times;
+  };
+  uint64_t assignment_ = 0;
+  std::map<int32_t, Reported> reported_;  // the partitions reported as assigned
+  ParkedPartitions parked_;
+  std::map<int32_t, std::string> leaderless_;  // partitions, and why
+  std::optional<std::string> unreachable_;
+  std::optional<std::string> fenced_;
+  Time ask_ends_at_{};
+  std::vector<ConsumerEvent>* out_ = nullptr;  // during a Poll
 };
 
 }  // namespace fanline::kafka

@@ -22,118 +22,74 @@ constexpr size_t kShortReason = 1024;  // for a letter without its record
 
 // One request. It deletes itself when its last record is answered. `open_` counts the records under
 // way, plus one while Submit still adds records.
-class AppendRequest : public Delivery {
+class AppendRequest {
  public:
-  // `unanswered` counts the requests not answered yet.
-  AppendRequest(std::atomic<size_t>& unanswered, std::string what)
-      : unanswered_(unanswered), what_(std::move(what)) {
-    unanswered_.fetch_add(1, std::memory_order_relaxed);
-  }
-  virtual ~AppendRequest() = default;
+  using Failures = std::vector<HintsAppended::Failed>;  // in the order of the records
+  using Tell = std::function<void(Status worst, Failures failed)>;
 
-  void Adding() { open_.fetch_add(1, std::memory_order_relaxed); }
+  // `unanswered` counts the requests not answered yet. At most so many `records` are added.
+  AppendRequest(std::atomic<size_t>& unanswered, const std::string& topic, size_t records,
+                Tell tell)
+      : unanswered_(unanswered), what_("appending to " + topic), tell_(std::move(tell)) {
+    unanswered_.fetch_add(1, std::memory_order_relaxed);
+    records_.reserve(records);
+    for (size_t record = 0; record < records; ++record) records_.emplace_back(*this, record);
+  }
+
   // Who is told the result of the next record.
-  virtual Delivery* Next() { return this; }
+  Delivery* Next() {
+    open_.fetch_add(1, std::memory_order_relaxed);
+    return &records_[given_++];
+  }
   // That record could not be queued.
-  virtual void NotAdded(rd_kafka_resp_err_t why) {
+  void NotAdded(rd_kafka_resp_err_t why) {
     open_.fetch_sub(1, std::memory_order_relaxed);
-    refused_ = Worse(refused_, why);
+    refused_.push_back({given_ - 1, StatusOf(why, what_)});
   }
   void AllAdded() { Answered(); }
-
-  void OnRecord(rd_kafka_resp_err_t result) override {
-    failed_ = Worse(failed_, result);
-    Answered();
-  }
-
- protected:
-  Status StatusFor(rd_kafka_resp_err_t result) const { return StatusOf(result, what_); }
-
- private:
-  // kNever wins over kLater: a retry does not help.
-  static rd_kafka_resp_err_t Worse(rd_kafka_resp_err_t before, rd_kafka_resp_err_t result) {
-    const bool stays =
-        result == RD_KAFKA_RESP_ERR_NO_ERROR || MeaningOf(before).outcome == Outcome::kNever;
-    return stays ? before : result;
-  }
-  void Answered() {
-    if (open_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    Tell(StatusFor(Worse(failed_, refused_)));
-    unanswered_.fetch_sub(1, std::memory_order_release);
-    delete this;
-  }
-  virtual void Tell(Status status) = 0;  // the requester
-
-  std::atomic<size_t>& unanswered_;
-  const std::string what_;
-  std::atomic<uint32_t> open_ = 1;
-  rd_kafka_resp_err_t refused_ = RD_KAFKA_RESP_ERR_NO_ERROR;  // the submitting thread's
-  rd_kafka_resp_err_t failed_ = RD_KAFKA_RESP_ERR_NO_ERROR;   // the serving thread's
-};
-
-namespace {
-
-// Reports for each hint whether it was acknowledged.
-class HintsRequest final : public AppendRequest {
- public:
-  HintsRequest(std::atomic<size_t>& unanswered, std::string what, uint64_t id, size_t hints,
-               ReplyTo<HintsAppended> to)
-      : AppendRequest(unanswered, std::move(what)), id_(id), to_(to) {
-    hints_.reserve(hints);
-    for (size_t hint = 0; hint < hints; ++hint) hints_.emplace_back(*this, hint);
-  }
-
-  Delivery* Next() override { return &hints_[given_++]; }
-  void NotAdded(rd_kafka_resp_err_t why) override {
-    refused_.push_back({given_ - 1, StatusFor(why)});
-    AppendRequest::NotAdded(why);
-  }
 
  private:
   class One final : public Delivery {
    public:
-    One(HintsRequest& request, size_t hint) : request_(request), hint_(hint) {}
+    One(AppendRequest& request, size_t record) : request_(request), record_(record) {}
     void OnRecord(rd_kafka_resp_err_t result) override {
       if (result != RD_KAFKA_RESP_ERR_NO_ERROR)
-        request_.failed_.push_back({hint_, request_.StatusFor(result)});
-      request_.OnRecord(result);
+        request_.failed_.push_back({record_, StatusOf(result, request_.what_)});
+      request_.Answered();
     }
 
    private:
-    HintsRequest& request_;
-    const size_t hint_;
+    AppendRequest& request_;
+    const size_t record_;
   };
 
-  // Hints after a full queue were not even tried.
-  void Tell(Status status) override {
+  void Answered() {
+    if (open_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     failed_.insert(failed_.end(), refused_.begin(), refused_.end());
-    for (size_t hint = given_; hint < hints_.size(); ++hint)
-      failed_.push_back({hint, refused_.back().status});
+    Status worst;  // kNever wins over kLater: a retry does not help
+    for (const HintsAppended::Failed& each : failed_)
+      if (!worst.never()) worst = each.status;
+    // Records behind a full queue were not even tried.
+    for (size_t record = given_; record < records_.size(); ++record)
+      failed_.push_back({record, refused_.back().status});
     std::sort(failed_.begin(), failed_.end(),
               [](const auto& a, const auto& b) { return a.hint < b.hint; });
-    to_({id_, std::move(status), std::move(failed_)});
+    tell_(std::move(worst), std::move(failed_));
+    unanswered_.fetch_sub(1, std::memory_order_release);
+    delete this;
   }
 
-  const uint64_t id_;
-  const ReplyTo<HintsAppended> to_;
-  std::vector<One> hints_;
-  size_t given_ = 0;                            // the submitting thread's
-  std::vector<HintsAppended::Failed> refused_;  // the same; in their order
-  std::vector<HintsAppended::Failed> failed_;   // the serving thread's
+  std::atomic<size_t>& unanswered_;
+  const std::string what_;
+  const Tell tell_;  // the requester
+  std::atomic<uint32_t> open_ = 1;
+  std::vector<One> records_;
+  size_t given_ = 0;  // the submitting thread's, as is the next
+  Failures refused_;
+  Failures failed_;  // the serving thread's
 };
 
-class CallingRequest final : public AppendRequest {
- public:
-  CallingRequest(std::atomic<size_t>& unanswered, std::string what, Producer::Reply reply)
-      : AppendRequest(unanswered, std::move(what)), reply_(std::move(reply)) {}
-
- private:
-  void Tell(Status status) override {
-    if (reply_) reply_(std::move(status));
-  }
-
-  const Producer::Reply reply_;
-};
+namespace {
 
 struct Keyed {
   int32_t partition = kAnyPartition;
@@ -154,14 +110,16 @@ Producer::~Producer() { Close(std::chrono::seconds(10)); }
 template <class Items, class Appended, class F>
 void Producer::Append(const std::string& topic, const Items& items, uint64_t id,
                       ReplyTo<Appended> to, F keyed) {
-  const auto answer = [id, to](Status status) { to({id, std::move(status)}); };
-  SendAll(topic, items, new CallingRequest(unanswered_, "appending to " + topic, answer), keyed);
+  const auto tell = [id, to](Status worst, const auto&) { to({id, std::move(worst)}); };
+  SendAll(topic, items, new AppendRequest(unanswered_, topic, items.size(), tell), keyed);
 }
 
 void Producer::Submit(AppendHints request, ReplyTo<HintsAppended> to) {
   const std::string& topic = options_.hint_topic;
-  auto* open =
-      new HintsRequest(unanswered_, "appending to " + topic, request.id, request.hints.size(), to);
+  const auto tell = [id = request.id, to](Status worst, AppendRequest::Failures failed) {
+    to({id, std::move(worst), std::move(failed)});
+  };
+  auto* open = new AppendRequest(unanswered_, topic, request.hints.size(), tell);
   SendAll(topic, request.hints, open, [&](const auto& item) {
     const auto index = static_cast<size_t>(&item - request.hints.data());
     const Headers* headers = request.headers.empty() ? nullptr : request.headers.at(index).get();
@@ -220,7 +178,6 @@ void Producer::Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to) 
 void Producer::SendDeadLetter(const DeadLetter& letter, const std::string& omitted, Reply reply) {
   const Record& record = letter.record;
   const std::string topic = DeadLetterTopic(record.topic);
-  auto* open = new CallingRequest(unanswered_, "appending to " + topic, std::move(reply));
   const bool whole = omitted.empty();
   const HeadersHandle headers = ToHandle(whole ? record.headers : Headers(), 5);
   const auto add = [&](const char* name, const std::string& value) {
@@ -236,30 +193,31 @@ void Producer::SendDeadLetter(const DeadLetter& letter, const std::string& omitt
     add(kOmittedHeader, "value of " + std::to_string(record.value.size()) + " bytes, CRC-32 " +
                             std::to_string(Crc32(record.value)) + ": " + omitted);
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (whole) {
-      Send(topic, {kAnyPartition, record.key, record.value, headers.get()}, open);
-    } else {
-      Send(topic, {kAnyPartition, {}, {}, headers.get()}, open);
-    }
-  }
-  open->AllAdded();
+  const std::string none;
+  SendOne(topic,
+          {kAnyPartition, whole ? record.key : none, whole ? record.value : none, headers.get()},
+          std::move(reply));
 }
 
 void Producer::Produce(const std::string& topic, int32_t partition, std::string_view key,
                        std::string_view value, const Headers& headers, Reply reply) {
   const HeadersHandle handle = headers.empty() ? HeadersHandle() : ToHandle(headers, 0);
-  auto* open = new CallingRequest(unanswered_, "appending to " + topic, std::move(reply));
+  SendOne(topic, {partition, key, value, handle.get()}, std::move(reply));
+}
+
+void Producer::SendOne(const std::string& topic, const Outgoing& record, Reply reply) {
+  const auto tell = [reply = std::move(reply)](Status worst, const auto&) {
+    if (reply) reply(std::move(worst));
+  };
+  auto* open = new AppendRequest(unanswered_, topic, 1, tell);
   {
     const std::lock_guard lock(mutex_);
-    Send(topic, {partition, key, value, handle.get()}, open);
+    Send(topic, record, open);
   }
   open->AllAdded();
 }
 
 bool Producer::Send(const std::string& topic, const Outgoing& record, AppendRequest* request) {
-  request->Adding();
   Delivery* delivery = request->Next();
   const rd_kafka_resp_err_t error =
       session_ ? session_->Send(topic, record, delivery)

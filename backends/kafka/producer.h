@@ -93,6 +93,7 @@ class Producer final : public Serves<AppendHints>,
   template <class Items, class F>
   void SendAll(const std::string& topic, const Items& items, AppendRequest* open, F keyed);
   void SendDeadLetter(const DeadLetter& letter, const std::string& omitted, Reply reply);
+  void SendOne(const std::string& topic, const Outgoing& record, Reply reply);
   // Under mutex_. False: do not go on now, as with a full queue.
   bool Send(const std::string& topic, const Outgoing& record, AppendRequest* request);
   void Run();

@@ -1,27 +1,21 @@
 // The options that tell a program where the bodies of posts are: in a table of the application.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "backends/mysql/posts/post_bodies.h"
 #include "daemon/options/options.h"
-#include "fanline/base/secret.h"
-#include "fanline/base/tls_files.h"
 
 namespace fanline::options {
 
 struct BodiesSettings {
-  std::string server;  // "tcp://host:port/database"; empty: no bodies
-  std::string user = "fanline";
-  Secret password;
-  TlsFiles tls;
-  std::string table;
-  std::string id_column = "id";
-  std::vector<std::string> columns;
-  std::chrono::milliseconds time_limit{1000};
+  BodiesSettings() {
+    config.server.user = "fanline";
+    config.id_column = "id";
+  }
+  std::string server;          // "tcp://host:port/database"; empty: no bodies
+  mysql::BodiesConfig config;  // all else that the options below say
 };
 
 // --bodies-mysql, --bodies-mysql-user, --bodies-mysql-password[-file],

@@ -7,10 +7,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string SentinelProblem(const RedisSettings& settings) {
-  const bool names_user = !settings.sentinel_user.empty();
-  const bool has_password = settings.sentinel_password.given();
-  if (settings.sentinel_master.empty() && (names_user || has_password)) {
+std::string SentinelProblem(const redis::Options& options) {
+  const bool names_user = !options.sentinel_username.empty();
+  const bool has_password = options.sentinel_password.given();
+  if (options.sentinel_master.empty() && (names_user || has_password)) {
     return "--redis-sentinel-password: for whom? --redis names Sentinels only when "
            "--redis-sentinel-master is set";
   }
@@ -25,12 +25,13 @@ std::string Problem(const RedisSettings& settings) {
     if (!address || address->port == 0) return "--redis: \"" + seed + "\" is not host:port";
   }
   if (settings.seeds.empty()) return "--redis: names no address";
-  if (!redis::IsKeyPrefix(settings.key_prefix)) {
-    return "--redis-key-prefix: \"" + settings.key_prefix + "\" is not at most " +
+  const redis::Options& options = settings.options;
+  if (!redis::IsKeyPrefix(options.key_prefix)) {
+    return "--redis-key-prefix: \"" + options.key_prefix + "\" is not at most " +
            std::to_string(redis::kMostOfPrefix) + " letters, digits, '.', '_', ':' or '-'";
   }
-  if (std::string wrong = SentinelProblem(settings); !wrong.empty()) return wrong;
-  if (settings.user.empty() || settings.password.given()) return {};
+  if (std::string wrong = SentinelProblem(options); !wrong.empty()) return wrong;
+  if (options.username.empty() || options.password.given()) return {};
   return "--redis-user: has no password, and nobody signs in without; set --redis-password-file "
          "or --redis-password";
 }
@@ -44,6 +45,7 @@ std::vector<Endpoint> RedisSettings::addresses() const {
 }
 
 void AddOptions(daemon::OptionTable& table, RedisSettings& settings) {
+  redis::Options& options = settings.options;
   table
       .Add(
           "redis", &settings.seeds,
@@ -51,24 +53,25 @@ void AddOptions(daemon::OptionTable& table, RedisSettings& settings) {
           "others, or the Sentinels that tell of --redis-sentinel-master")
       .Unit("HOST:PORT,...");
   table
-      .Add("redis-sentinel-master", &settings.sentinel_master,
+      .Add("redis-sentinel-master", &options.sentinel_master,
            "what Sentinels call the master; --redis names the Sentinels when it is set")
       .Unit("NAME");
-  table.Add("redis-sentinel-user", &settings.sentinel_user, "the user of the Sentinels' own ACL");
-  table.AddSecret("redis-sentinel-password", &settings.sentinel_password,
+  table.Add("redis-sentinel-user", &options.sentinel_username,
+            "the user of the Sentinels' own ACL");
+  table.AddSecret("redis-sentinel-password", &options.sentinel_password,
                   "the Sentinels' own password");
-  table.Add("redis-user", &settings.user, "the user of its ACL; empty is the default user");
-  table.AddSecret("redis-password", &settings.password, "the password of that user");
-  AddTls(table, "redis", settings.tls);
+  table.Add("redis-user", &options.username, "the user of its ACL; empty is the default user");
+  table.AddSecret("redis-password", &options.password, "the password of that user");
+  AddTls(table, "redis", options.tls);
   table
-      .Add("redis-key-prefix", &settings.key_prefix,
+      .Add("redis-key-prefix", &options.key_prefix,
            "before every key, so that installations may share a server; the same for every program "
            "of an installation")
       .Unit("TEXT");
-  table.Add("redis-connect-timeout", &settings.connect_timeout, "how long connecting may take")
+  table.Add("redis-connect-timeout", &options.connect_timeout, "how long connecting may take")
       .Range(1ms, 1min);
   table
-      .Add("redis-command-timeout", &settings.command_timeout,
+      .Add("redis-command-timeout", &options.command_timeout,
            "how long an answer may take; then the connection is made anew")
       .Range(10ms, 1min);
   table.Check([&settings] { return Problem(settings); });
@@ -81,17 +84,8 @@ void AddOptions(daemon::OptionTable& table, TimelineSettings& settings) {
 
 redis::Options ToOptions(const RedisSettings& redis, const TimelineSettings& timelines,
                          const mysql::Installation& installation) {
-  redis::Options options;
+  redis::Options options = redis.options;
   options.seeds = redis.addresses();
-  options.sentinel_master = redis.sentinel_master;
-  options.sentinel_username = redis.sentinel_user;
-  options.sentinel_password = redis.sentinel_password;
-  options.username = redis.user;
-  options.password = redis.password;
-  options.tls = redis.tls;
-  options.key_prefix = redis.key_prefix;
-  options.connect_timeout = redis.connect_timeout;
-  options.command_timeout = redis.command_timeout;
   options.window = installation.window;
   options.partitions = installation.partitions;
   options.generation = installation.generation;

@@ -9,22 +9,12 @@
 #include "backends/redis/client/options.h"
 #include "daemon/options/options.h"
 #include "fanline/base/endpoint.h"
-#include "fanline/base/secret.h"
-#include "fanline/base/tls_files.h"
 
 namespace fanline::options {
 
 struct RedisSettings {
   std::vector<std::string> seeds{"127.0.0.1:6379"};  // one node, some of a Cluster, or Sentinels
-  std::string sentinel_master;                       // empty: the seeds are not Sentinels
-  std::string sentinel_user;
-  Secret sentinel_password;
-  std::string user;  // empty: the default user
-  Secret password;
-  TlsFiles tls;
-  std::string key_prefix;
-  std::chrono::milliseconds connect_timeout{1000};
-  std::chrono::milliseconds command_timeout{2000};
+  redis::Options options;                            // all else that the options below say
 
   std::vector<Endpoint> addresses() const;  // the seeds, after a table has accepted them
 };

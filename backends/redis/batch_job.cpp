@@ -5,6 +5,7 @@
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
+#include "backends/redis/client/scripts.h"
 
 namespace fanline::redis {
 namespace {
@@ -124,7 +125,8 @@ BatchPart NextCall(BatchPart part, const std::vector<bool>& keep, uint32_t done,
   return call;
 }
 
-void EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys, CommandBuffer& out) {
+CommandBuffer EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys) {
+  CommandBuffer out;
   out.Begin(3 + part.last - part.first);
   out.Arg("SMISMEMBER");
   out.Arg(keys.Live(batch.range));
@@ -132,11 +134,11 @@ void EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys, C
   for (uint32_t write = part.first; write < part.last; ++write) {
     out.Arg(Raw(batch.writes[write].reader));
   }
+  return out;
 }
 
-void EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<bool>& keep,
-                 const Options& options, const Keys& keys, std::string_view digest,
-                 CommandBuffer& out) {
+CommandBuffer EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<bool>& keep,
+                          const Options& options, const Keys& keys) {
   const auto each_kept = [&](auto visit) {
     for (uint32_t write = call.first; write < call.last; ++write) {
       if (keep[write - call.first]) visit(write);
@@ -159,12 +161,9 @@ void EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<b
       numbers.push_back(table.NumberOf(batch.marks[i]));
     }
   });
-  const size_t key_count = kFixedKeys + timelines;
 
-  out.Begin(3 + key_count + kFixedArguments + 2 * table.size() + arguments);
-  out.Arg("EVALSHA");
-  out.Arg(digest);
-  out.Arg(key_count);
+  CommandBuffer out = BeginCall(Script::kApply, kFixedKeys + timelines,
+                                kFixedArguments + 2 * table.size() + arguments);
   out.Arg(keys.Own(batch.range));
   out.Arg(keys.Live(batch.range));
   out.Arg(keys.MaxFloor(batch.range));
@@ -179,6 +178,7 @@ void EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<b
   table.Arg(out);
   const uint32_t* number = numbers.data();
   each_kept([&](uint32_t write) { ArgWrite(batch, write, number, out); });
+  return out;
 }
 
 // ---- the job --------------------------------------------------------------------------------
@@ -212,14 +212,11 @@ void BatchJob::StartPart(CommandChannel& channel) {
 }
 
 void BatchJob::Prune(CommandChannel& channel, std::shared_ptr<Part> part) {
-  channel.Call(
-      [self = shared_from_this(), part](CommandBuffer& out, const ScriptDigests&) {
-        EncodePrune(self->batch_, part->span, self->keys_, out);
-      },
-      [self = shared_from_this(), part, &channel](const CallResult& result) {
-        self->TakeIndex(*part, result);
-        self->Apply(channel, part);
-      });
+  channel.Call(EncodePrune(batch_, part->span, keys_),
+               [self = shared_from_this(), part, &channel](const CallResult& result) {
+                 self->TakeIndex(*part, result);
+                 self->Apply(channel, part);
+               });
 }
 
 // Without an answer or a header nobody is left out; the script finds who is not live.
@@ -234,19 +231,17 @@ void BatchJob::TakeIndex(Part& part, const CallResult& result) {
 
 void BatchJob::Apply(CommandChannel& channel, std::shared_ptr<Part> part) {
   const BatchPart call = NextCall(part->span, part->keep, part->done, options_.timelines_per_call);
-  channel.Call(
-      [self = shared_from_this(), part, call](CommandBuffer& out, const ScriptDigests& digests) {
-        const auto first = part->keep.begin() + (call.first - part->span.first);
-        EncodeApply(self->batch_, call, {first, first + (call.last - call.first)}, self->options_,
-                    self->keys_, digests.Of(Script::kApply), out);
-      },
-      [self = shared_from_this(), part, call, &channel](const CallResult& result) {
-        const bool taken = result.status.done() ? self->TakeResults(*part, call, *result.reply)
-                                                : self->Fail(result);
-        part->done = call.last - part->span.first;
-        if (taken && call.last < part->span.last) return self->Apply(channel, part);
-        self->FinishPart();
-      });
+  const auto first = part->keep.begin() + (call.first - part->span.first);
+  CommandBuffer command =
+      EncodeApply(batch_, call, {first, first + (call.last - call.first)}, options_, keys_);
+  channel.Call(std::move(command), [self = shared_from_this(), part, call,
+                                    &channel](const CallResult& result) {
+    const bool taken =
+        result.status.done() ? self->TakeResults(*part, call, *result.reply) : self->Fail(result);
+    part->done = call.last - part->span.first;
+    if (taken && call.last < part->span.last) return self->Apply(channel, part);
+    self->FinishPart();
+  });
 }
 
 void BatchJob::FinishPart() {
@@ -263,7 +258,7 @@ bool BatchJob::Fail(const CallResult& result) {
 
 // A byte for each write: 'x' failed, '-' not live, '0'.. the number of new items.
 bool BatchJob::TakeResults(const Part& part, BatchPart call, const redisReply& reply) {
-  const CallResult unexpected{Away("unexpected answer of script apply"), false, nullptr};
+  const CallResult unexpected{UnexpectedAnswer("apply"), false, nullptr};
   if (!IsArray(reply, 6)) return Fail(unexpected);
   const std::string_view bytes = Text(At(reply, 0));
   size_t next = 0;

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "backends/redis/client/command_channel.h"
@@ -30,13 +29,12 @@ std::vector<BatchPart> CutBatch(const TimelineBatch& batch, const Options& optio
 BatchPart NextCall(BatchPart part, const std::vector<bool>& keep, uint32_t done, uint32_t most);
 
 // SMISMEMBER live:{tag} #complete reader...: asks which readers can be left out.
-void EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys, CommandBuffer& out);
+CommandBuffer EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys);
 
 // The call of apply.lua for the writes whose `keep` is set (keep[0]: write call.first). It checks
 // the fence even if no write is left.
-void EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<bool>& keep,
-                 const Options& options, const Keys& keys, std::string_view digest,
-                 CommandBuffer& out);
+CommandBuffer EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<bool>& keep,
+                          const Options& options, const Keys& keys);
 
 class BatchJob : public std::enable_shared_from_this<BatchJob> {
  public:

@@ -5,13 +5,11 @@
 
 namespace fanline::redis {
 
-void EncodeMark(const Options& options, const Keys& keys, CommandBuffer& out) {
-  out.Command("SET", keys.Installation(), options.generation, "NX");
+CommandBuffer MarkCommand(const Options& options, const Keys& keys) {
+  return CommandOf("SET", keys.Installation(), options.generation, "NX");
 }
 
-void EncodeAskMark(const Keys& keys, CommandBuffer& out) {
-  out.Command("MGET", keys.Installation());
-}
+CommandBuffer AskMarkCommand(const Keys& keys) { return CommandOf("MGET", keys.Installation()); }
 
 Status JudgeMark(const Options& options, const redisReply& answer) {
   const std::string ours = std::to_string(options.generation);
@@ -32,13 +30,10 @@ Status CheckMark(const Options& options) {
 Status CheckMark(const Options& options, Masters& masters) {
   const Keys keys(options);
   const Bucket home = keys.Home(Range{0});
-  CommandBuffer out;
-  EncodeMark(options, keys, out);
-  const Status marked = masters.Call(home, out, [](const redisReply&) { return Status::Done(); });
+  const Status marked = masters.Call(home, MarkCommand(options, keys),
+                                     [](const redisReply&) { return Status::Done(); });
   if (!marked.done()) return marked;
-  out.Clear();
-  EncodeAskMark(keys, out);
-  return masters.Call(home, out,
+  return masters.Call(home, AskMarkCommand(keys),
                       [&](const redisReply& answer) { return JudgeMark(options, answer); });
 }
 

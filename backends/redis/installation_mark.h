@@ -18,8 +18,8 @@ namespace fanline::redis {
 class Masters;
 
 // Two commands: the first writes a missing mark, the second reads the mark.
-void EncodeMark(const Options& options, const Keys& keys, CommandBuffer& out);
-void EncodeAskMark(const Keys& keys, CommandBuffer& out);
+CommandBuffer MarkCommand(const Options& options, const Keys& keys);
+CommandBuffer AskMarkCommand(const Keys& keys);
 
 // Judges the answer to the second. Never: the keys are another installation's; the message says
 // what to do.

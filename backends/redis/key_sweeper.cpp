@@ -17,23 +17,18 @@ Status KeySweeper::Step() {
     begun_ = true;
   }
   BlockingConnection& connection = masters_.At(nodes_.back());
-  CommandBuffer scan;
-  scan.Command("SCAN", cursor_, "MATCH", keys_.All(), "COUNT", options_.scan_count);
+  const CommandBuffer scan =
+      CommandOf("SCAN", cursor_, "MATCH", keys_.All(), "COUNT", options_.scan_count);
   std::string next;
   CommandBuffer unlinks;
   size_t found = 0;
   Status status = connection.Call(scan, [&](const redisReply& reply) {
-    if (!IsArray(reply, 2) || At(reply, 1).type != REDIS_REPLY_ARRAY) {
-      return Away("unexpected answer of SCAN");
-    }
-    next = Text(At(reply, 0));
-    const redisReply& names = At(reply, 1);
-    for (size_t i = 0; i < names.elements; ++i) {
-      if (!keys_.IsOurs(Text(At(names, i)))) continue;
-      unlinks.Command("UNLINK", Text(At(names, i)));  // each alone: their slots differ
+    const bool read = ReadScanned(reply, &next, [&](std::string_view name) {
+      if (!keys_.IsOurs(name)) return;
+      unlinks.Command("UNLINK", name);  // each alone: their slots differ
       ++found;
-    }
-    return Status::Done();
+    });
+    return read ? Status::Done() : Away("unexpected answer of SCAN");
   });
   if (status.done() && found > 0) {
     status = connection.Pipeline(unlinks, found, [this](const redisReply& reply) {

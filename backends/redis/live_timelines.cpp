@@ -1,16 +1,10 @@
 #include "backends/redis/live_timelines.h"
 
-#include <map>
-#include <mutex>
-#include <optional>
 #include <set>
-#include <vector>
 
 #include "backends/redis/client/errors.h"
-#include "backends/redis/cluster/migration_watch.h"
-#include "backends/redis/cluster/topology.h"
-#include "backends/redis/node.h"
 #include "fanline/base/check.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::redis {
 namespace {
@@ -26,60 +20,7 @@ Range RangeOf(const R& request, const RangeLayout& layout) {
 
 }  // namespace
 
-// Which node serves which range, and the nodes. Lock order: report_mutex_, mutex_, a node's own.
-class RedisLiveTimelines::Routes {
- public:
-  Routes(const Options& options, LogSink log, Events events);
-  ~Routes();
-
-  void Submit(OfEach<Submission> submission);
-
- private:
-  struct Home {
-    Node* node = nullptr;  // none: nobody serves the range
-    std::string address;
-    Node::Residence residence = 0;  // a new one each time the range moves to another node
-  };
-  using Nodes = std::map<std::string, std::unique_ptr<Node>>;  // by address
-
-  // ---- the topology's thread
-  bool TakeMap(const SlotMap& map);
-  Nodes Settle(const SlotMap& map);
-  Node* NodeAt(const Endpoint& address);
-  void Watch(const SlotMap& map);
-  void HearNobody(const std::string& why);
-
-  // ---- any thread
-  void Hear(const std::string& node, bool connected, const std::string& why_not);
-  bool Tell();  // under report_mutex_; whether all ranges are served
-  std::vector<RangesAway> AllAway();
-  void Log(LogLevel level, const std::string& message) const {
-    if (log_) log_(level, message);
-  }
-
-  const Options options_;
-  const RangeLayout layout_;
-  const LogSink log_;
-  const Events events_;
-
-  std::mutex report_mutex_;  // guards the next two; held while events are called
-  // Why each node has no session, by address; an empty text: not known yet.
-  std::map<std::string, std::string> why_not_;
-  std::optional<std::vector<RangesAway>> reported_;
-
-  std::mutex mutex_;  // guards the next three
-  std::vector<Home> homes_;
-  Nodes nodes_;
-  std::string why_nobody_ = "redis: not connected yet";
-
-  // ---- the topology's thread
-  Node::Residence residences_ = 0;
-  uint32_t numbers_ = 0;  // of nodes
-  MigrationWatch migrations_;
-  Topology topology_;
-};
-
-RedisLiveTimelines::Routes::Routes(const Options& options, LogSink log, Events events)
+RedisLiveTimelines::RedisLiveTimelines(const Options& options, LogSink log, Events events)
     : options_(options),
       layout_(options.partitions),
       log_(std::move(log)),
@@ -93,14 +34,14 @@ RedisLiveTimelines::Routes::Routes(const Options& options, LogSink log, Events e
   topology_.Start();
 }
 
-RedisLiveTimelines::Routes::~Routes() {
+RedisLiveTimelines::~RedisLiveTimelines() {
   topology_.Stop();
   nodes_.clear();  // until then they may call topology_.Doubt()
 }
 
 // ---- requests -------------------------------------------------------------------------------
 
-void RedisLiveTimelines::Routes::Submit(OfEach<Submission> submission) {
+void RedisLiveTimelines::Take(Submission submission) {
   const auto range =
       std::visit([this](const auto& of) { return RangeOf(of.request, layout_); }, submission);
   std::string why;
@@ -112,15 +53,15 @@ void RedisLiveTimelines::Routes::Submit(OfEach<Submission> submission) {
     needs_claim = home.node == nullptr;
     why = needs_claim ? why_nobody_ : "too many requests are waiting";
   }
-  const auto refuse = [&]<class R>(const Submission<R>& of) {  // unlocked: it may submit again
-    of.to(Failed<R>({of.request.id, of.to}, Away(why), needs_claim).reply);
+  const auto refuse = [&]<class R>(const Submitted<R>& of) {  // unlocked: it may submit again
+    of.to(Failed<R>(of.request.id, Away(why), needs_claim));
   };
   std::visit(refuse, submission);
 }
 
 // ---- the map --------------------------------------------------------------------------------
 
-bool RedisLiveTimelines::Routes::TakeMap(const SlotMap& map) {
+bool RedisLiveTimelines::TakeMap(const SlotMap& map) {
   Nodes retired;
   {
     const std::lock_guard reporting(report_mutex_);
@@ -134,7 +75,7 @@ bool RedisLiveTimelines::Routes::TakeMap(const SlotMap& map) {
 }
 
 // Assigns every range the node that the map names. Returns the nodes that serve none any more.
-RedisLiveTimelines::Routes::Nodes RedisLiveTimelines::Routes::Settle(const SlotMap& map) {
+RedisLiveTimelines::Nodes RedisLiveTimelines::Settle(const SlotMap& map) {
   size_t moved = 0;
   std::set<const Node*> used;
   for (Range range = 0; range < static_cast<Range>(homes_.size()); ++range) {
@@ -164,7 +105,7 @@ RedisLiveTimelines::Routes::Nodes RedisLiveTimelines::Routes::Settle(const SlotM
   return retired;
 }
 
-Node* RedisLiveTimelines::Routes::NodeAt(const Endpoint& address) {
+Node* RedisLiveTimelines::NodeAt(const Endpoint& address) {
   const std::string name = ToString(address);
   auto& node = nodes_[name];
   if (!node) {
@@ -180,14 +121,13 @@ Node* RedisLiveTimelines::Routes::NodeAt(const Endpoint& address) {
   return node.get();
 }
 
-void RedisLiveTimelines::Routes::Watch(const SlotMap& map) {
+void RedisLiveTimelines::Watch(const SlotMap& map) {
   std::vector<OpenSlot> ours;
   for (const OpenSlot& open : map.open()) {
     const Bucket bucket = BucketAt(open.slot);
     if (layout_.First(layout_.RangeOf(bucket)) == bucket) ours.push_back(open);
   }
-  const auto now = std::chrono::time_point_cast<Duration>(Clock::now());
-  for (const OpenSlot& left : migrations_.Look(ours, now)) {
+  for (const OpenSlot& left : migrations_.Look(ours, MonoNow())) {
     Log(LogLevel::kWarn,
         "redis: slot " + std::to_string(left.slot) + " of range " +
             std::to_string(layout_.RangeOf(BucketAt(left.slot))) +
@@ -198,7 +138,7 @@ void RedisLiveTimelines::Routes::Watch(const SlotMap& map) {
   if (events_.on_left_migrating) events_.on_left_migrating(migrations_.left());
 }
 
-void RedisLiveTimelines::Routes::HearNobody(const std::string& why) {
+void RedisLiveTimelines::HearNobody(const std::string& why) {
   const std::lock_guard reporting(report_mutex_);
   {
     const std::lock_guard lock(mutex_);
@@ -212,8 +152,7 @@ void RedisLiveTimelines::Routes::HearNobody(const std::string& why) {
 
 // ---- the state ------------------------------------------------------------------------------
 
-void RedisLiveTimelines::Routes::Hear(const std::string& node, bool connected,
-                                      const std::string& why_not) {
+void RedisLiveTimelines::Hear(const std::string& node, bool connected, const std::string& why_not) {
   const std::lock_guard reporting(report_mutex_);
   {
     const std::lock_guard lock(mutex_);
@@ -223,7 +162,7 @@ void RedisLiveTimelines::Routes::Hear(const std::string& node, bool connected,
   Tell();
 }
 
-std::vector<RangesAway> RedisLiveTimelines::Routes::AllAway() {
+std::vector<RangesAway> RedisLiveTimelines::AllAway() {
   const std::lock_guard lock(mutex_);
   std::map<std::string, std::vector<Range>> by_reason;
   for (size_t range = 0; range < homes_.size(); ++range) {
@@ -238,7 +177,7 @@ std::vector<RangesAway> RedisLiveTimelines::Routes::AllAway() {
   return away;
 }
 
-bool RedisLiveTimelines::Routes::Tell() {
+bool RedisLiveTimelines::Tell() {
   std::vector<RangesAway> now = AllAway();
   const bool whole = now.empty();
   std::erase_if(now, [](const RangesAway& away) { return away.reason.empty(); });
@@ -247,17 +186,6 @@ bool RedisLiveTimelines::Routes::Tell() {
   reported_ = std::move(now);
   if (events_.on_away) events_.on_away(*reported_);
   return whole;
-}
-
-// ---- the adapter ----------------------------------------------------------------------------
-
-RedisLiveTimelines::RedisLiveTimelines(const Options& options, LogSink log, Events events)
-    : routes_(std::make_unique<Routes>(options, std::move(log), std::move(events))) {}
-
-RedisLiveTimelines::~RedisLiveTimelines() = default;
-
-void RedisLiveTimelines::Take(OfEach<Submission> submission) {
-  routes_->Submit(std::move(submission));
 }
 
 }  // namespace fanline::redis

@@ -11,12 +11,18 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "backends/redis/answers.h"
 #include "backends/redis/client/options.h"
+#include "backends/redis/cluster/migration_watch.h"
+#include "backends/redis/cluster/topology.h"
+#include "backends/redis/node.h"
+#include "backends/redis/submission.h"
 #include "fanline/base/log_sink.h"
 
 namespace fanline::redis {
@@ -48,14 +54,55 @@ class RedisLiveTimelines final
 
   template <class R>
   void Serve(R request, ReplyTo<typename R::Reply> to) {
-    Take(Submission<R>{std::move(request), to});
+    Take(Submitted<R>{std::move(request), to});
   }
 
  private:
-  class Routes;
-  void Take(OfEach<Submission> submission);
+  struct Home {
+    Node* node = nullptr;  // none: nobody serves the range
+    std::string address;
+    Node::Residence residence = 0;  // a new one each time the range moves to another node
+  };
+  using Nodes = std::map<std::string, std::unique_ptr<Node>>;  // by address
 
-  const std::unique_ptr<Routes> routes_;
+  void Take(Submission submission);
+
+  // ---- the topology's thread
+  bool TakeMap(const SlotMap& map);
+  Nodes Settle(const SlotMap& map);
+  Node* NodeAt(const Endpoint& address);
+  void Watch(const SlotMap& map);
+  void HearNobody(const std::string& why);
+
+  // ---- any thread
+  void Hear(const std::string& node, bool connected, const std::string& why_not);
+  bool Tell();  // under report_mutex_; whether all ranges are served
+  std::vector<RangesAway> AllAway();
+  void Log(LogLevel level, const std::string& message) const {
+    if (log_) log_(level, message);
+  }
+
+  const Options options_;
+  const RangeLayout layout_;
+  const LogSink log_;
+  const Events events_;
+
+  // Lock order: report_mutex_, mutex_, a node's own.
+  std::mutex report_mutex_;  // guards the next two; held while events are called
+  // Why each node has no session, by address; an empty text: not known yet.
+  std::map<std::string, std::string> why_not_;
+  std::optional<std::vector<RangesAway>> reported_;
+
+  std::mutex mutex_;  // guards the next three
+  std::vector<Home> homes_;
+  Nodes nodes_;
+  std::string why_nobody_ = "redis: not connected yet";
+
+  // ---- the topology's thread
+  Node::Residence residences_ = 0;
+  uint32_t numbers_ = 0;  // of nodes
+  MigrationWatch migrations_;
+  Topology topology_;
 };
 
 }  // namespace fanline::redis

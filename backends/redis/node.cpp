@@ -4,20 +4,15 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "backends/redis/answers.h"
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
-#include "backends/redis/client/sign_in.h"
+#include "backends/redis/client/scripts.h"
 #include "backends/redis/installation_mark.h"
 #include "backends/redis/requests.h"
 #include "fanline/base/check.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::redis {
-namespace {
-
-Time ClockNow() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
-
-}  // namespace
 
 Node::Node(const Options& options, uint32_t number, Events events, LogSink log)
     : options_(options),
@@ -51,7 +46,7 @@ void Node::Retire() {
   DeliverReplies();
 }
 
-bool Node::Submit(OfEach<Submission>& submission, Residence residence) {
+bool Node::Submit(Submission& submission, Residence residence) {
   const std::lock_guard lock(mutex_);
   if (unanswered_ >= options_.max_requests) return false;
   ++unanswered_;
@@ -64,7 +59,7 @@ bool Node::Submit(OfEach<Submission>& submission, Residence residence) {
 
 void Node::Run() {
   while (!stopping_) {
-    now_ = ClockNow();
+    now_ = MonoNow();
     if (!connection_ && now_ >= next_attempt_) Connect();
     TakeRequests();
     if (connection_) {
@@ -91,7 +86,7 @@ Time Node::NextMoment() const {
 void Node::Wait() {
   pollfd waiting[2] = {{wakeup_, POLLIN, 0}, {-1, 0, 0}};
   if (connection_) waiting[1] = {connection_->fd(), connection_->events(), 0};
-  const auto left = NextMoment() - ClockNow();
+  const auto left = NextMoment() - MonoNow();
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + 1;
   poll(waiting, 2, static_cast<int>(std::clamp<int64_t>(ms, 0, 1000)));
   eventfd_t count = 0;
@@ -100,10 +95,13 @@ void Node::Wait() {
 
 void Node::DeliverReplies() {
   unanswered_ -= replies_.size();
-  for (auto& reply : replies_) {
-    std::visit([](auto& answered) { answered.to(std::move(answered.reply)); }, reply);
-  }
+  for (const auto& deliver : replies_) deliver();
   replies_.clear();
+}
+
+template <class Reply>
+void Node::Deliver(ReplyTo<Reply> to, Reply reply) {
+  replies_.push_back([to, reply = std::move(reply)]() mutable { to(std::move(reply)); });
 }
 
 // ---- requests -------------------------------------------------------------------------------
@@ -121,67 +119,63 @@ void Node::TakeRequests() {
 }
 
 template <class R>
-void Node::Accept(Submission<R> submission, Residence residence) {
-  const Open<R> open{submission.request.id, submission.to};
-  if (!ready_) {
-    replies_.push_back(Failed(open, Away(reason_), true));
-    return;
-  }
+void Node::Accept(Submitted<R> submitted, Residence residence) {
+  const auto refuse = [this, id = submitted.request.id,
+                       to = submitted.to](const std::string& reason) {
+    Deliver(to, Failed<R>(id, Away(reason), true));
+  };
+  if (!ready_) return refuse(reason_);
   if constexpr (kNeedsClaimedRange<R>) {
-    const auto claimed = claimed_.find(submission.request.range);
+    const auto claimed = claimed_.find(submitted.request.range);
     if (claimed == claimed_.end() || claimed->second != residence) {
-      replies_.push_back(Failed(open, Away("the range is not claimed in this session"), true));
-      return;
+      return refuse("the range is not claimed in this session");
     }
   }
   const Ticket ticket = next_ticket_++;
-  open_.emplace(ticket, open);
+  open_.emplace(ticket, refuse);
+  const Answer<typename R::Reply> answer = [this, ticket, id = submitted.request.id,
+                                            to = submitted.to](typename R::Reply reply) {
+    reply.id = id;
+    if (open_.erase(ticket) > 0) Deliver(to, std::move(reply));
+  };
   if constexpr (std::is_same_v<R, ClaimRange>) {
-    if (submission.request.range == 0) return StartMarked(submission.request, ticket, residence);
+    if (submitted.request.range == 0) return StartMarked(submitted.request, answer, residence);
   }
-  Start(std::move(submission.request), ticket, residence);
+  Start(std::move(submitted.request), answer, residence);
 }
 
 // Claims range 0 only after its keys are marked as this installation's.
-void Node::StartMarked(const ClaimRange& request, Ticket ticket, Residence residence) {
-  Call([this](CommandBuffer& out, const ScriptDigests&) { EncodeMark(options_, keys_, out); },
-       [](const CallResult&) {});
-  Call([this](CommandBuffer& out, const ScriptDigests&) { EncodeAskMark(keys_, out); },
-       [this, request, ticket, residence](const CallResult& result) {
-         const Status whose =
-             result.status.done() ? JudgeMark(options_, *result.reply) : Status::Done();
-         if (whose.done()) return Start(request, ticket, residence);
-         if (leave_.empty()) leave_ = whose.message;
-       });
+void Node::StartMarked(const ClaimRange& request, Answer<RangeClaimed> answer,
+                       Residence residence) {
+  Call(MarkCommand(options_, keys_), [](const CallResult&) {});
+  Call(AskMarkCommand(keys_), [this, request, answer = std::move(answer),
+                               residence](const CallResult& result) {
+    const Status whose = result.status.done() ? JudgeMark(options_, *result.reply) : Status::Done();
+    if (whose.done()) return Start(request, answer, residence);
+    if (leave_.empty()) leave_ = whose.message;
+  });
 }
 
 template <class R>
-void Node::Start(R request, Ticket ticket, Residence residence) {
-  const Answer<typename R::Reply> answer = [this, ticket](typename R::Reply reply) {
-    Reply<R>(ticket, std::move(reply));
-  };
+void Node::Start(R request, Answer<typename R::Reply> answer, Residence residence) {
   if constexpr (std::is_same_v<R, TimelineBatch>) {
     batches_.push_back(std::make_shared<BatchJob>(
         std::move(request), options_, keys_, prune_gate_, [this] { --parts_in_flight_; }, answer));
   } else if constexpr (std::is_same_v<R, ResetRange>) {
     walk_->Add(std::move(request), answer);
   } else {
-    const auto shared = std::make_shared<const R>(std::move(request));
-    Call(
-        [this, shared](CommandBuffer& out, const ScriptDigests& digests) {
-          Encoder{options_, keys_, digests, out}(*shared);
-        },
-        [this, shared, answer, residence](const CallResult& result) {
-          if (!result.status.done()) {
-            return answer(Failed<R>({shared->id, {}}, result.status, result.needs_claim).reply);
-          }
-          auto parsed = Parse(*shared, *result.reply, keys_.layout());
-          if constexpr (std::is_same_v<R, ClaimRange>) {
-            if (parsed.status.done() && parsed.refused_by == 0) claimed_[shared->range] = residence;
-            parsed.node = number_;
-          }
-          answer(std::move(parsed));
-        });
+    Range claims{};
+    if constexpr (std::is_same_v<R, ClaimRange>) claims = request.range;
+    CommandBuffer command = Encode(request, options_, keys_);
+    Call(std::move(command), [this, answer, claims, residence](const CallResult& result) {
+      if (!result.status.done()) return answer(Failed<R>(0, result.status, result.needs_claim));
+      auto parsed = Parse(R{}, *result.reply, keys_.layout());
+      if constexpr (std::is_same_v<R, ClaimRange>) {
+        if (parsed.status.done() && parsed.refused_by == 0) claimed_[claims] = residence;
+        parsed.node = number_;
+      }
+      answer(std::move(parsed));
+    });
   }
 }
 
@@ -194,52 +188,22 @@ void Node::StartParts() {
   }
 }
 
-template <class R>
-void Node::Reply(Ticket ticket, typename R::Reply reply) {
-  const auto found = open_.extract(ticket);
-  if (found.empty()) return;
-  const auto& open = std::get<Open<R>>(found.mapped());
-  reply.id = open.id;
-  replies_.push_back(Answered<R>{std::move(reply), open.to});
-}
-
 // ---- the session ----------------------------------------------------------------------------
 
 void Node::Connect() {
   connection_ = std::make_unique<PipelinedConnection>(options_);
   walk_ = std::make_unique<ResetWalk>(static_cast<CommandChannel&>(*this), options_, keys_);
   leave_.clear();
-  Greet();
-}
-
-// Sends the first commands of a connection; their answers make the session ready.
-void Node::Greet() {
-  SignIn();
   LoadScripts();
-  AskIdentity();
-}
-
-void Node::SignIn() {
-  CommandBuffer auth;
-  leave_ = EncodeSignIn(options_, auth);
-  if (auth.empty()) return;
-  Call([auth](CommandBuffer& out, const ScriptDigests&) { out.Append(auth); },
-       [this](const CallResult& result) {
-         if (!result.status.done()) leave_ = "not let in: " + result.status.message;
-       });
+  AskIdentity();  // the answer makes the session ready
 }
 
 void Node::LoadScripts() {
   for (size_t i = 0; i < kScriptCount; ++i) {
-    const Script script = static_cast<Script>(i);
-    Call([script](CommandBuffer& out,
-                  const ScriptDigests&) { out.Command("SCRIPT", "LOAD", TextOf(script)); },
-         [this, script](const CallResult& result) {
-           if (result.status.done()) {
-             digests_.Set(script, std::string(Text(*result.reply)));
-           } else if (leave_.empty()) {
-             leave_ = "a script was refused: " + result.status.message;
-           }
+    Call(CommandOf("SCRIPT", "LOAD", TextOf(static_cast<Script>(i))),
+         [this](const CallResult& result) {
+           if (result.status.done() || !leave_.empty()) return;
+           leave_ = "a script was refused: " + result.status.message;
          });
   }
 }
@@ -248,15 +212,14 @@ void Node::AskIdentity() {
   const auto info = std::make_shared<std::string>();
   for (const char* section : {"server", "replication"}) {
     const bool last = section == std::string_view("replication");
-    Call([section](CommandBuffer& out, const ScriptDigests&) { out.Command("INFO", section); },
-         [this, info, last](const CallResult& result) {
-           if (!result.status.done()) {
-             if (leave_.empty()) leave_ = result.status.message;
-             return;
-           }
-           *info += Text(*result.reply);
-           if (last) TakeIdentity(IdentityOf(*info));
-         });
+    Call(CommandOf("INFO", section), [this, info, last](const CallResult& result) {
+      if (!result.status.done()) {
+        if (leave_.empty()) leave_ = result.status.message;
+        return;
+      }
+      *info += Text(*result.reply);
+      if (last) TakeIdentity(IdentityOf(*info));
+    });
   }
 }
 
@@ -297,10 +260,7 @@ void Node::DropSession(const std::string& reason) {
   parts_in_flight_ = 0;
   claimed_.clear();
   ready_ = false;
-  for (const auto& [ticket, request] : open_) {
-    std::visit([&](const auto& open) { replies_.push_back(Failed(open, Away(reason), true)); },
-               request);
-  }
+  for (const auto& [ticket, refuse] : open_) refuse(reason);
   open_.clear();
   leave_.clear();
 }
@@ -318,25 +278,27 @@ void Node::SetState(bool connected, const std::string& reason) {
 
 // ---- calls ----------------------------------------------------------------------------------
 
-void Node::Call(Encode encode, Done done) { Send(std::move(encode), std::move(done), true); }
+void Node::Call(CommandBuffer command, Done done) {
+  Send(std::move(command), std::move(done), true);
+}
 
-void Node::Send(Encode encode, Done done, bool may_load_scripts) {
-  encode(connection_->out(), digests_);
+void Node::Send(CommandBuffer command, Done done, bool may_load_scripts) {
+  connection_->out().Append(command);
   connection_->Expect(
-      [this, encode = std::move(encode), done = std::move(done),
+      [this, command = std::move(command), done = std::move(done),
        may_load_scripts](const redisReply& reply) {
-        if (IsError(reply)) return OnError(Text(reply), encode, done, may_load_scripts);
+        if (IsError(reply)) return OnError(Text(reply), command, done, may_load_scripts);
         done({Status::Done(), false, &reply});
       },
       now_);
 }
 
-void Node::OnError(std::string_view error, Encode encode, Done done, bool may_load_scripts) {
+void Node::OnError(std::string_view error, const CommandBuffer& command, const Done& done,
+                   bool may_load_scripts) {
   const ErrorMeaning meaning = MeaningOf(error);
   if (meaning.action == ErrorAction::kLoadScripts && may_load_scripts) {
     LoadScripts();
-    Send(std::move(encode), std::move(done), false);
-    return;
+    return Send(command, done, false);
   }
   const bool needs_claim = Act(meaning, error);
   done({StatusOf(meaning, error), needs_claim, nullptr});

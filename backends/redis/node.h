@@ -19,7 +19,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backends/redis/answers.h"
 #include "backends/redis/batch_job.h"
 #include "backends/redis/client/command_channel.h"
 #include "backends/redis/client/errors.h"
@@ -27,6 +26,7 @@
 #include "backends/redis/client/pipelined_connection.h"
 #include "backends/redis/keys.h"
 #include "backends/redis/reset_walk.h"
+#include "backends/redis/submission.h"
 #include "fanline/base/log_sink.h"
 
 namespace fanline::redis {
@@ -47,7 +47,7 @@ class Node : private CommandChannel {
   using Residence = uint64_t;
   // Any thread; never blocks. Replies come from the node's thread, in groups. False: max_requests
   // are waiting, and the submission was not taken.
-  [[nodiscard]] bool Submit(OfEach<Submission>& submission, Residence residence);
+  [[nodiscard]] bool Submit(Submission& submission, Residence residence);
   // Ends: answers all open requests kLater, with needs_claim. No Submit may follow.
   void Retire();
 
@@ -62,23 +62,21 @@ class Node : private CommandChannel {
 
   // ---- requests
   struct Waiting {
-    OfEach<Submission> submission;
+    Submission submission;
     Residence residence = 0;
   };
   void TakeRequests();
   template <class R>
-  void Accept(Submission<R> submission, Residence residence);
+  void Accept(Submitted<R> submitted, Residence residence);
   template <class R>
-  void Start(R request, Ticket ticket, Residence residence);
-  void StartMarked(const ClaimRange& request, Ticket ticket, Residence residence);
+  void Start(R request, Answer<typename R::Reply> answer, Residence residence);
+  void StartMarked(const ClaimRange& request, Answer<RangeClaimed> answer, Residence residence);
   void StartParts();
-  template <class R>
-  void Reply(Ticket ticket, typename R::Reply reply);
+  template <class Reply>
+  void Deliver(ReplyTo<Reply> to, Reply reply);
 
   // ---- the session
   void Connect();
-  void Greet();
-  void SignIn();
   void LoadScripts();
   void AskIdentity();
   void TakeIdentity(const Identity& identity);
@@ -88,9 +86,10 @@ class Node : private CommandChannel {
   void SetState(bool connected, const std::string& reason);
 
   // ---- CommandChannel
-  void Call(Encode encode, Done done) override;
-  void Send(Encode encode, Done done, bool may_load_scripts);
-  void OnError(std::string_view error, Encode encode, Done done, bool may_load_scripts);
+  void Call(CommandBuffer command, Done done) override;
+  void Send(CommandBuffer command, Done done, bool may_load_scripts);
+  void OnError(std::string_view error, const CommandBuffer& command, const Done& done,
+               bool may_load_scripts);
   bool Act(const ErrorMeaning& meaning, std::string_view error);
   void Stop();
 
@@ -113,7 +112,6 @@ class Node : private CommandChannel {
   std::string reason_ = "not connected yet";    // why requests are refused while not ready
   std::string reported_ = "not connected yet";  // reason last given to on_state; empty: connected
   std::unique_ptr<PipelinedConnection> connection_;
-  ScriptDigests digests_;
   Identity identity_;
   bool ready_ = false;     // greeted: requests are accepted
   std::string leave_;      // if not empty, why the session ends after this round of replies
@@ -123,13 +121,14 @@ class Node : private CommandChannel {
   std::mt19937_64 random_;
   std::map<Range, Residence> claimed_;  // in this session
   Ticket next_ticket_ = 1;
-  std::unordered_map<Ticket, OfEach<Open>> open_;
+  // Requests that are not answered: how to answer that the session ended.
+  std::unordered_map<Ticket, std::function<void(const std::string& reason)>> open_;
   PruneGate prune_gate_;
   std::deque<std::shared_ptr<BatchJob>> batches_;
   uint32_t parts_in_flight_ = 0;
   std::unique_ptr<ResetWalk> walk_;
-  std::vector<OfEach<Answered>> replies_;
-  std::thread thread_;  // last: it uses all of the above
+  std::vector<std::function<void()>> replies_;  // what delivers each
+  std::thread thread_;                          // last: it uses all of the above
 };
 
 }  // namespace fanline::redis

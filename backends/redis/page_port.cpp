@@ -7,16 +7,8 @@
 namespace fanline::redis {
 namespace {
 
-template <class Job>
-void Fail(const Job& job, const Status& status) {
-  std::visit(
-      [&](const auto& asked) {
-        typename std::decay_t<decltype(asked.request)>::Reply reply;
-        reply.id = asked.request.id;
-        reply.status = status;
-        asked.to(std::move(reply));
-      },
-      job);
+void Fail(const PagePort::AnySubmitted& job, const Status& status) {
+  std::visit([&](const auto& asked) { asked.to(FailureOf(asked.request, status)); }, job);
 }
 
 std::array<ClassLimits, 2> Classes(const PageLimits& limits) {
@@ -44,7 +36,7 @@ void PagePort::Stop() {
   threads_.clear();
 }
 
-void PagePort::Take(Job job, Turn turn) {
+void PagePort::Take(AnySubmitted job, Turn turn) {
   const bool here = turn.here;
   std::vector<Queue::Dropped> dropped;
   {

@@ -17,7 +17,6 @@
 #include <thread>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "backends/redis/reader_timelines.h"
@@ -42,7 +41,7 @@ class PagePort final
   template <class R>
   void Serve(R request, ReplyTo<typename R::Reply> to, Turn turn) {
     turn.work_class = std::is_same_v<R, ReadLivePage> ? 0 : 1;
-    Take(Asked<R>{std::move(request), to}, std::move(turn));
+    Take(Submitted<R>{std::move(request), to}, std::move(turn));
   }
 
   void SetFit(bool fit);
@@ -53,16 +52,9 @@ class PagePort final
   size_t waiting() const;
 
  private:
-  template <class R>
-  struct Asked {
-    R request;
-    ReplyTo<typename R::Reply> to;
-  };
-  using Job = std::variant<Asked<ReadLivePage>, Asked<BeginRebuild>, Asked<FinishRebuild>,
-                           Asked<AbandonRebuild>>;
-  using Queue = TurnQueue<Job>;
+  using Queue = TurnQueue<AnySubmitted>;
 
-  void Take(Job job, Turn turn);
+  void Take(AnySubmitted job, Turn turn);
   void Work();
   // Serves the next job. Called with the lock, and returns with it.
   void ServeNext(std::unique_lock<std::mutex>& lock);

@@ -5,6 +5,7 @@
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
+#include "backends/redis/client/scripts.h"
 #include "backends/redis/requests.h"
 #include "fanline/base/check.h"
 #include "fanline/base/number.h"
@@ -81,12 +82,11 @@ RedisReaderTimelines::RedisReaderTimelines(const Options& options)
 RebuildBegan RedisReaderTimelines::Do(const BeginRebuild& request) {
   const UserId reader = request.reader;
   RebuildBegan began{request.id, {}, {}};
-  const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
-    const Range range = keys_.layout().RangeOf(reader);
-    out.Command("EVALSHA", digests.Of(Script::kRebuildBegin), 3, keys_.Live(range),
-                keys_.Pos(range), keys_.Timeline(range, reader), Raw(reader), request.token,
-                options_.building_ttl.count(), LogOf(options_.generation, keys_.layout()));
-  };
+  const Range range = keys_.layout().RangeOf(reader);
+  CommandBuffer out;
+  out.Command("EVALSHA", DigestOf(Script::kRebuildBegin), 3, keys_.Live(range), keys_.Pos(range),
+              keys_.Timeline(range, reader), Raw(reader), request.token,
+              options_.building_ttl.count(), LogOf(options_.generation, keys_.layout()));
   const auto take = [&](const redisReply& reply) {
     const std::string_view word = Text(reply);
     if (word == "created") {
@@ -102,7 +102,7 @@ RebuildBegan RedisReaderTimelines::Do(const BeginRebuild& request) {
     }
     return Status::Done();
   };
-  began.status = masters_.Eval(keys_.Home(reader), Script::kRebuildBegin, encode, take);
+  began.status = masters_.Call(keys_.Home(range), out, take);
   return began;
 }
 
@@ -111,89 +111,73 @@ RebuildFinished RedisReaderTimelines::Do(const FinishRebuild& request) {
   const std::vector<Item>& items = request.items;
   RebuildFinished finished{request.id, {}};
   FANLINE_CHECK(std::is_sorted(items.begin(), items.end(), IsNewer), "the script merges them");
-  const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
-    const Range range = keys_.layout().RangeOf(reader);
-    // One mark more than fit tells as much as all of them.
-    const uint32_t most = options_.window.most_marks();
-    const std::span marked(request.marked);
-    const auto marks = marked.first(std::min<size_t>(marked.size(), most + 1));
-    out.Begin(3 + 2 + 8 + marks.size() + 2 * items.size());
-    out.Arg("EVALSHA");
-    out.Arg(digests.Of(Script::kRebuildFinish));
-    out.Arg(2);
-    out.Arg(keys_.MaxFloor(range));
-    out.Arg(keys_.Timeline(range, reader));
-    out.Arg(request.token);
-    ArgFloor(out, request.floor);
-    out.Arg(options_.window.window);
-    out.Arg(options_.window.window + options_.window.spare());
-    out.Arg(options_.timeline_ttl.count());
-    out.Arg(std::min(options_.timeline_ttl, options_.empty_ttl).count());
-    out.Arg(most);
-    out.Arg(marks.size());
-    for (const UserId author : marks) out.Arg(MemberText::OfMark(author));
-    for (const Item& item : items) {
-      out.Arg(ScoreOf(item.created_at));
-      out.Arg(MemberText(item.post));
-    }
-  };
+  const Range range = keys_.layout().RangeOf(reader);
+  // One mark more than fit tells as much as all of them.
+  const uint32_t most = options_.window.most_marks();
+  const std::span marked(request.marked);
+  const auto marks = marked.first(std::min<size_t>(marked.size(), most + 1));
+  CommandBuffer out = BeginCall(Script::kRebuildFinish, 2, 8 + marks.size() + 2 * items.size());
+  out.Arg(keys_.MaxFloor(range));
+  out.Arg(keys_.Timeline(range, reader));
+  out.Arg(request.token);
+  ArgFloor(out, request.floor);
+  out.Arg(options_.window.window);
+  out.Arg(options_.window.window + options_.window.spare());
+  out.Arg(options_.timeline_ttl.count());
+  out.Arg(std::min(options_.timeline_ttl, options_.empty_ttl).count());
+  out.Arg(most);
+  out.Arg(marks.size());
+  for (const UserId author : marks) out.Arg(MemberText::OfMark(author));
+  for (const Item& item : items) {
+    out.Arg(ScoreOf(item.created_at));
+    out.Arg(MemberText(item.post));
+  }
   const auto take = [&](const redisReply& reply) {
     const auto answer = Integer(reply);
     if (!answer) return UnexpectedAnswer("rebuild_finish");
     finished.applied = *answer == 1;
     return Status::Done();
   };
-  finished.status = masters_.Eval(keys_.Home(reader), Script::kRebuildFinish, encode, take);
+  finished.status = masters_.Call(keys_.Home(range), out, take);
   return finished;
 }
 
 RebuildAbandoned RedisReaderTimelines::Do(const AbandonRebuild& request) {
-  const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
-    const Range range = keys_.layout().RangeOf(request.reader);
-    out.Command("EVALSHA", digests.Of(Script::kRebuildAbandon), 2, keys_.Live(range),
-                keys_.Timeline(range, request.reader), request.token);
-  };
-  const auto take = [](const redisReply& reply) {
-    return Integer(reply) ? Status::Done() : UnexpectedAnswer("rebuild_abandon");
-  };
-  return {request.id,
-          masters_.Eval(keys_.Home(request.reader), Script::kRebuildAbandon, encode, take)};
+  const Range range = keys_.layout().RangeOf(request.reader);
+  CommandBuffer out;
+  out.Command("EVALSHA", DigestOf(Script::kRebuildAbandon), 2, keys_.Live(range),
+              keys_.Timeline(range, request.reader), request.token);
+  return {request.id, masters_.Call(keys_.Home(range), out, [](const redisReply& reply) {
+            return Integer(reply) ? Status::Done() : UnexpectedAnswer("rebuild_abandon");
+          })};
 }
 
 LivePageRead RedisReaderTimelines::Do(const ReadLivePage& request) {
   const UserId reader = request.reader;
   const auto& after = request.after;
   LivePageRead read{request.id, {}};
-  const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
-    out.Begin(3 + 1 + 5);
-    out.Arg("EVALSHA");
-    out.Arg(digests.Of(Script::kReadPage));
-    out.Arg(1);
-    out.Arg(keys_.Timeline(reader));
-    if (after) {
-      out.Arg(ScoreOf(after->created_at));
-      out.Arg(MemberText(after->post));
-    } else {
-      out.Arg("");
-      out.Arg("");
-    }
-    out.Arg(uint64_t{request.limit} + 1);  // one more tells whether there is another page
-    out.Arg(options_.timeline_ttl.count());
-    out.Arg(keys_.Pos(keys_.layout().RangeOf(reader)));
-  };
+  CommandBuffer out = BeginCall(Script::kReadPage, 1, 5);
+  out.Arg(keys_.Timeline(reader));
+  if (after) {
+    out.Arg(ScoreOf(after->created_at));
+    out.Arg(MemberText(after->post));
+  } else {
+    out.Arg("");
+    out.Arg("");
+  }
+  out.Arg(uint64_t{request.limit} + 1);  // one more tells whether there is another page
+  out.Arg(options_.timeline_ttl.count());
+  out.Arg(keys_.Pos(keys_.layout().RangeOf(reader)));
   // This script alone needs no other key, so it may follow the timeline while its slot moves.
-  read.status = masters_.Eval(
-      keys_.Home(reader), Script::kReadPage, encode,
+  read.status = masters_.Call(
+      keys_.Home(reader), out,
       [&](const redisReply& reply) { return ParsePage(reply, request.limit, &read.page); },
       Masters::OnAsk::kFollow);
   return read;
 }
 
 Status RedisReaderTimelines::Drop(UserId reader) {
-  if (Status status = masters_.EnsureMap(); !status.done()) return status;
-  CommandBuffer unlink;
-  unlink.Command("UNLINK", keys_.Timeline(reader));
-  return masters_.Call(keys_.Home(reader), unlink,
+  return masters_.Call(keys_.Home(reader), CommandOf("UNLINK", keys_.Timeline(reader)),
                        [](const redisReply&) { return Status::Done(); });
 }
 

@@ -4,6 +4,7 @@
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
+#include "backends/redis/client/scripts.h"
 #include "fanline/base/number.h"
 
 namespace fanline::redis {
@@ -65,9 +66,9 @@ std::optional<AppliedPosition> ParsePosition(std::string_view text, const RangeL
 
 // ---- claim ----------------------------------------------------------------------------------
 
-void Encoder::operator()(const ClaimRange& request) const {
-  out.Command("EVALSHA", digests.Of(Script::kClaim), 3, keys.Own(request.range),
-              keys.Live(request.range), keys.Pos(request.range), request.epoch);
+CommandBuffer Encode(const ClaimRange& request, const Options&, const Keys& keys) {
+  return CommandOf("EVALSHA", DigestOf(Script::kClaim), 3, keys.Own(request.range),
+                   keys.Live(request.range), keys.Pos(request.range), request.epoch);
 }
 
 RangeClaimed Parse(const ClaimRange&, const redisReply& reply, const RangeLayout& layout) {
@@ -89,10 +90,10 @@ RangeClaimed Parse(const ClaimRange&, const redisReply& reply, const RangeLayout
 
 // ---- position -------------------------------------------------------------------------------
 
-void Encoder::operator()(const SavePosition& request) const {
-  out.Command("EVALSHA", digests.Of(Script::kSavePosition), 2, keys.Own(request.range),
-              keys.Pos(request.range), request.epoch, TextOf(request.expected, keys.layout()),
-              TextOf(request.next, keys.layout()));
+CommandBuffer Encode(const SavePosition& request, const Options&, const Keys& keys) {
+  return CommandOf("EVALSHA", DigestOf(Script::kSavePosition), 2, keys.Own(request.range),
+                   keys.Pos(request.range), request.epoch, TextOf(request.expected, keys.layout()),
+                   TextOf(request.next, keys.layout()));
 }
 
 PositionSaved Parse(const SavePosition&, const redisReply& reply, const RangeLayout&) {
@@ -105,9 +106,9 @@ PositionSaved Parse(const SavePosition&, const redisReply& reply, const RangeLay
 
 // ---- one timeline ---------------------------------------------------------------------------
 
-void Encoder::operator()(const ReadTimeline& request) const {
-  out.Command("EVALSHA", digests.Of(Script::kReadMembers), 2, keys.Own(request.range),
-              keys.Timeline(request.range, request.reader), request.epoch);
+CommandBuffer Encode(const ReadTimeline& request, const Options&, const Keys& keys) {
+  return CommandOf("EVALSHA", DigestOf(Script::kReadMembers), 2, keys.Own(request.range),
+                   keys.Timeline(request.range, request.reader), request.epoch);
 }
 
 TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayout&) {
@@ -124,11 +125,9 @@ TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayo
   return read;
 }
 
-void Encoder::operator()(const ApplySync& request) const {
-  out.Begin(3 + 4 + 10 + request.removes.size() + 2 * request.adds.size());
-  out.Arg("EVALSHA");
-  out.Arg(digests.Of(Script::kSync));
-  out.Arg(4);
+CommandBuffer Encode(const ApplySync& request, const Options& options, const Keys& keys) {
+  CommandBuffer out =
+      BeginCall(Script::kSync, 4, 10 + request.removes.size() + 2 * request.adds.size());
   out.Arg(keys.Own(request.range));
   out.Arg(keys.Live(request.range));
   out.Arg(keys.MaxFloor(request.range));
@@ -152,6 +151,7 @@ void Encoder::operator()(const ApplySync& request) const {
     out.Arg(ScoreOf(item.created_at));
     out.Arg(MemberText(item.post));
   }
+  return out;
 }
 
 SyncApplied Parse(const ApplySync&, const redisReply& reply, const RangeLayout&) {
@@ -163,10 +163,10 @@ SyncApplied Parse(const ApplySync&, const redisReply& reply, const RangeLayout&)
   return applied;
 }
 
-void Encoder::operator()(const DropTimeline& request) const {
-  out.Command("EVALSHA", digests.Of(Script::kDrop), 3, keys.Own(request.range),
-              keys.Live(request.range), keys.Timeline(request.range, request.reader),
-              request.epoch);
+CommandBuffer Encode(const DropTimeline& request, const Options&, const Keys& keys) {
+  return CommandOf("EVALSHA", DigestOf(Script::kDrop), 3, keys.Own(request.range),
+                   keys.Live(request.range), keys.Timeline(request.range, request.reader),
+                   request.epoch);
 }
 
 TimelineDropped Parse(const DropTimeline&, const redisReply& reply, const RangeLayout&) {
@@ -177,10 +177,11 @@ TimelineDropped Parse(const DropTimeline&, const redisReply& reply, const RangeL
 
 // ---- delivery marks -------------------------------------------------------------------------
 
-void Encoder::operator()(const MarkPart& request) const {
-  out.Command("EVALSHA", digests.Of(Script::kMarkPart), 1, keys.Done(request.author, request.post),
-              request.part, keys.layout().partitions(), request.parts, request.delivered ? 1 : 0,
-              options.done_ttl.count());
+CommandBuffer Encode(const MarkPart& request, const Options& options, const Keys& keys) {
+  return CommandOf("EVALSHA", DigestOf(Script::kMarkPart), 1,
+                   keys.Done(request.author, request.post), request.part,
+                   keys.layout().partitions(), request.parts, request.delivered ? 1 : 0,
+                   options.done_ttl.count());
 }
 
 PartMarked Parse(const MarkPart&, const redisReply& reply, const RangeLayout&) {

@@ -4,7 +4,6 @@
 
 #include "backends/redis/client/command_buffer.h"
 #include "backends/redis/client/options.h"
-#include "backends/redis/client/scripts.h"
 #include "backends/redis/keys.h"
 #include "fanline/ports/live_timelines.h"
 
@@ -12,19 +11,12 @@ struct redisReply;
 
 namespace fanline::redis {
 
-struct Encoder {
-  const Options& options;
-  const Keys& keys;
-  const ScriptDigests& digests;
-  CommandBuffer& out;
-
-  void operator()(const ClaimRange& request) const;
-  void operator()(const SavePosition& request) const;
-  void operator()(const ReadTimeline& request) const;
-  void operator()(const ApplySync& request) const;
-  void operator()(const DropTimeline& request) const;
-  void operator()(const MarkPart& request) const;
-};
+CommandBuffer Encode(const ClaimRange& request, const Options& options, const Keys& keys);
+CommandBuffer Encode(const SavePosition& request, const Options& options, const Keys& keys);
+CommandBuffer Encode(const ReadTimeline& request, const Options& options, const Keys& keys);
+CommandBuffer Encode(const ApplySync& request, const Options& options, const Keys& keys);
+CommandBuffer Encode(const DropTimeline& request, const Options& options, const Keys& keys);
+CommandBuffer Encode(const MarkPart& request, const Options& options, const Keys& keys);
 
 // `reply` is not an error. An answer of an unexpected shape is kLater. `layout`: as for the keys.
 RangeClaimed Parse(const ClaimRange&, const redisReply& reply, const RangeLayout& layout);

@@ -4,6 +4,7 @@
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
+#include "backends/redis/client/scripts.h"
 #include "backends/redis/requests.h"
 
 namespace fanline::redis {
@@ -41,28 +42,21 @@ void ResetWalk::StepDone() {
 }
 
 void ResetWalk::Begin(const std::shared_ptr<Reset>& reset) {
-  channel_.Call(
-      [this, reset](CommandBuffer& out, const ScriptDigests& digests) {
-        const ResetRange& request = reset->request;
-        const bool drops = request.timelines == Timelines::kDrop;
-        const bool forgets = drops && request.position;
-        const size_t key_count = forgets ? 5 : 4;
-        out.Begin(3 + key_count + 2);
-        out.Arg("EVALSHA");
-        out.Arg(digests.Of(Script::kResetBegin));
-        out.Arg(key_count);
-        out.Arg(keys_.Own(request.range));
-        out.Arg(keys_.Live(request.range));
-        out.Arg(keys_.MaxFloor(request.range));
-        out.Arg(keys_.Nowhere(request.range));
-        if (forgets) out.Arg(keys_.Pos(request.range));
-        out.Arg(request.epoch);
-        out.Arg(drops ? 1 : 0);
-      },
-      [this, reset](const CallResult& result) {
-        if (!result.status.done()) Fail(*reset, result);
-        StepDone();
-      });
+  const ResetRange& request = reset->request;
+  const bool drops = request.timelines == Timelines::kDrop;
+  const bool forgets = drops && request.position;
+  CommandBuffer out = BeginCall(Script::kResetBegin, forgets ? 5 : 4, 2);
+  out.Arg(keys_.Own(request.range));
+  out.Arg(keys_.Live(request.range));
+  out.Arg(keys_.MaxFloor(request.range));
+  out.Arg(keys_.Nowhere(request.range));
+  if (forgets) out.Arg(keys_.Pos(request.range));
+  out.Arg(request.epoch);
+  out.Arg(drops ? 1 : 0);
+  channel_.Call(std::move(out), [this, reset](const CallResult& result) {
+    if (!result.status.done()) Fail(*reset, result);
+    StepDone();
+  });
 }
 
 // With one range the pattern names its tag: a server may then scan that slot only, and sends no
@@ -72,101 +66,81 @@ void ResetWalk::Scan() {
   const auto failed = [](const auto& reset) { return reset.second->failed; };
   if (std::all_of(walking_.begin(), walking_.end(), failed)) return Finish();
   outstanding_ = 1;
-  channel_.Call(
-      [this](CommandBuffer& out, const ScriptDigests&) {
-        const std::string pattern =
-            walking_.size() == 1 ? keys_.TimelinesOf(walking_.begin()->first) : keys_.Timelines();
-        out.Command("SCAN", cursor_, "MATCH", pattern, "COUNT", options_.scan_count);
-      },
-      [this](const CallResult& result) {
-        if (!result.status.done()) {
-          FailAll(result);
-          next_step_ = &ResetWalk::Finish;
-        } else if (!IsArray(*result.reply, 2) || At(*result.reply, 1).type != REDIS_REPLY_ARRAY) {
-          FailAll({Away("unexpected answer of SCAN"), false, nullptr});
-          next_step_ = &ResetWalk::Finish;
-        } else {
-          TakePage(*result.reply);
-        }
-        StepDone();
-      });
+  const std::string pattern =
+      walking_.size() == 1 ? keys_.TimelinesOf(walking_.begin()->first) : keys_.Timelines();
+  channel_.Call(CommandOf("SCAN", cursor_, "MATCH", pattern, "COUNT", options_.scan_count),
+                [this](const CallResult& result) {
+                  if (!result.status.done()) {
+                    FailAll(result);
+                    next_step_ = &ResetWalk::Finish;
+                  } else if (!TakePage(*result.reply)) {
+                    FailAll({Away("unexpected answer of SCAN"), false, nullptr});
+                    next_step_ = &ResetWalk::Finish;
+                  }
+                  StepDone();
+                });
 }
 
-void ResetWalk::TakePage(const redisReply& page) {
-  cursor_ = Text(At(page, 0));
-  next_step_ = cursor_ == "0" ? &ResetWalk::Finish : &ResetWalk::Scan;
+bool ResetWalk::TakePage(const redisReply& page) {
   std::map<Range, Found> found;
-  const redisReply& names = At(page, 1);
-  for (size_t i = 0; i < names.elements; ++i) {
-    const std::string_view name = Text(At(names, i));
+  const bool read = ReadScanned(page, &cursor_, [&](std::string_view name) {
     const auto timeline = keys_.ParseTimeline(name);
     const auto walking = timeline ? walking_.find(timeline->range) : walking_.end();
-    if (walking == walking_.end() || walking->second->failed) continue;
+    if (walking == walking_.end() || walking->second->failed) return;
     const bool indexed =
         timeline->in_its_range && walking->second->request.timelines == Timelines::kIndex;
     Found& of_range = found[timeline->range];
     (indexed ? of_range.index : of_range.drop).emplace_back(name);
-  }
+  });
+  if (!read) return false;
+  next_step_ = cursor_ == "0" ? &ResetWalk::Finish : &ResetWalk::Scan;
   outstanding_ += found.size();
-  for (auto& [range, of_range] : found) SendPage(walking_.at(range), std::move(of_range));
+  for (const auto& [range, of_range] : found) SendPage(walking_.at(range), of_range);
+  return true;
 }
 
-void ResetWalk::SendPage(const std::shared_ptr<Reset>& reset, Found found) {
-  channel_.Call(
-      [this, reset, found = std::move(found)](CommandBuffer& out, const ScriptDigests& digests) {
-        const Range range = reset->request.range;
-        const size_t key_count = 3 + found.drop.size() + found.index.size();
-        out.Begin(3 + key_count + 2);
-        out.Arg("EVALSHA");
-        out.Arg(digests.Of(Script::kResetPage));
-        out.Arg(key_count);
-        out.Arg(keys_.Own(range));
-        out.Arg(keys_.Live(range));
-        out.Arg(keys_.MaxFloor(range));
-        for (const std::string& key : found.drop) out.Arg(key);
-        for (const std::string& key : found.index) out.Arg(key);
-        out.Arg(reset->request.epoch);
-        out.Arg(found.drop.size());
-      },
-      [this, reset](const CallResult& result) {
-        if (!result.status.done()) {
-          Fail(*reset, result);
-        } else {
-          reset->reply.dropped += static_cast<uint64_t>(Integer(*result.reply).value_or(0));
-        }
-        StepDone();
-      });
+void ResetWalk::SendPage(const std::shared_ptr<Reset>& reset, const Found& found) {
+  const Range range = reset->request.range;
+  const size_t key_count = 3 + found.drop.size() + found.index.size();
+  CommandBuffer out = BeginCall(Script::kResetPage, key_count, 2);
+  out.Arg(keys_.Own(range));
+  out.Arg(keys_.Live(range));
+  out.Arg(keys_.MaxFloor(range));
+  for (const std::string& key : found.drop) out.Arg(key);
+  for (const std::string& key : found.index) out.Arg(key);
+  out.Arg(reset->request.epoch);
+  out.Arg(found.drop.size());
+  channel_.Call(std::move(out), [this, reset](const CallResult& result) {
+    if (!result.status.done()) {
+      Fail(*reset, result);
+    } else {
+      reset->reply.dropped += static_cast<uint64_t>(Integer(*result.reply).value_or(0));
+    }
+    StepDone();
+  });
 }
 
 void ResetWalk::End(const std::shared_ptr<Reset>& reset, std::function<void()> then) {
-  channel_.Call(
-      [this, reset](CommandBuffer& out, const ScriptDigests& digests) {
-        const ResetRange& request = reset->request;
-        const bool walked = request.timelines != Timelines::kLeave;
-        const size_t key_count = walked ? 5 : 2;
-        out.Begin(3 + key_count + 2);
-        out.Arg("EVALSHA");
-        out.Arg(digests.Of(Script::kResetEnd));
-        out.Arg(key_count);
-        out.Arg(keys_.Own(request.range));
-        out.Arg(keys_.Pos(request.range));
-        if (walked) {
-          out.Arg(keys_.Live(request.range));
-          out.Arg(keys_.MaxFloor(request.range));
-          out.Arg(keys_.Nowhere(request.range));
-        }
-        out.Arg(request.epoch);
-        out.Arg(request.position ? TextOf(*request.position, keys_.layout()) : std::string());
-      },
-      [this, reset, then = std::move(then)](const CallResult& result) {
-        if (!result.status.done()) {
-          Fail(*reset, result);
-        } else if (Integer(*result.reply) != 1) {
-          Fail(*reset,
-               {Away("an index was deleted during the walk over its keys"), false, nullptr});
-        }
-        then();
-      });
+  const ResetRange& request = reset->request;
+  const bool walked = request.timelines != Timelines::kLeave;
+  CommandBuffer out = BeginCall(Script::kResetEnd, walked ? 5 : 2, 2);
+  out.Arg(keys_.Own(request.range));
+  out.Arg(keys_.Pos(request.range));
+  if (walked) {
+    out.Arg(keys_.Live(request.range));
+    out.Arg(keys_.MaxFloor(request.range));
+    out.Arg(keys_.Nowhere(request.range));
+  }
+  out.Arg(request.epoch);
+  out.Arg(request.position ? TextOf(*request.position, keys_.layout()) : std::string());
+  channel_.Call(std::move(out), [this, reset, then = std::move(then)](const CallResult& result) {
+    if (!result.status.done()) {
+      Fail(*reset, result);
+    } else if (Integer(*result.reply) != 1) {
+      Fail(*reset, {Away("an index was deleted during the walk over its keys"), false, nullptr});
+    }
+    then();
+  });
 }
 
 void ResetWalk::Fail(Reset& reset, const CallResult& result) {

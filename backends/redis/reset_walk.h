@@ -45,8 +45,8 @@ class ResetWalk {
   void StartIfIdle();
   void Begin(const std::shared_ptr<Reset>& reset);
   void Scan();
-  void TakePage(const redisReply& page);
-  void SendPage(const std::shared_ptr<Reset>& reset, Found found);
+  bool TakePage(const redisReply& page);
+  void SendPage(const std::shared_ptr<Reset>& reset, const Found& found);
   void StepDone();  // a call of the current step was answered
   void End(const std::shared_ptr<Reset>& reset, std::function<void()> then);
   void Fail(Reset& reset, const CallResult& result);

@@ -9,6 +9,7 @@
 namespace fanline::redis {
 namespace {
 
+constexpr const char* kNoPage = "unexpected answer of a scan";
 constexpr uint64_t kReadersListed = 10;     // per page of the index, roughly
 constexpr size_t kTimelinesInFlight = 100;  // 450 items each: about 1.5 MB of replies
 
@@ -75,21 +76,13 @@ TimelineScanner::TimelineScanner(const Options& options)
     : options_(options), keys_(options), masters_(options) {}
 
 // SCAN or SSCAN, page by page.
-Status TimelineScanner::ScanAll(
-    const Ask& ask, const std::function<void(CommandBuffer&, const std::string& cursor)>& encode,
-    const std::function<void(std::string_view)>& on_element) {
+Status TimelineScanner::ScanAll(const Ask& ask,
+                                const std::function<CommandBuffer(const std::string& cursor)>& scan,
+                                const std::function<void(std::string_view)>& on_element) {
   std::string cursor = "0";
   do {
-    CommandBuffer scan;
-    encode(scan, cursor);
-    const Status status = ask(scan, [&](const redisReply& reply) {
-      if (!IsArray(reply, 2) || At(reply, 1).type != REDIS_REPLY_ARRAY) {
-        return Away("unexpected answer of a scan");
-      }
-      cursor = Text(At(reply, 0));
-      const redisReply& elements = At(reply, 1);
-      for (size_t i = 0; i < elements.elements; ++i) on_element(Text(At(elements, i)));
-      return Status::Done();
+    const Status status = ask(scan(cursor), [&](const redisReply& reply) {
+      return ReadScanned(reply, &cursor, on_element) ? Status::Done() : Away(kNoPage);
     });
     if (!status.done()) return status;
   } while (cursor != "0");
@@ -105,8 +98,9 @@ Status TimelineScanner::Readers(std::vector<UserId>* out) {
         [&](const CommandBuffer& scan, const Masters::OnReply& on_reply) {
           return masters_.At(nodes[node]).Call(scan, on_reply);
         },
-        [this](CommandBuffer& scan, const std::string& cursor) {
-          scan.Command("SCAN", cursor, "MATCH", keys_.Timelines(), "COUNT", options_.scan_count);
+        [this](const std::string& cursor) {
+          return CommandOf("SCAN", cursor, "MATCH", keys_.Timelines(), "COUNT",
+                           options_.scan_count);
         },
         [&](std::string_view key) {
           const auto timeline = keys_.ParseTimeline(key);
@@ -172,9 +166,7 @@ Status TimelineScanner::ReadOf(const Endpoint& master, std::span<const UserId> r
 
 Status TimelineScanner::TimeToLive(UserId reader, std::optional<std::chrono::milliseconds>* left) {
   left->reset();
-  if (Status status = masters_.EnsureMap(); !status.done()) return status;
-  CommandBuffer ask;
-  ask.Command("PTTL", keys_.Timeline(reader));
+  const CommandBuffer ask = CommandOf("PTTL", keys_.Timeline(reader));
   return masters_.Call(keys_.Home(reader), ask, [&](const redisReply& reply) {
     const auto ms = Integer(reply);
     if (ms && *ms >= 0) *left = std::chrono::milliseconds(*ms);
@@ -188,8 +180,8 @@ Status TimelineScanner::Index(Range range, RangeIndex* out) {
       [&](const CommandBuffer& scan, const Masters::OnReply& on_reply) {
         return masters_.Call(keys_.Home(range), scan, on_reply);
       },
-      [&](CommandBuffer& scan, const std::string& cursor) {
-        scan.Command("SSCAN", keys_.Live(range), cursor, "COUNT", options_.scan_count);
+      [&](const std::string& cursor) {
+        return CommandOf("SSCAN", keys_.Live(range), cursor, "COUNT", options_.scan_count);
       },
       [&](std::string_view member) {
         if (member == "#complete") out->complete = true;
@@ -199,21 +191,14 @@ Status TimelineScanner::Index(Range range, RangeIndex* out) {
 
 Status TimelineScanner::Listed(Range range, std::string* cursor, std::vector<UserId>* out) {
   out->clear();
-  if (Status status = masters_.EnsureMap(); !status.done()) return status;
-  CommandBuffer scan;
-  scan.Command("SSCAN", keys_.Live(range), cursor->empty() ? "0" : *cursor, "COUNT",
-               kReadersListed);
+  const CommandBuffer scan = CommandOf("SSCAN", keys_.Live(range), cursor->empty() ? "0" : *cursor,
+                                       "COUNT", kReadersListed);
   return masters_.Call(keys_.Home(range), scan, [&](const redisReply& reply) {
-    if (!IsArray(reply, 2) || At(reply, 1).type != REDIS_REPLY_ARRAY) {
-      return Away("unexpected answer of a scan");
-    }
-    *cursor = Text(At(reply, 0));
+    const bool read = ReadScanned(reply, cursor, [out](std::string_view member) {
+      if (const auto raw = ParseId(member)) out->push_back(UserId{*raw});
+    });
     if (*cursor == "0") cursor->clear();
-    const redisReply& members = At(reply, 1);
-    for (size_t i = 0; i < members.elements; ++i) {
-      if (const auto raw = ParseId(Text(At(members, i)))) out->push_back(UserId{*raw});
-    }
-    return Status::Done();
+    return read ? Status::Done() : Away(kNoPage);
   });
 }
 
@@ -221,8 +206,8 @@ Status TimelineScanner::Read(UserId reader, RawTimeline* out, bool* indexed) {
   *indexed = true;
   Status status = Read({&reader, 1}, [&](const RawTimeline& timeline) { *out = timeline; });
   if (!status.done() || out->state != TimelineState::kReady) return status;
-  CommandBuffer look;
-  look.Command("SMISMEMBER", keys_.Live(keys_.layout().RangeOf(reader)), "#complete", Raw(reader));
+  const CommandBuffer look =
+      CommandOf("SMISMEMBER", keys_.Live(keys_.layout().RangeOf(reader)), "#complete", Raw(reader));
   return masters_.Call(keys_.Home(reader), look, [&](const redisReply& reply) {
     if (!IsArray(reply, 2)) return Status::Done();  // a key of the wrong type counts as incomplete
     *indexed = Integer(At(reply, 0)) != 1 || Integer(At(reply, 1)) == 1;

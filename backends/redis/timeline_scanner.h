@@ -45,7 +45,7 @@ class TimelineScanner : public RawTimelines {
  private:
   using Ask = std::function<Status(const CommandBuffer&, const Masters::OnReply&)>;
   Status ScanAll(const Ask& ask,
-                 const std::function<void(CommandBuffer&, const std::string& cursor)>& encode,
+                 const std::function<CommandBuffer(const std::string& cursor)>& scan,
                  const std::function<void(std::string_view)>& on_element);
   Status ReadChunk(std::span<const UserId> readers, std::vector<RawTimeline>* out);
   Status ReadOf(const Endpoint& master, std::span<const UserId> readers,

@@ -1,15 +1,17 @@
 #include "backends/wiring/checks.h"
 
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <random>
 
 #include "backends/redis/cluster/masters.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/installation_mark.h"
-#include "backends/wiring/retention_gauge.h"
 #include "daemon/clock.h"
+#include "daemon/observe/metrics.h"
 #include "daemon/options/options.h"
+#include "fanline/base/number.h"
 #include "fanline/wire/dead_letter.h"
 #include "fanline/wire/relation_log.h"
 
@@ -112,7 +114,7 @@ void Checks::AwaitTopicAndLetters(const kafka::ClientOptions& client, const std:
     const Status status = CheckTopic(admin, topic, partitions);
     // Only the metric needs this. Brokers that do not report their settings are no reason to wait.
     std::string retention;
-    if (status.done() && admin.ReadConfig(topic, kRetention, &retention).done()) {
+    if (status.done() && admin.ReadConfig(topic, "retention.ms", &retention).done()) {
       ShowRetention(process_.registry, topic, retention);
     }
     return status;
@@ -198,6 +200,23 @@ std::shared_ptr<const AwaitedRedis> Checks::AskRedis(const redis::Options& optio
   if (const Status status = ask(); status.never()) Refuse(process_.log, status.message);
   standing_.Add("installation of redis", ask);
   return awaited;
+}
+
+void ShowRetention(prometheus::Registry& registry, const std::string& topic,
+                   const std::string& value) {
+  const auto milliseconds = ParseNumber<int64_t>(value);
+  if (!milliseconds) return;
+  daemon::AddGauge(registry, "fanline_log_retention_seconds",
+                   "How long the log keeps its records (retention.ms)", {{"topic", topic}})
+      .Set(*milliseconds < 0 ? std::numeric_limits<double>::infinity()
+                             : static_cast<double>(*milliseconds) / 1'000);
+}
+
+mysql::HealthSink ShardHealth(daemon::Health& health, std::string_view kind) {
+  return [&health, kind](Shard shard, const Status& status) {
+    health.SetReach(mysql::ResourceOf(shard), kind,
+                    status.done() ? daemon::Reach::kWhole : daemon::Reach::kAway, status.message);
+  };
 }
 
 uint64_t RandomSeed() {

@@ -8,18 +8,25 @@
 // a disagreement.
 #pragma once
 
+#include <prometheus/registry.h>
+
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "backends/kafka/admin.h"
 #include "backends/kafka/client_options.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/repairs/app_edges.h"
+#include "backends/mysql/sql/config.h"
 #include "backends/redis/client/options.h"
-#include "backends/wiring/awaited_redis.h"
 #include "backends/wiring/standing_checks.h"
+#include "daemon/observe/health.h"
 #include "daemon/run/process.h"
 
 namespace fanline::redis {
@@ -27,6 +34,32 @@ class Masters;
 }
 
 namespace fanline::wiring {
+
+// A Redis that the program can do without. It is not used until a first check has found it fit to
+// hold timelines: its settings, and that no other installation owns it. From then on only the owner
+// is checked. A Redis that is away later need not be awaited, but one of another installation is
+// always refused. Ask: one thread at a time. fit: any thread.
+class AwaitedRedis {
+ public:
+  struct Questions {
+    std::function<Status()> all;    // later: it does not answer
+    std::function<Status()> whose;  // also done when it does not answer
+  };
+  explicit AwaitedRedis(Questions questions) : questions_(std::move(questions)) {}
+
+  // Never: the reason to refuse. Later: not found fit yet.
+  [[nodiscard]] Status Ask() {
+    if (fit_) return questions_.whose();
+    Status status = questions_.all();
+    fit_ = status.done();
+    return status;
+  }
+  bool fit() const { return fit_; }
+
+ private:
+  const Questions questions_;
+  std::atomic<bool> fit_ = false;
+};
 
 class Checks {
  public:
@@ -87,6 +120,18 @@ class Checks {
   std::optional<kafka::Admin> admin_;  // for the caller until Stand, then for standing_
   StandingChecks standing_;
 };
+
+// fanline_log_retention_seconds{topic}: how long a log keeps its records. A consumer that lags for
+// longer loses records that it has not read. `value`: of retention.ms; -1, without limit, is shown
+// as infinity. A value that is not a number is ignored and the last one stays, because only this
+// metric depends on it.
+void ShowRetention(prometheus::Registry& registry, const std::string& topic,
+                   const std::string& value);
+
+// Shows a shard that is away on /readyz: "mysql_1", with the reason. A daemon is ready while any
+// shard answers, because it serves the users of that shard. For an adapter of MariaDB; `health`
+// outlives it. One resource of each `kind` is enough.
+mysql::HealthSink ShardHealth(daemon::Health& health, std::string_view kind = "mysql");
 
 // For jitter; not for secrets.
 uint64_t RandomSeed();

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,9 +30,10 @@ template <typename Logic, typename Input>
 class ConsumeLoop {
  public:
   // All outlive this object. `topic` is the consumer's. Records may wait up to `gather` for more
-  // (fanline/base/gather.h).
+  // (fanline/base/gather.h). `on_owned` is told once a second which partitions are ours, in order.
   ConsumeLoop(kafka::Consumer& consumer, const std::string& topic, daemon::Inbox<Input>& inbox,
-              Logic& logic, daemon::Process& process, Duration gather = Duration::zero())
+              Logic& logic, daemon::Process& process, Duration gather = Duration::zero(),
+              std::function<void(std::vector<int32_t> partitions)> on_owned = {})
       : consumer_(consumer),
         inbox_(inbox),
         logic_(logic),
@@ -39,6 +41,7 @@ class ConsumeLoop {
         resource_("kafka_" + topic),
         labels_{{"topic", topic}},
         gather_(gather),
+        on_owned_(std::move(on_owned)),
         pace_(gather),
         lag_seconds_(daemon::AddGauge(
             process.registry, "fanline_lag_seconds",
@@ -131,7 +134,9 @@ class ConsumeLoop {
       if (!ours) gauge->Set(0);
     }
     std::chrono::milliseconds oldest{0};
+    std::vector<int32_t> owned;
     for (const auto& lag : lags) {
+      owned.push_back(lag.partition);
       auto& gauge = lag_[lag.partition];
       if (gauge == nullptr) {
         prometheus::Labels labels = labels_;
@@ -144,6 +149,7 @@ class ConsumeLoop {
       oldest = std::max(oldest, lag.age);
     }
     lag_seconds_.Set(std::chrono::duration<double>(oldest).count());
+    if (on_owned_) on_owned_(std::move(owned));
   }
 
   void ShowHealth() {
@@ -170,6 +176,7 @@ class ConsumeLoop {
   const std::string resource_;
   const prometheus::Labels labels_;
   const Duration gather_;
+  const std::function<void(std::vector<int32_t> partitions)> on_owned_;
   GatherPace pace_;
   std::optional<Time> look_at_;
   std::vector<kafka::ConsumerEvent> events_;

@@ -24,7 +24,9 @@
 
 #include <concepts>
 #include <utility>
+#include <variant>
 
+#include "fanline/base/outcome.h"
 #include "fanline/base/turn.h"
 
 namespace fanline {
@@ -80,6 +82,23 @@ class Serves {
   }
 };
 
+// A request, and where its reply goes.
+template <class R>
+struct Submitted {
+  R request;
+  ReplyTo<typename R::Reply> to;
+};
+
+// The reply to a request that failed.
+template <class R>
+typename R::Reply FailureOf(const R& request, const Status& status) {
+  typename R::Reply reply;
+  reply.id = request.id;
+  if constexpr (requires { reply.shard = request.shard; }) reply.shard = request.shard;
+  reply.status = status;
+  return reply;
+}
+
 // For a server of several kinds: Self has Serve(request, to), or Serve(request, to, turn), for each
 // of them.
 template <class Self, class R>
@@ -102,6 +121,7 @@ class ServesAll : public ServesOne<Self, R>... {
  public:
   using ServesOne<Self, R>::Submit...;
   using ServesOne<Self, R>::SubmitInTurn...;
+  using AnySubmitted = std::variant<Submitted<R>...>;
 };
 
 // One kind of a Port.

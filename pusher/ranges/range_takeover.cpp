@@ -8,10 +8,6 @@
 
 namespace fanline::pusher {
 
-RangeTakeover::RangeTakeover(Ports ports, const Limits& limits, uint64_t topic_generation,
-                             uint64_t& ids, const MutationSwitches& guards)
-    : ports_(ports), limits_(&limits), generation_(topic_generation), ids_(&ids), guards_(guards) {}
-
 void RangeTakeover::Start(const PartitionAssigned& assigned, uint64_t token, Now) {
   assigned_ = assigned;
   start_.token = token;
@@ -30,7 +26,7 @@ void RangeTakeover::Again(TakeoverCause cause, Now now, uint64_t random) {
   expected_ = saved_.offset;
   raise_above_ = epoch();
   attempts_ = 0;
-  if (ready_for(now) >= limits_->peace) contests_ = 0;
+  if (ready_for(now) >= limits_.peace) contests_ = 0;
   if (cause == TakeoverCause::kFenced) {
     GiveWay(now, random);
   } else {
@@ -42,7 +38,7 @@ void RangeTakeover::Again(TakeoverCause cause, Now now, uint64_t random) {
 void RangeTakeover::Own(bool first) {
   stage_ = Stage::kOwning;
   retry_at_.reset();
-  awaited_ = ++*ids_;
+  awaited_ = ++ids_;
   if (first) {
     ports_.owners.Submit(AcquireRange{awaited_, assigned_.partition, start_.token});
   } else {
@@ -53,20 +49,20 @@ void RangeTakeover::Own(bool first) {
 void RangeTakeover::Claim() {
   stage_ = Stage::kClaiming;
   retry_at_.reset();
-  awaited_ = ++*ids_;
+  awaited_ = ++ids_;
   ports_.timelines.Submit(ClaimRange{awaited_, assigned_.partition, epoch()});
 }
 
 void RangeTakeover::Retry(Now now, uint64_t random) {
   awaited_ = 0;
-  retry_at_ = now.mono + limits_->takeover.Delay(++attempts_, random);
+  retry_at_ = now.mono + limits_.takeover.Delay(++attempts_, random);
 }
 
 void RangeTakeover::GiveWay(Now now, uint64_t random) {
   stage_ = Stage::kOwning;
   awaited_ = 0;
   raised_ = false;
-  const Duration wait = limits_->contested.Delay(++contests_, random);
+  const Duration wait = limits_.contested.Delay(++contests_, random);
   retry_at_ = now.mono + wait;
   ports_.metrics.RangeContested(assigned_.partition, wait);
 }
@@ -181,7 +177,7 @@ void RangeTakeover::Decide(const RangeClaimed& claimed) {
     saved_.as_of = found->as_of;
   }
   stage_ = Stage::kResetting;
-  awaited_ = ++*ids_;
+  awaited_ = ++ids_;
   using Timelines = ResetRange::Timelines;
   const Timelines timelines = !usable                  ? Timelines::kDrop
                               : claimed.index_complete ? Timelines::kLeave
@@ -216,7 +212,7 @@ void RangeTakeover::Save(int64_t offset, std::vector<BegunHints> begun, UnixMs a
   if (!unsure_) {
     saving_next_ = {generation_, offset, std::move(begun), as_of != 0 ? as_of : saved_.as_of};
   }
-  saving_ = ++*ids_;
+  saving_ = ++ids_;
   ports_.timelines.Submit(
       SavePosition{saving_, assigned_.partition, epoch(), saved_, saving_next_});
 }

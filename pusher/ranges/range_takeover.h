@@ -41,27 +41,23 @@
 #include <utility>
 #include <vector>
 
-#include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/consumer.h"
 #include "fanline/ports/live_timelines.h"
-#include "fanline/ports/port.h"
 #include "fanline/ports/range_owners.h"
-#include "pusher/base/limits.h"
-#include "pusher/base/metrics.h"
+#include "pusher/base/common.h"
 #include "pusher/ranges/settlements.h"
 
 namespace fanline::pusher {
 
 class RangeTakeover {
  public:
-  struct Ports {
-    Port<AcquireRange, RaiseEpoch> owners;
-    Port<ClaimRange, ResetRange, SavePosition> timelines;
-    Metrics& metrics;
-  };
-  // `ids` gives request ids; it outlives this object.
-  RangeTakeover(Ports ports, const Limits& limits, uint64_t topic_generation, uint64_t& ids,
-                const MutationSwitches& guards = {});
+  // `common` outlives this object.
+  explicit RangeTakeover(Common& common)
+      : ports_(common.ports),
+        limits_(common.limits),
+        guards_(common.setup.guards),
+        generation_(common.setup.topic_generation),
+        ids_(common.ids) {}
 
   // `token`: drawn for this start.
   void Start(const PartitionAssigned& assigned, uint64_t token, Now now);
@@ -111,11 +107,11 @@ class RangeTakeover {
   void GiveWay(Now now, uint64_t random);
   void Failed(const Status& status, Now now, uint64_t random);
 
-  Ports ports_;
-  const Limits* limits_;
-  uint64_t generation_;
-  uint64_t* ids_;
-  MutationSwitches guards_;
+  const Ports& ports_;
+  const Limits& limits_;
+  const MutationSwitches& guards_;
+  const uint64_t generation_;
+  uint64_t& ids_;
 
   PartitionAssigned assigned_;
   Stage stage_ = Stage::kIdle;

@@ -28,10 +28,7 @@ class Ranges final : public RangeKeeper {
  public:
   // Both outlive this object.
   Ranges(Common& common, Units& units)
-      : common_(common),
-        limits_(common.limits),
-        units_(units),
-        settlements_(common.ports.owners, limits_.takeover, common.ids) {}
+      : common_(common), limits_(common.limits), units_(units), settlements_(common) {}
 
   // Takes an input; returns whether it was for the ranges. Throws Misconfigured for a partition
   // that the layout does not have.
@@ -62,10 +59,7 @@ class Ranges final : public RangeKeeper {
 
  private:
   struct Owned {  // a range of ours
-    Owned(Range range, Common& common)
-        : takeover({common.ports.owners, common.ports.timelines, common.ports.metrics},
-                   common.limits, common.setup.topic_generation, common.ids, common.setup.guards),
-          inflow(range, common.limits) {}
+    Owned(Range range, Common& common) : takeover(common), inflow(range, common.limits) {}
     RangeTakeover takeover;
     std::optional<PartitionAssigned> assigned;  // waits until our last start is settled
     OffsetLedger ledger;

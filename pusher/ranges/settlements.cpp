@@ -18,8 +18,8 @@ void Settlements::Tell(const SettleRange& settled) {
 
 void Settlements::Send(Open& open) {
   open.retry_at.reset();
-  open.awaited = open.to_tell.id = ++ids_;
-  owners_.Submit(open.to_tell);
+  open.awaited = open.to_tell.id = ++common_.ids;
+  common_.ports.owners.Submit(open.to_tell);
 }
 
 std::optional<Range> Settlements::On(const RangeOwned& reply, Now now, uint64_t random) {
@@ -33,7 +33,7 @@ std::optional<Range> Settlements::On(const RangeOwned& reply, Now now, uint64_t 
   if (reply.status.done()) {
     open_.erase(found);
   } else {
-    open.retry_at = now.mono + backoff_.Delay(++open.attempts, random);
+    open.retry_at = now.mono + common_.limits.takeover.Delay(++open.attempts, random);
   }
   return range;
 }

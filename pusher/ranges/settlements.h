@@ -11,10 +11,9 @@
 #include <map>
 #include <optional>
 
-#include "fanline/base/backoff.h"
 #include "fanline/base/time.h"
-#include "fanline/ports/port.h"
 #include "fanline/ports/range_owners.h"
+#include "pusher/base/common.h"
 
 namespace fanline::pusher {
 
@@ -27,9 +26,8 @@ struct OwnStart {
 
 class Settlements {
  public:
-  // `ids` gives request ids; it outlives this object.
-  Settlements(Port<SettleRange> owners, const Backoff& backoff, uint64_t& ids)
-      : owners_(owners), backoff_(backoff), ids_(ids) {}
+  // `common` outlives this object.
+  explicit Settlements(Common& common) : common_(common) {}
 
   // The start has lasted and goes on. No earlier start is suspected any more.
   void Lasted(Range range, const OwnStart& start);
@@ -57,9 +55,7 @@ class Settlements {
   void Tell(const SettleRange& settled);
   void Send(Open& open);
 
-  const Port<SettleRange> owners_;
-  const Backoff backoff_;
-  uint64_t& ids_;
+  Common& common_;
   std::map<Range, Open> open_;
 };
 

@@ -24,15 +24,15 @@ namespace fanline::pusher {
 // whether it was the last, which gives the two times.
 class DeliveryMarks {
  public:
-  explicit DeliveryMarks(Common& common)
-      : timelines_(common.ports.timelines), metrics_(common.ports.metrics), ids_(common.ids) {}
+  explicit DeliveryMarks(Common& common) : common_(common), metrics_(common.ports.metrics) {}
 
   // This part of the post is written. `delivered`: it reached at least one live timeline.
   // `trace_id`: the post's, or empty.
   void Mark(UserId author, PostId post, const DeliverySample& sample, bool delivered,
             std::string trace_id) {
-    under_way_.emplace(++ids_, Marked{author, post, sample, std::move(trace_id)});
-    timelines_.Submit(MarkPart{ids_, author, post, sample.part, sample.parts, delivered});
+    under_way_.emplace(++common_.ids, Marked{author, post, sample, std::move(trace_id)});
+    common_.ports.timelines.Submit(
+        MarkPart{common_.ids, author, post, sample.part, sample.parts, delivered});
   }
   void On(const PartMarked& marked, Now now) {
     const auto answered = under_way_.extract(marked.id);
@@ -57,9 +57,8 @@ class DeliveryMarks {
     std::string trace_id;
   };
 
-  const Port<MarkPart> timelines_;
+  Common& common_;
   Metrics& metrics_;
-  uint64_t& ids_;
   std::unordered_map<uint64_t, Marked> under_way_;  // by request
 };
 
@@ -72,11 +71,7 @@ class AuthorWeights {
  public:
   static constexpr size_t kMostUnderWay = 64;
 
-  explicit AuthorWeights(Common& common)
-      : weights_(common.ports.weights),
-        metrics_(common.ports.metrics),
-        setup_(common.setup),
-        ids_(common.ids) {}
+  explicit AuthorWeights(Common& common) : common_(common) {}
 
   // All pages of the unit are written. They reached the live timelines of `live` followers.
   void Finished(const Unit& unit, uint64_t live, UnixMs now) {
@@ -88,23 +83,21 @@ class AuthorWeights {
     }
   }
   void On(const AuthorWeighed& reply) {
-    if (under_way_.erase(reply.id) > 0 && reply.status.done()) metrics_.AuthorWeighed();
+    if (under_way_.erase(reply.id) > 0 && reply.status.done())
+      common_.ports.metrics.AuthorWeighed();
   }
 
  private:
   void Send(UserId author, uint64_t live, UnixMs late) {
-    under_way_.insert(++ids_);
-    weights_.Submit({.id = ids_,
-                     .shard = setup_.shards.ShardOf(author),
-                     .author = author,
-                     .live = live * setup_.layout.partitions(),
-                     .lag = std::chrono::milliseconds(std::max<UnixMs>(0, late))});
+    under_way_.insert(++common_.ids);
+    common_.ports.weights.Submit({.id = common_.ids,
+                                  .shard = common_.setup.shards.ShardOf(author),
+                                  .author = author,
+                                  .live = live * common_.setup.layout.partitions(),
+                                  .lag = std::chrono::milliseconds(std::max<UnixMs>(0, late))});
   }
 
-  const Port<WeighAuthor> weights_;
-  Metrics& metrics_;
-  const Setup& setup_;
-  uint64_t& ids_;
+  Common& common_;
   std::set<uint64_t> under_way_;  // requests
 };
 

@@ -99,9 +99,7 @@ class Server : public CommandChannel {
  public:
   explicit Server(std::string_view text) : replies_(text) {}
 
-  void Call(Encode encode, Done done) override {
-    CommandBuffer command;
-    encode(command, {});
+  void Call(CommandBuffer command, Done done) override {
     FANLINE_CHECK(command.bytes().starts_with('*'), "a command");
     waiting_.push_back(std::move(done));
   }

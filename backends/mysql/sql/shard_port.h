@@ -38,16 +38,6 @@
 
 namespace fanline::mysql {
 
-// The reply to a request that failed.
-template <class R>
-typename R::Reply FailureOf(const R& request, const Status& status) {
-  typename R::Reply reply;
-  reply.id = request.id;
-  if constexpr (requires { reply.shard = request.shard; }) reply.shard = request.shard;
-  reply.status = status;
-  return reply;
-}
-
 template <class Service, class... R>
 class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
  public:
@@ -69,16 +59,11 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
   template <class Each>
   void Serve(Each request, ReplyTo<typename Each::Reply> to, Turn turn = {}) {
     const Shard shard = ShardOf(request);
-    pool_.Submit(shard, Asked<Each>{std::move(request), to}, std::move(turn));
+    pool_.Submit(shard, Submitted<Each>{std::move(request), to}, std::move(turn));
   }
 
  private:
-  template <class Each>
-  struct Asked {
-    Each request;
-    ReplyTo<typename Each::Reply> to;
-  };
-  using Job = std::variant<Asked<R>...>;
+  using Job = std::variant<Submitted<R>...>;
   using Pool = ShardPool<Job, ShardPort>;
   friend Pool;
 
@@ -137,7 +122,7 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
   template <class Each>
   void ServeKind(Connection& connection, std::vector<Job>& batch, Merged<Each>& kind) {
     for (Job& job : batch) {
-      auto* asked = std::get_if<Asked<Each>>(&job);
+      auto* asked = std::get_if<Submitted<Each>>(&job);
       if (asked == nullptr) continue;
       kind.requests.push_back(std::move(asked->request));
       kind.to.push_back(asked->to);

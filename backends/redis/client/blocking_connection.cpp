@@ -1,131 +1,106 @@
 #include "backends/redis/client/blocking_connection.h"
 
-#include <sys/time.h>
+#include <poll.h>
 
-#include <cerrno>
+#include <algorithm>
+#include <vector>
 
-#include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
-#include "backends/redis/client/sign_in.h"
+#include "backends/redis/client/scripts.h"
 #include "backends/redis/client/silent_nodes.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::redis {
-namespace {
 
-constexpr size_t kReadBytes = 16 * 1024;
-
-timeval Timeval(std::chrono::milliseconds time) {
-  return {static_cast<time_t>(time.count() / 1000),
-          static_cast<suseconds_t>(time.count() % 1000 * 1000)};
-}
-
-}  // namespace
-
-BlockingConnection::BlockingConnection(const Options& options)
-    : options_(options), context_(nullptr, redisFree) {}
-BlockingConnection::~BlockingConnection() = default;
-
-void BlockingConnection::Close() {
-  stream_.reset();
-  context_.reset();
-}
-
-// `silent`: a wait for it timed out.
-Status BlockingConnection::Broken(const std::string& why, bool silent) {
-  Close();
-  if (options_.silent_nodes) {
-    silent ? options_.silent_nodes->Silent(options_.address)
-           : options_.silent_nodes->Answered(options_.address);
-  }
+// The node is lost.
+void BlockingConnection::Break(const std::string& why) {
+  status_ = Lost(options_.address, why, options_.tls.on());
   asks_ = ErrorAction::kLeaveNode;
-  return Lost(options_.address, why, options_.tls.on());
 }
 
-Status BlockingConnection::BrokenStream() {
-  const bool silent = errno == EAGAIN;
-  return Broken(stream_->failure(), silent);
-}
-
-bool BlockingConnection::MayAsk() const {
-  const auto patience = options_.connect_timeout + options_.command_timeout;
-  return !options_.silent_nodes || options_.silent_nodes->MayAsk(options_.address, patience);
-}
-
-Status BlockingConnection::Open() {
-  if (context_) return Status::Done();
-  const Endpoint& address = options_.address;
-  context_.reset(redisConnectWithTimeout(address.host.c_str(), address.port,
-                                         Timeval(options_.connect_timeout)));
-  if (!context_) return Broken("out of memory");
-  if (context_->err != 0) return Broken(context_->errstr, errno == ETIMEDOUT);
-  if (redisSetTimeout(context_.get(), Timeval(options_.command_timeout)) != REDIS_OK) {
-    return Broken("no timeout can be set");
+void BlockingConnection::Begin(const CommandBuffer& commands, size_t count,
+                               const OnReply& on_reply) {
+  on_reply_ = &on_reply;
+  unanswered_ = count;
+  status_ = Status::Done();
+  asks_ = ErrorAction::kNone;
+  const auto& rests = options_.silent_nodes;
+  const Duration patience = options_.connect_timeout + options_.command_timeout;
+  silent_ = rests && !rests->MayAsk(options_.address, patience);
+  if (silent_) return Break("does not answer, and is left alone a while");
+  if (!connection_) connection_ = std::make_unique<PipelinedConnection>(options_);
+  const Time now = MonoNow();
+  connection_->out().Append(commands);
+  for (size_t i = 0; i < count; ++i) {
+    connection_->Expect([this](const redisReply& reply) { Take(reply); }, now);
   }
-  stream_.emplace(options_, context_->fd);
-  if (stream_->Greet() != Stream::Greeting::kDone) return BrokenStream();
-  return SignIn();
+  (void)connection_->Flush();  // Look finds what went wrong
 }
 
-Status BlockingConnection::SignIn() {
-  CommandBuffer auth;
-  const std::string wrong = EncodeSignIn(options_, auth);
-  if (!wrong.empty()) return Broken(wrong);
-  if (auth.empty()) return Status::Done();
-  Status status = Send(auth);
-  if (!status.done()) return status;
-  status = Receive(
-      [this](const redisReply& reply) { return IsError(reply) ? Judged(reply) : Status::Done(); });
-  if (!status.done()) Close();
-  return status;
+// Replies behind a failure are not wanted.
+void BlockingConnection::Take(const redisReply& reply) {
+  --unanswered_;
+  if (status_.done()) status_ = (*on_reply_)(reply);
 }
 
-Status BlockingConnection::Send(const CommandBuffer& commands) {
-  std::string_view rest = commands.bytes();
-  while (!rest.empty()) {
-    const ssize_t wrote = stream_->Send(rest.data(), rest.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return BrokenStream();
-    rest.remove_prefix(static_cast<size_t>(wrote));
+void BlockingConnection::GoOn(Time now) {
+  const size_t before = unanswered_;
+  const bool fine = connection_->Pump(now);
+  silent_ = connection_->timed_out();
+  if (unanswered_ != before) connection_->Renew(now);
+  if (options_.silent_nodes && (!fine || !status_.done() || unanswered_ != before)) {
+    silent_ ? options_.silent_nodes->Silent(options_.address)
+            : options_.silent_nodes->Answered(options_.address);
   }
-  return Status::Done();
+  if (!fine && unanswered_ > 0 && status_.done()) Break(connection_->failure());
 }
 
-// Waits for the next bytes of a reply.
-Status BlockingConnection::Fill() {
-  char bytes[kReadBytes];
-  ssize_t got = 0;
-  do {
-    got = stream_->Receive(bytes, sizeof bytes);
-  } while (got < 0 && errno == EINTR);
-  if (got < 0) return BrokenStream();
-  if (got == 0) return Broken(kClosed);
-  redisReaderFeed(context_->reader, bytes, static_cast<size_t>(got));
-  return Status::Done();
+std::optional<Status> BlockingConnection::Look(Time now) {
+  if (status_.done()) GoOn(now);
+  if (status_.done() && unanswered_ > 0) return std::nullopt;
+  // Replies left unread would be taken for those to later commands.
+  const bool leave = unanswered_ > 0 || asks_ == ErrorAction::kLeaveNode;
+  if (leave || !connection_->failure().empty()) Close();
+  return status_;
 }
 
-Status BlockingConnection::Receive(const OnReply& on_reply) {
-  void* raw = nullptr;
-  while (raw == nullptr) {
-    if (redisReaderGetReply(context_->reader, &raw) != REDIS_OK) {
-      return Broken(context_->reader->errstr);
-    }
-    if (raw != nullptr) break;
-    if (Status status = Fill(); !status.done()) return status;
+void BlockingConnection::Await(std::span<const BlockingConnection* const> any, Time until) {
+  std::vector<pollfd> waiting;
+  for (const BlockingConnection* each : any) {
+    if (!each->status_.done() || !each->connection_->failure().empty()) return;
+    waiting.push_back({each->connection_->fd(), each->connection_->events(), 0});
+    until = std::min(until, each->connection_->deadline());
   }
-  const std::unique_ptr<void, void (*)(void*)> guard(raw, freeReplyObject);
-  if (options_.silent_nodes) options_.silent_nodes->Answered(options_.address);
-  return on_reply(*static_cast<const redisReply*>(raw));
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - MonoNow());
+  poll(waiting.data(), waiting.size(),
+       static_cast<int>(std::clamp<int64_t>(left.count() + 1, 0, 1000)));
 }
 
 Status BlockingConnection::Judged(const redisReply& error) {
   const ErrorMeaning meaning = MeaningOf(Text(error));
   asks_ = meaning.action;
-  if (meaning.action == ErrorAction::kLeaveNode) Close();
   return StatusOf(meaning, Text(error));
 }
 
-Status BlockingConnection::Call(const CommandBuffer& command, const OnReply& on_reply) {
-  return Pipeline(command, 1, on_reply);
+Status BlockingConnection::Call(const CommandBuffer& command, const OnReply& on_reply,
+                                bool asking) {
+  CommandBuffer commands;
+  if (asking) commands.Command("ASKING");
+  commands.Append(command);
+  const auto ask = [&] {
+    size_t replies = asking ? 2 : 1;
+    return Pipeline(commands, replies, [&](const redisReply& reply) {
+      return --replies == 0 ? on_reply(reply) : Status::Done();
+    });
+  };
+  Status status = ask();
+  if (asks_ != ErrorAction::kLoadScripts) return status;
+  CommandBuffer scripts;
+  for (size_t i = 0; i < kScriptCount; ++i) {
+    scripts.Command("SCRIPT", "LOAD", TextOf(static_cast<Script>(i)));
+  }
+  status = Pipeline(scripts, kScriptCount, [](const redisReply&) { return Status::Done(); });
+  return status.done() ? ask() : status;
 }
 
 Status BlockingConnection::Pipeline(const CommandBuffer& commands, size_t count,
@@ -137,51 +112,12 @@ Status BlockingConnection::Pipeline(const CommandBuffer& commands, size_t count,
 
 Status BlockingConnection::PipelineRaw(const CommandBuffer& commands, size_t count,
                                        const OnReply& on_reply) {
-  if (!MayAsk()) {
-    Close();
-    asks_ = ErrorAction::kLeaveNode;
-    return Away("redis " + ToString(options_.address) +
-                " does not answer, and is left alone a while");
+  const BlockingConnection* const self = this;
+  std::optional<Status> ended;
+  for (Begin(commands, count, on_reply); !ended; ended = Look(MonoNow())) {
+    Await({&self, 1}, Time::max());
   }
-  asks_ = ErrorAction::kNone;
-  Status status = Open();
-  if (!status.done()) return status;
-  status = Send(commands);
-  if (!status.done()) return status;
-  for (size_t i = 0; i < count; ++i) {
-    status = Receive(on_reply);
-    if (status.done()) continue;
-    if (i + 1 < count) Close();
-    return status;
-  }
-  return Status::Done();
-}
-
-Status BlockingConnection::Load(Script script) {
-  CommandBuffer command;
-  command.Command("SCRIPT", "LOAD", TextOf(script));
-  return Call(command, [&](const redisReply& reply) {
-    digests_.Set(script, std::string(Text(reply)));
-    return Status::Done();
-  });
-}
-
-Status BlockingConnection::Eval(Script script, const CommandChannel::Encode& encode,
-                                const OnReply& on_reply, bool asking) {
-  Status status;
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    if (attempt > 0 || digests_.Of(script).empty()) status = Load(script);
-    if (!status.done()) return status;
-    CommandBuffer command;
-    if (asking) command.Command("ASKING");
-    encode(command, digests_);
-    size_t replies = asking ? 2 : 1;
-    status = Pipeline(command, replies, [&](const redisReply& reply) {
-      return --replies == 0 ? on_reply(reply) : Status::Done();
-    });
-    if (asks_ != ErrorAction::kLoadScripts) return status;
-  }
-  return status;
+  return *std::move(ended);
 }
 
 }  // namespace fanline::redis

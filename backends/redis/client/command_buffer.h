@@ -56,4 +56,12 @@ class CommandBuffer {
   std::string bytes_;
 };
 
+// One command.
+template <class... Words>
+CommandBuffer CommandOf(const Words&... words) {
+  CommandBuffer command;
+  command.Command(words...);
+  return command;
+}
+
 }  // namespace fanline::redis

@@ -6,7 +6,6 @@
 
 #include "backends/redis/client/command_buffer.h"
 #include "backends/redis/client/options.h"
-#include "backends/redis/client/scripts.h"
 #include "fanline/base/outcome.h"
 #include "fanline/ports/live_timelines.h"
 
@@ -22,15 +21,14 @@ struct CallResult {
 
 class CommandChannel {
  public:
-  using Encode = std::function<void(CommandBuffer& out, const ScriptDigests& digests)>;
   using Done = std::function<void(const CallResult&)>;
 
   virtual ~CommandChannel() = default;
 
-  // Appends the one command that `encode` writes and calls `done` with its answer. If the node has
-  // forgotten the scripts, they are loaded and `encode` is called once more, so what it refers to
-  // must live until `done`. Neither is called after the connection is lost.
-  virtual void Call(Encode encode, Done done) = 0;
+  // Sends the one command and calls `done` with its answer. If the node has forgotten the scripts,
+  // they are loaded and the command is sent once more. After the connection is lost `done` is not
+  // called.
+  virtual void Call(CommandBuffer command, Done done) = 0;
 };
 
 // How a request's job hands over its reply: at most once. If the connection is lost first, the node

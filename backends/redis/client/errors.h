@@ -15,7 +15,7 @@ inline constexpr const char* kResource = "redis";  // in Status::resource
 
 // Reasons for a lost connection that Lost knows.
 inline constexpr std::string_view kTlsRefused = "TLS: ";  // the reason follows
-inline constexpr const char* kNoAnswer = "no answer in time";
+inline constexpr const char* kNoAnswer = "no reply in time";
 inline constexpr const char* kClosed = "the node closed the connection";
 
 enum class ErrorAction {

@@ -1,6 +1,7 @@
 #include "backends/redis/client/pipelined_connection.h"
 
-#include <hiredis/hiredis.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -8,6 +9,8 @@
 #include <cstring>
 
 #include "backends/redis/client/errors.h"
+#include "backends/redis/client/reply.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::redis {
 namespace {
@@ -21,13 +24,31 @@ Time Later(Time from, std::chrono::milliseconds by) { return from + Duration(by)
 
 PipelinedConnection::PipelinedConnection(const Options& options)
     : options_(options),
-      context_(redisConnectNonBlock(options.address.host.c_str(), options.address.port),
-               redisFree) {
+      context_(redisConnectNonBlock(options.address.host.c_str(), options.address.port), redisFree),
+      started_(MonoNow()) {
   if (!context_) {
     failure_ = "out of memory";
   } else if (context_->err != 0) {
     failure_ = context_->errstr;
+  } else {
+    SignIn();
   }
+}
+
+// With the current password, or not at all if there is none.
+void PipelinedConnection::SignIn() {
+  std::string password;
+  if (const std::string wrong = options_.password.Read(&password); !wrong.empty()) {
+    failure_ = "the password's file " + wrong;
+  }
+  if (password.empty()) return;
+  out_ = options_.username.empty() ? CommandOf("AUTH", password)
+                                   : CommandOf("AUTH", options_.username, password);
+  Expect(
+      [this](const redisReply& reply) {
+        if (IsError(reply)) Fail("not let in: " + std::string(Text(reply)));
+      },
+      started_);
 }
 
 PipelinedConnection::~PipelinedConnection() = default;
@@ -49,6 +70,10 @@ void PipelinedConnection::Expect(OnReply on_reply, Time now) {
   expected_.push_back({std::move(on_reply), now});
 }
 
+void PipelinedConnection::Renew(Time now) {
+  if (!expected_.empty()) expected_.front().sent = now;
+}
+
 bool PipelinedConnection::Fail(std::string why) {
   if (failure_.empty()) failure_ = std::move(why);
   return false;
@@ -56,13 +81,17 @@ bool PipelinedConnection::Fail(std::string why) {
 
 bool PipelinedConnection::Pump(Time now) {
   if (!failure_.empty()) return false;
-  if (started_ == Time{}) started_ = now;
-  if (!connected_ && !FinishConnecting()) return false;
-  if (connected_ && (!Send() || !Receive())) return false;
-  if (now >= deadline()) {
-    return Fail(connected_ ? "no reply in time" : "no connection in time");
+  if (!connected_) {
+    if (!FinishConnecting()) return false;
+    // The commands that wait travel from now on.
+    if (connected_) {
+      for (Expected& each : expected_) each.sent = now;
+    }
   }
-  return true;
+  if (connected_ && (!Send() || !Receive())) return false;
+  timed_out_ = now >= deadline();
+  // A node that takes the connection and then hangs lets TLS wait.
+  return !timed_out_ || Fail(stream_ ? kNoAnswer : "no connection in time");
 }
 
 bool PipelinedConnection::FinishConnecting() {
@@ -73,6 +102,8 @@ bool PipelinedConnection::FinishConnecting() {
   socklen_t size = sizeof error;
   if (getsockopt(fd(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
   if (error != 0) return Fail(std::strerror(error));
+  const int on = 1;  // hiredis 1.x sets it only for connections that block
+  setsockopt(fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   stream_.emplace(options_, fd());
   return Greet();
 }
@@ -120,6 +151,7 @@ bool PipelinedConnection::Receive() {
       const OnReply on_reply = std::move(expected_.front().on_reply);
       expected_.pop_front();
       on_reply(*static_cast<redisReply*>(reply));
+      if (!failure_.empty()) return false;
       reply = nullptr;
     }
     if (context_->reader->err != 0) return Fail(context_->reader->errstr);

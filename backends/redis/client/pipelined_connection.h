@@ -1,7 +1,7 @@
-// One connection to a Redis node: pipelined, never blocking. Append each command to out() and call
-// Expect() for its reply. Pump() moves bytes both ways and calls the callbacks in order. After Pump
-// has failed there are no more callbacks; commands that were sent may or may not have been carried
-// out.
+// One connection to a Redis node: pipelined, never blocking. It signs in by itself. Append each
+// command to out() and call Expect() for its reply. Pump() moves bytes both ways and calls the
+// callbacks in order. After Pump has failed there are no more callbacks; commands that were sent
+// may or may not have been carried out.
 //
 // Belongs to one thread; fd(), events() and deadline() tell it what to wait for.
 #pragma once
@@ -40,12 +40,16 @@ class PipelinedConnection {
   [[nodiscard]] bool Flush() { return failure_.empty() && (!connected_ || Send()); }
   bool connected() const { return connected_; }
   const std::string& failure() const { return failure_; }
+  bool timed_out() const { return timed_out_; }  // it failed because the node was silent
 
   int fd() const;
   short events() const;   // for poll(2)
   Time deadline() const;  // when connecting or the oldest command times out
+  // The oldest command times out as if it were sent now: replies come.
+  void Renew(Time now);
 
  private:
+  void SignIn();
   bool Fail(std::string why);
   bool FinishConnecting();
   bool Greet();
@@ -63,8 +67,9 @@ class PipelinedConnection {
   CommandBuffer out_;
   size_t sent_ = 0;  // bytes of out_ already on their way
   std::deque<Expected> expected_;
-  Time started_{};
+  const Time started_;
   bool connected_ = false;
+  bool timed_out_ = false;
   std::string failure_;
 };
 

@@ -4,6 +4,7 @@
 #include <hiredis/hiredis.h>
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace fanline::redis {
@@ -24,6 +25,16 @@ inline std::string_view Text(const redisReply& reply) {
 inline std::optional<int64_t> Integer(const redisReply& reply) {
   if (reply.type != REDIS_REPLY_INTEGER) return std::nullopt;
   return reply.integer;
+}
+
+// A page of SCAN or SSCAN: the next cursor, and each of its elements. False: it is no page.
+template <class OnElement>
+[[nodiscard]] bool ReadScanned(const redisReply& page, std::string* cursor, OnElement on_element) {
+  if (!IsArray(page, 2) || At(page, 1).type != REDIS_REPLY_ARRAY) return false;
+  *cursor = Text(At(page, 0));
+  const redisReply& elements = At(page, 1);
+  for (size_t i = 0; i < elements.elements; ++i) on_element(Text(At(elements, i)));
+  return true;
 }
 
 }  // namespace fanline::redis

@@ -1,8 +1,9 @@
 // The Lua scripts of schemas/redis, each preceded by the shared timeline.lua.
 #pragma once
 
-#include <array>
 #include <string>
+
+#include "backends/redis/client/command_buffer.h"
 
 namespace fanline::redis {
 
@@ -24,20 +25,10 @@ enum class Script {
 };
 inline constexpr size_t kScriptCount = 14;
 
-// The text for SCRIPT LOAD.
+// The text for SCRIPT LOAD, and the digest by which EVALSHA names it: the text's SHA-1.
 const std::string& TextOf(Script script);
-
-// The digests by which EVALSHA names the scripts, as SCRIPT LOAD returned them. A digest depends on
-// the text only, so it is the same on every node.
-class ScriptDigests {
- public:
-  const std::string& Of(Script script) const { return digests_[static_cast<size_t>(script)]; }
-  void Set(Script script, std::string digest) {
-    digests_[static_cast<size_t>(script)] = std::move(digest);
-  }
-
- private:
-  std::array<std::string, kScriptCount> digests_;
-};
+const std::string& DigestOf(Script script);
+// The beginning of a call. As many keys and then as many arguments must follow.
+CommandBuffer BeginCall(Script script, size_t keys, size_t arguments);
 
 }  // namespace fanline::redis

@@ -127,10 +127,6 @@ ssize_t Stream::Judged(int result) {
   return -1;
 }
 
-std::string Stream::failure() const {
-  if (!failure_.empty()) return failure_;
-  // EAGAIN of a socket with a timeout: the timeout passed.
-  return errno == EAGAIN ? kNoAnswer : std::strerror(errno);
-}
+std::string Stream::failure() const { return failure_.empty() ? std::strerror(errno) : failure_; }
 
 }  // namespace fanline::redis

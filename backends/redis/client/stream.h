@@ -1,7 +1,7 @@
 // The bytes of one connection to a node: plain, or TLS when the options say so. TLS is OpenSSL's,
 // not the Redis client library's (docs/decisions/0020). The node must prove the name or address by
 // which it was reached.
-// One thread. Never blocks on a non-blocking descriptor.
+// One thread. Never blocks if the descriptor does not.
 #pragma once
 
 #include <sys/types.h>
@@ -29,7 +29,7 @@ class Stream {
   [[nodiscard]] Greeting Greet();
   short wants() const { return wants_; }
 
-  // Like send(2) and recv(2): -1 with EAGAIN, also when the descriptor's timeout has passed.
+  // Like send(2) and recv(2): -1 with EAGAIN.
   [[nodiscard]] ssize_t Send(const char* bytes, size_t size);
   [[nodiscard]] ssize_t Receive(char* bytes, size_t size);
 

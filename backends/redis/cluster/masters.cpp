@@ -5,16 +5,10 @@
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/identity.h"
 #include "backends/redis/client/reply.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::redis {
 namespace {
-
-Status ReadText(BlockingConnection& connection, const CommandBuffer& command, std::string* out) {
-  return connection.Call(command, [&](const redisReply& reply) {
-    *out = Text(reply);
-    return Status::Done();
-  });
-}
 
 // The questions to any node when the map is asked for. A node outside a cluster refuses the last.
 enum Question : size_t { kCluster, kServer, kNodes, kQuestions };
@@ -30,32 +24,17 @@ bool Holds(const std::vector<Endpoint>& nodes, const Endpoint& wanted) {
   return std::find(nodes.begin(), nodes.end(), wanted) != nodes.end();
 }
 
-// How many masters must still answer before the map is complete.
-struct Count {
-  size_t masters = 0, answered = 0, open = 0;
-  bool most() const { return 2 * answered > masters; }
-};
-Count CountOf(const SlotMap& map, const std::vector<Endpoint>& answered,
-              const std::map<std::string, std::string>& silent) {
-  Count count;
-  for (const Endpoint& master : map.masters()) {
-    ++count.masters;
-    if (Holds(answered, master)) {
-      ++count.answered;
-    } else if (!map.failing(master) && !silent.contains(ToString(master))) {
-      ++count.open;
-    }
+Survey SurveyOf(const Options& options) {
+  if (options.sentinel_master.empty()) {
+    return {[options](const Endpoint& node) { return options.At(node); }, Questions(), kQuestions};
   }
-  return count;
+  return {[options](const Endpoint& sentinel) { return options.AtSentinel(sentinel); },
+          SentinelQuestions(options.sentinel_master), 2};
 }
 
 }  // namespace
 
-Masters::Masters(const Options& options)
-    : options_(options),
-      sentinels_(options),
-      survey_([options](const Endpoint& node) { return options.At(node); }, Questions(),
-              kQuestions) {}
+Masters::Masters(const Options& options) : options_(options), survey_(SurveyOf(options)) {}
 Masters::~Masters() = default;
 
 BlockingConnection& Masters::At(const Endpoint& node) {
@@ -66,9 +45,10 @@ BlockingConnection& Masters::At(const Endpoint& node) {
 
 // ---- the map --------------------------------------------------------------------------------
 
-// The known masters, then the seeds; those that were silent come last.
+// The known masters, then the seeds; those that were silent come last. Sentinels are seeds.
 std::vector<Endpoint> Masters::Candidates() const {
-  std::vector<Endpoint> candidates = map_.masters();
+  std::vector<Endpoint> candidates;
+  if (!by_sentinels()) candidates = map_.masters();
   for (const Endpoint& seed : options_.seeds) {
     if (!Holds(candidates, seed)) candidates.push_back(seed);
   }
@@ -79,9 +59,7 @@ std::vector<Endpoint> Masters::Candidates() const {
 
 Status Masters::Refresh(Ask ask) {
   SlotMap fresh;
-  Status asked =
-      options_.sentinel_master.empty() ? AskNodes(ask, &fresh) : AskSentinels(ask, &fresh);
-  if (!asked.done()) return asked;
+  if (Status asked = AskAround(ask, &fresh); !asked.done()) return asked;
   map_ = std::move(fresh);
   doubt_ = false;
   const auto masters = map_.masters();
@@ -93,46 +71,68 @@ Status Masters::Refresh(Ask ask) {
 }
 
 // kAll asks every known master, and the seeds only while none of them answers.
+// Of Sentinels, which are seeds, it asks every one.
 void Masters::BeginToAsk(Ask ask) {
   std::vector<Endpoint> in_a_row = Candidates();
   if (ask == Ask::kOne) return survey_.Begin({}, std::move(in_a_row));
-  const std::vector<Endpoint> at_once = map_.empty() ? options_.seeds : map_.masters();
+  silent_.clear();
+  const std::vector<Endpoint> at_once =
+      by_sentinels() || map_.empty() ? options_.seeds : map_.masters();
   std::erase_if(in_a_row, [&](const Endpoint& node) { return Holds(at_once, node); });
   survey_.Begin(at_once, std::move(in_a_row));
 }
 
-Status Masters::AskNodes(Ask ask, SlotMap* fresh) {
+Status Masters::AskAround(Ask ask, SlotMap* fresh) {
   Status last = Away("no address of redis is known");
   BeginToAsk(ask);
-  if (ask == Ask::kAll) silent_.clear();
   std::vector<Endpoint> answered;
+  std::optional<SentinelWord> latest;
   Time until = Time::max();
   while (const auto heard = survey_.Next(until)) {
-    const Status status = Take(*heard, fresh);
+    const Status status =
+        by_sentinels() ? TakeWord(*heard, ask, &latest, fresh) : Take(*heard, fresh);
     if (status.done()) {
       answered.push_back(heard->node);
       silent_.erase(ToString(heard->node));
-      survey_.AskNoMore();
     } else {
       silent_[ToString(heard->node)] = status.message;
       last = status;
     }
-    if (fresh->empty()) continue;
-    if (ask == Ask::kOne) break;
-    for (const Endpoint& master : fresh->masters()) {
-      if (!fresh->failing(master)) survey_.Ask(master);
+    if (ask == Ask::kOne) {
+      if (!fresh->empty()) break;
+      continue;
     }
-    const Count count = CountOf(*fresh, answered, silent_);
-    if (count.open == 0) break;
-    if (count.most()) until = std::min(until, Survey::Now() + Survey::kGrace);
+    const Count count = by_sentinels() ? Count{options_.seeds.size(), answered.size()}
+                                       : AskMasters(*fresh, answered);
+    if (count.complete) break;
+    if (2 * count.answered > count.all) until = std::min(until, MonoNow() + Survey::kGrace);
   }
   EndAsking(ask, *fresh, answered);
+  if (ask == Ask::kAll && latest) last = Settle(latest->master, fresh);
   return fresh->empty() ? last : Status::Done();
+}
+
+// Asks the masters that the map names, unless they were asked.
+Masters::Count Masters::AskMasters(const SlotMap& map, const std::vector<Endpoint>& answered) {
+  Count count;
+  if (map.empty()) return count;
+  survey_.AskNoMore();
+  count.complete = true;
+  for (const Endpoint& master : map.masters()) {
+    ++count.all;
+    if (!map.failing(master)) survey_.Ask(master);
+    if (Holds(answered, master)) {
+      ++count.answered;
+    } else if (!map.failing(master) && !silent_.contains(ToString(master))) {
+      count.complete = false;
+    }
+  }
+  return count;
 }
 
 void Masters::EndAsking(Ask ask, const SlotMap& fresh, const std::vector<Endpoint>& answered) {
   for (const Endpoint& node : survey_.Silent()) {
-    silent_.emplace(ToString(node), "redis " + ToString(node) + ": no reply in time");
+    silent_.emplace(ToString(node), "redis " + ToString(node) + ": " + kNoAnswer);
   }
   survey_.End();
   if (ask == Ask::kOne) return;
@@ -183,38 +183,38 @@ std::vector<std::string> Masters::Missing() const {
 
 // ---- Sentinels ------------------------------------------------------------------------------
 
-Status Masters::AskSentinels(Ask ask, SlotMap* fresh) {
-  silent_.clear();
-  std::optional<Sentinels::Word> latest;
-  Status checked;
-  const auto take = [&](const Sentinels::Word& word) {
-    if (latest && word.epoch <= latest->epoch) return true;
-    latest = word;
-    if (ask == Ask::kAll) return true;
-    checked = CheckMaster(word.master);
-    return !checked.done();
-  };
-  const Status heard = ask == Ask::kAll ? sentinels_.AskAll(take) : sentinels_.AskOne(take);
-  if (!heard.done()) return heard;
-  if (ask == Ask::kAll) checked = CheckMaster(latest->master);
-  if (checked.done()) *fresh = SlotMap::Single(latest->master);
-  return checked;
+// kOne believes the first word that names a real master.
+Status Masters::TakeWord(const Survey::Heard& heard, Ask ask, std::optional<SentinelWord>* latest,
+                         SlotMap* fresh) {
+  SentinelWord word;
+  Status status = ReadWord(heard, options_.sentinel_master, &word);
+  if (!status.done() || (*latest && word.epoch <= (*latest)->epoch)) return status;
+  *latest = word;
+  return ask == Ask::kAll ? status : Settle(word.master, fresh);
 }
 
 // Sentinels name a replica as the master before it has become one.
-Status Masters::CheckMaster(const Endpoint& node) {
-  CommandBuffer info;
-  info.Command("INFO", "replication");
-  std::string text;
-  if (Status status = ReadText(At(node), info, &text); !status.done()) return status;
-  if (IdentityOf(text).master()) return Status::Done();
-  return Away("redis " + ToString(node) + " is called the master " + options_.sentinel_master +
-              " by the Sentinels, but it is a replica yet");
+Status Masters::Settle(const Endpoint& node, SlotMap* fresh) {
+  Identity identity;
+  const Status status =
+      At(node).Call(CommandOf("INFO", "replication"), [&](const redisReply& reply) {
+        identity = IdentityOf(Text(reply));
+        return Status::Done();
+      });
+  if (!status.done()) return status;
+  if (!identity.master()) {
+    return Away("redis " + ToString(node) + " is called the master " + options_.sentinel_master +
+                " by the Sentinels, but it is a replica yet");
+  }
+  *fresh = SlotMap::Single(node);
+  silent_.erase(ToString(node));
+  return Status::Done();
 }
 
 // ---- calls on keys --------------------------------------------------------------------------
 
-Status Masters::Route(Bucket bucket, const Asking& ask, OnAsk on_ask) {
+Status Masters::Call(Bucket bucket, const CommandBuffer& command, const OnReply& on_reply,
+                     OnAsk on_ask) {
   if (Status status = EnsureMap(); !status.done()) return status;
   const Endpoint* master = map_.MasterOf(bucket);
   if (master == nullptr) {
@@ -222,7 +222,7 @@ Status Masters::Route(Bucket bucket, const Asking& ask, OnAsk on_ask) {
     return Away("no node of the redis cluster serves slot " + std::to_string(SlotOf(bucket)));
   }
   Endpoint node = *master;
-  Status status = ask(At(node), false);
+  Status status = At(node).Call(command, on_reply);
   ErrorAction wanted = At(node).asks();
   if (wanted == ErrorAction::kFollowMove || wanted == ErrorAction::kHoldRange) {
     const auto redirect = ParseRedirect(status.message, node);
@@ -231,30 +231,13 @@ Status Masters::Route(Bucket bucket, const Asking& ask, OnAsk on_ask) {
     if (asking && on_ask == OnAsk::kFail) return status;
     if (!asking) map_.Move(*redirect);
     node = redirect->to;
-    status = ask(At(node), asking);
+    status = At(node).Call(command, on_reply, asking);
     wanted = At(node).asks();
   }
   if (status.done() || wanted == ErrorAction::kNone) return status;
   doubt_ = true;
   silent_[ToString(node)] = status.message;
   return status;
-}
-
-Status Masters::Call(Bucket bucket, const CommandBuffer& command, const OnReply& on_reply) {
-  return Route(
-      bucket,
-      [&](BlockingConnection& connection, bool) { return connection.Call(command, on_reply); },
-      OnAsk::kFail);
-}
-
-Status Masters::Eval(Bucket bucket, Script script, const CommandChannel::Encode& encode,
-                     const OnReply& on_reply, OnAsk on_ask) {
-  return Route(
-      bucket,
-      [&](BlockingConnection& connection, bool asking) {
-        return connection.Eval(script, encode, on_reply, asking);
-      },
-      on_ask);
 }
 
 }  // namespace fanline::redis

@@ -6,7 +6,6 @@
 // so the waits for hanging nodes do not add up (survey.h).
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -44,31 +43,35 @@ class Masters {
     kFollow,  // the key may have moved already: the call goes to the other node
   };
   // One command or script whose keys all belong to that bucket.
-  Status Call(Bucket bucket, const CommandBuffer& command, const OnReply& on_reply);
-  Status Eval(Bucket bucket, Script script, const CommandChannel::Encode& encode,
-              const OnReply& on_reply, OnAsk on_ask = OnAsk::kFail);
+  Status Call(Bucket bucket, const CommandBuffer& command, const OnReply& on_reply,
+              OnAsk on_ask = OnAsk::kFail);
 
   // The connection to a node, for what concerns no single key.
   BlockingConnection& At(const Endpoint& node);
 
  private:
-  using Asking = std::function<Status(BlockingConnection& connection, bool asking)>;
-  Status Route(Bucket bucket, const Asking& ask, OnAsk on_ask);
+  struct Count {  // of those who can say who the masters are
+    size_t all = 0, answered = 0;
+    bool complete = false;  // no answer is awaited
+  };
+  bool by_sentinels() const { return !options_.sentinel_master.empty(); }
   std::vector<Endpoint> Candidates() const;
   void BeginToAsk(Ask ask);
-  Status AskNodes(Ask ask, SlotMap* fresh);
+  Status AskAround(Ask ask, SlotMap* fresh);
+  Count AskMasters(const SlotMap& map, const std::vector<Endpoint>& answered);
   void EndAsking(Ask ask, const SlotMap& fresh, const std::vector<Endpoint>& answered);
   Status Take(const Survey::Heard& heard, SlotMap* fresh) const;
   Status TakeNoCluster(const Survey::Heard& heard, SlotMap* fresh) const;
-  Status AskSentinels(Ask ask, SlotMap* fresh);
-  Status CheckMaster(const Endpoint& node);
+  Status TakeWord(const Survey::Heard& heard, Ask ask, std::optional<SentinelWord>* latest,
+                  SlotMap* fresh);
+  Status Settle(const Endpoint& node, SlotMap* fresh);
 
   const Options options_;
-  Sentinels sentinels_;
-  Survey survey_;  // of nodes
+  Survey survey_;  // of Sentinels, if there are any, else of nodes
   SlotMap map_;
   bool doubt_ = false;  // a node did not answer, so it may have a successor
   // Nodes that did not answer last time, by address, and why. They are asked for the map last.
+  // Sentinels as well.
   std::map<std::string, std::string> silent_;
   std::map<std::string, std::unique_ptr<BlockingConnection>> connections_;  // by address
 };

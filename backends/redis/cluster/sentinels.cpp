@@ -1,6 +1,5 @@
 #include "backends/redis/cluster/sentinels.h"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -9,14 +8,6 @@
 
 namespace fanline::redis {
 namespace {
-
-// Only the first question names a replica from the moment that it is promoted.
-CommandBuffer Questions(const std::string& master) {
-  CommandBuffer questions;
-  questions.Command("SENTINEL", "get-master-addr-by-name", master);
-  questions.Command("SENTINEL", "master", master);
-  return questions;
-}
 
 // [.., "config-epoch", "3", ..]
 uint64_t EpochOf(const std::vector<std::string>& fields) {
@@ -40,54 +31,15 @@ Status OfSentinel(Status status) {
 
 }  // namespace
 
-Sentinels::Sentinels(const Options& options)
-    : master_(options.sentinel_master),
-      sentinels_(options.seeds),
-      survey_([options](const Endpoint& sentinel) { return options.AtSentinel(sentinel); },
-              Questions(master_), 2) {}
-
-Status Sentinels::AskOne(const Take& take) {
-  survey_.Begin({}, sentinels_);
-  return Hear(take, false);
+// Only the first question names a replica from the moment that it is promoted.
+CommandBuffer SentinelQuestions(const std::string& master) {
+  CommandBuffer questions;
+  questions.Command("SENTINEL", "get-master-addr-by-name", master);
+  questions.Command("SENTINEL", "master", master);
+  return questions;
 }
 
-Status Sentinels::AskAll(const Take& take) {
-  survey_.Begin(sentinels_, {});
-  return Hear(take, true);
-}
-
-Status Sentinels::Hear(const Take& take, bool most_are_enough) {
-  std::vector<Endpoint> mute;
-  Status failed;
-  size_t answered = 0;
-  Time until = Time::max();
-  while (const auto heard = survey_.Next(until)) {
-    Word word;
-    if (const Status status = ReadWord(*heard, &word); !status.done()) {
-      failed = status;
-      mute.push_back(heard->node);
-      continue;
-    }
-    ++answered;
-    if (!take(word)) break;
-    if (most_are_enough && 2 * answered > sentinels_.size()) {
-      until = std::min(until, Survey::Now() + Survey::kGrace);
-    }
-  }
-  const std::vector<Endpoint> silent = survey_.Silent();
-  mute.insert(mute.end(), silent.begin(), silent.end());
-  survey_.End();
-  PutLast(mute);
-  return answered > 0 ? Status::Done() : failed;
-}
-
-void Sentinels::PutLast(const std::vector<Endpoint>& mute) {
-  std::stable_partition(sentinels_.begin(), sentinels_.end(), [&](const Endpoint& sentinel) {
-    return std::find(mute.begin(), mute.end(), sentinel) == mute.end();
-  });
-}
-
-Status Sentinels::ReadWord(const Survey::Heard& heard, Word* word) const {
+Status ReadWord(const Survey::Heard& heard, const std::string& master, SentinelWord* word) {
   if (!heard.status.done()) return OfSentinel(heard.status);
   const std::string who = "Sentinel " + ToString(heard.node) + ": ";
   const Survey::Answer& address = heard.answers[0];
@@ -109,7 +61,7 @@ Status Sentinels::ReadWord(const Survey::Heard& heard, Word* word) const {
       return Status::Done();
     }
   }
-  return Mistaken(who + "it watches no master called " + master_ + "; set --redis-sentinel-master");
+  return Mistaken(who + "it watches no master called " + master + "; set --redis-sentinel-master");
 }
 
 }  // namespace fanline::redis

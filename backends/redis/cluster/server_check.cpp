@@ -65,11 +65,9 @@ void JudgeMemory(std::string_view policy, std::string_view info, ServerCheck& ch
 }
 
 std::string ReadSetting(BlockingConnection& connection, const char* name) {
-  CommandBuffer command;
-  command.Command("CONFIG", "GET", name);
   std::string value;
   // Hosted servers refuse CONFIG; the setting is then unknown.
-  (void)connection.Call(command, [&](const redisReply& reply) {
+  (void)connection.Call(CommandOf("CONFIG", "GET", name), [&](const redisReply& reply) {
     if (IsArray(reply, 2)) value = Text(At(reply, 1));
     return Status::Done();
   });
@@ -78,9 +76,7 @@ std::string ReadSetting(BlockingConnection& connection, const char* name) {
 
 Status Listen(BlockingConnection& connection, ServerSays* says) {
   for (const char* section : {"server", "memory", "cluster"}) {
-    CommandBuffer command;
-    command.Command("INFO", section);
-    const Status status = connection.Call(command, [&](const redisReply& reply) {
+    const Status status = connection.Call(CommandOf("INFO", section), [&](const redisReply& reply) {
       says->info += Text(reply);
       return Status::Done();
     });

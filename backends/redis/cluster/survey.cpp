@@ -1,13 +1,10 @@
 #include "backends/redis/cluster/survey.h"
 
-#include <poll.h>
-
 #include <algorithm>
+#include <utility>
 
-#include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
-#include "backends/redis/client/sign_in.h"
-#include "backends/redis/client/silent_nodes.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::redis {
 namespace {
@@ -25,6 +22,12 @@ Status RefusedBy(const Survey::Answer& answer) {
   return StatusOf(MeaningOf(answer.error), answer.error);
 }
 
+Survey::Line::Line(Endpoint to, const Options& options)
+    : node(std::move(to)), connection(options), take([this](const redisReply& reply) {
+        answers.push_back(AnswerOf(reply));
+        return Status::Done();
+      }) {}
+
 Survey::Survey(std::function<Options(const Endpoint&)> options_of, CommandBuffer questions,
                size_t count)
     : options_of_(std::move(options_of)), questions_(std::move(questions)), count_(count) {}
@@ -33,55 +36,28 @@ Survey::~Survey() = default;
 void Survey::Begin(const std::vector<Endpoint>& at_once, std::vector<Endpoint> in_a_row) {
   End();
   row_.assign(in_a_row.begin(), in_a_row.end());
-  next_in_row_ = Now() + (at_once.empty() ? Duration::zero() : kPatience);
+  next_in_row_ = MonoNow() + (at_once.empty() ? Duration::zero() : kPatience);
   for (const Endpoint& node : at_once) Ask(node);
 }
 
 void Survey::Ask(const Endpoint& node) {
   auto& line = lines_[ToString(node)];
-  if (!line) line = std::make_unique<Line>(options_of_(node));
+  if (!line) line = std::make_unique<Line>(node, options_of_(node));
   if (line->asked) return;
   line->asked = true;
   asked_.push_back(line.get());
-  line->kept = line->connection != nullptr;
+  line->kept = line->connection.open();
   Put(*line);
 }
 
 void Survey::Put(Line& line) {
   line.answers.clear();
-  line.refused.clear();
-  const auto& rests = line.options.silent_nodes;
-  const Duration patience = line.options.connect_timeout + line.options.command_timeout;
-  if (rests && !rests->MayAsk(line.options.address, patience)) {
-    line.refused = "does not answer, and is left alone a while";
-    line.connection.reset();  // so that Fail reports nothing about the node
-    return;
-  }
-  const Time now = Now();
-  if (!line.connection) {
-    line.connection = std::make_unique<PipelinedConnection>(line.options);
-    CommandBuffer auth;
-    line.refused = EncodeSignIn(line.options, auth);
-    if (!line.refused.empty()) return;
-    if (!auth.empty()) {
-      line.connection->out().Append(auth);
-      line.connection->Expect(
-          [&line](const redisReply& reply) {
-            if (IsError(reply)) line.refused = RefusedBy(AnswerOf(reply)).message;
-          },
-          now);
-    }
-  }
-  line.connection->out().Append(questions_);
-  for (size_t i = 0; i < count_; ++i) {
-    line.connection->Expect(
-        [&line](const redisReply& reply) { line.answers.push_back(AnswerOf(reply)); }, now);
-  }
+  line.connection.Begin(questions_, count_, line.take);
 }
 
 std::optional<Survey::Heard> Survey::Next(Time until) {
   while (true) {
-    const Time now = Now();
+    const Time now = MonoNow();
     AskFromRow(now);
     bool open = false;
     for (size_t i = 0; i < asked_.size(); ++i) {
@@ -106,47 +82,28 @@ void Survey::AskFromRow(Time now) {
 }
 
 std::optional<Survey::Heard> Survey::Look(Line& line, Time now) {
-  if (!line.refused.empty()) return Fail(line, line.refused, false);
-  if (!line.connection->Pump(now)) {
-    const bool silent = now >= line.connection->deadline();
-    if (!line.kept || silent) return Fail(line, line.connection->failure(), silent);
-    line.kept = false;  // closed since the earlier survey
-    line.connection.reset();
-    Put(line);
+  const std::optional<Status> ended = line.connection.Look(now);
+  if (!ended) return std::nullopt;
+  if (!ended->done() && std::exchange(line.kept, false) && !line.connection.silent()) {
+    Put(line);  // closed since the earlier survey
     return Look(line, now);
   }
-  if (!line.refused.empty()) return Fail(line, line.refused, false);
-  if (line.answers.size() < count_) return std::nullopt;
   line.heard = true;
-  if (line.options.silent_nodes) line.options.silent_nodes->Answered(line.options.address);
-  return Heard{line.options.address, Status::Done(), std::move(line.answers)};
-}
-
-Survey::Heard Survey::Fail(Line& line, std::string why, bool silent) {
-  const Endpoint& node = line.options.address;
-  if (line.options.silent_nodes && line.connection) {
-    silent ? line.options.silent_nodes->Silent(node) : line.options.silent_nodes->Answered(node);
-  }
-  line.heard = true;
-  line.connection.reset();
-  return {node, Lost(node, why, line.options.tls.on()), {}};
+  return Heard{line.node, *ended, std::move(line.answers)};
 }
 
 void Survey::Wait(Time until) const {
-  std::vector<pollfd> open;
+  std::vector<const BlockingConnection*> open;
   for (const Line* line : asked_) {
-    if (line->heard || !line->connection) continue;
-    open.push_back({line->connection->fd(), line->connection->events(), 0});
-    until = std::min(until, line->connection->deadline());
+    if (!line->heard) open.push_back(&line->connection);
   }
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Now()).count();
-  poll(open.data(), open.size(), static_cast<int>(std::clamp<int64_t>(left + 1, 0, 1000)));
+  BlockingConnection::Await(open, until);
 }
 
 std::vector<Endpoint> Survey::Silent() const {
   std::vector<Endpoint> silent;
   for (const Line* line : asked_) {
-    if (!line->heard) silent.push_back(line->options.address);
+    if (!line->heard) silent.push_back(line->node);
   }
   return silent;
 }
@@ -154,10 +111,10 @@ std::vector<Endpoint> Survey::Silent() const {
 void Survey::End() {
   if (asked_.empty()) return;
   for (Line* line : asked_) {
-    if (!line->heard) line->connection.reset();
+    if (!line->heard) line->connection.Close();
   }
   std::erase_if(lines_, [](const auto& entry) {
-    return !entry.second->asked || entry.second->connection == nullptr;
+    return !entry.second->asked || !entry.second->connection.open();
   });
   for (const auto& [address, line] : lines_) line->asked = line->heard = false;
   asked_.clear();

@@ -13,10 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/redis/client/command_buffer.h"
-#include "backends/redis/client/options.h"
-#include "backends/redis/client/pipelined_connection.h"
-#include "fanline/base/outcome.h"
+#include "backends/redis/client/blocking_connection.h"
 
 namespace fanline::redis {
 
@@ -53,24 +50,21 @@ class Survey {
   // Ends the survey. Nodes that have not answered get a new connection next time.
   void End();
 
-  static Time Now() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
-
  private:
   struct Line {
-    explicit Line(Options of) : options(std::move(of)) {}
-    Options options;
-    std::unique_ptr<PipelinedConnection> connection;
-    bool kept = false;  // from an earlier survey; it may be closed by now
+    Line(Endpoint to, const Options& options);
+    const Endpoint node;
+    BlockingConnection connection;
+    const BlockingConnection::OnReply take;  // into the answers
+    std::vector<Answer> answers;
+    bool kept = false;  // the connection is an earlier survey's; it may be closed by now
     bool asked = false;
     bool heard = false;
-    std::string refused;  // why the node was not asked or refused us
-    std::vector<Answer> answers;
   };
 
   void Put(Line& line);
   void AskFromRow(Time now);
   std::optional<Heard> Look(Line& line, Time now);
-  Heard Fail(Line& line, std::string why, bool silent);
   void Wait(Time until) const;
 
   const std::function<Options(const Endpoint&)> options_of_;

@@ -30,21 +30,15 @@ std::string Name(std::string_view key) { return std::string(key); }
 // The calls of a reset to one node, each when the test says so.
 class Calls : public CommandChannel {
  public:
-  explicit Calls(const Options& node) : connection_(node.At(node.seeds.front())), console_(node) {
-    for (const Script script : {Script::kResetBegin, Script::kResetPage, Script::kResetEnd}) {
-      digests_.Set(script, console_.Run({"SCRIPT", "LOAD", TextOf(script)}));
-    }
-  }
-  void Call(Encode encode, Done done) override { waiting_.emplace_back(encode, done); }
+  explicit Calls(const Options& node) : connection_(node.At(node.seeds.front())) {}
+  void Call(CommandBuffer command, Done done) override { waiting_.emplace_back(command, done); }
   // False: there is none.
   bool Next() {
     if (waiting_.empty()) return false;
-    const auto [encode, done] = waiting_.front();
+    const auto [command, done] = waiting_.front();
     waiting_.pop_front();
-    CommandBuffer out;
-    encode(out, digests_);
     bool answered = false;
-    const Status status = connection_.Call(out, [&, &done = done](const redisReply& reply) {
+    const Status status = connection_.Call(command, [&, &done = done](const redisReply& reply) {
       answered = true;
       done({Status::Done(), false, &reply});
       return Status::Done();
@@ -55,9 +49,7 @@ class Calls : public CommandChannel {
 
  private:
   BlockingConnection connection_;
-  Console console_;
-  ScriptDigests digests_;
-  std::deque<std::pair<Encode, Done>> waiting_;
+  std::deque<std::pair<CommandBuffer, Done>> waiting_;
 };
 
 class RedisCluster : public ::testing::Test {

@@ -172,8 +172,8 @@ TEST(RedisBatch, AnApplyNamesEachItemOnceAndFencesAlsoWhenNoWriteIsLeft) {
   const Keys keys = KeysOf(16);
   const auto batch = BatchOf({{1, 0}, {2, 1}, {1, 0}, {0, 1}});
   for (const bool kept : {true, false}) {
-    CommandBuffer out;
-    EncodeApply(batch, {0, 4}, std::vector<bool>(4, kept), Options{}, keys, "sha", out);
+    const CommandBuffer out =
+        EncodeApply(batch, {0, 4}, std::vector<bool>(4, kept), Options{}, keys);
     const std::string command(out.bytes());
     EXPECT_NE(command.find(Name(keys.Own(3))), std::string::npos);
     EXPECT_EQ(command.find("-5000") != std::string::npos, kept);

@@ -30,9 +30,7 @@ class WireReply {
 
 class PendingCalls : public CommandChannel {
  public:
-  void Call(Encode encode, Done done) override {
-    CommandBuffer command;
-    encode(command, {});
+  void Call(CommandBuffer command, Done done) override {
     asked.emplace_back(command.bytes());
     waiting_.push_back(std::move(done));
   }

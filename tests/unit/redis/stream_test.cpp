@@ -80,14 +80,6 @@ class StreamTest : public ::testing::Test {
   std::optional<TlsNode> node_;
 };
 
-TEST_F(StreamTest, ASilentNodeIsSaidToBeSilent) {
-  fcntl(ends_[0], F_SETFL, O_NONBLOCK);
-  Stream stream(Options(), ends_[0]);
-  char byte = 0;
-  ASSERT_EQ(stream.Receive(&byte, 1), -1);
-  EXPECT_EQ(stream.failure(), "no answer in time");
-}
-
 TEST_F(StreamTest, BytesGoBothWaysWhenTheNodeProvesItsAddressOrItsName) {
   for (const char* host : {"127.0.0.1", "node.example"}) {
     SCOPED_TRACE(host);

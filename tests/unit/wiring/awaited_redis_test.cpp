@@ -1,6 +1,7 @@
-#include "backends/wiring/awaited_redis.h"
-
+// A Redis that a program can do without.
 #include <gtest/gtest.h>
+
+#include "backends/wiring/checks.h"
 
 namespace fanline::wiring {
 namespace {

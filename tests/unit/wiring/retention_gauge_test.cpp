@@ -1,8 +1,9 @@
-#include "backends/wiring/retention_gauge.h"
-
+// A log's retention as a metric.
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "backends/wiring/checks.h"
 
 namespace fanline::wiring {
 namespace {

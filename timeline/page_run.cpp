@@ -22,7 +22,7 @@ PageRun::Requests PageRun::GoOn() {
     if (!requests.empty()) return requests;
     std::holds_alternative<NeedLastAt>(read_.needed()) ? read_.OnLastAt({}) : read_.OnItems({});
   }
-  Requests proofs = reads_.Confirm();
+  Requests proofs = guards_.pages_proved ? reads_.Confirm() : Requests();
   if (proofs.empty()) End({});
   return proofs;
 }
@@ -69,7 +69,7 @@ PageRun::Requests PageRun::End(const Status& status) {
 
 Page PageRun::Take() {
   Page page = read_.Take();
-  page.incomplete |= reads_.lacks();
+  page.incomplete |= reads_.lacks() && guards_.lacks_told;
   return page;
 }
 

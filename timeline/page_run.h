@@ -24,8 +24,12 @@ class PageRun {
 
   // `own`: as of PageRead. `map` outlives it.
   PageRun(UserId reader, const PageQuery& query, std::optional<UserId> own, const ShardMap& map,
-          TruthReads::Answers answers)
-      : reader_(reader), answers_(answers), read_(query, own), reads_(map, answers) {}
+          TruthReads::Answers answers, const MutationSwitches& guards = {})
+      : reader_(reader),
+        answers_(answers),
+        guards_(guards),
+        read_(query, own, guards),
+        reads_(map, answers) {}
 
   ReadLivePage Begin() const;
   // If it is not done, the page is pulled. GoOn follows, unless read() is done.
@@ -57,6 +61,7 @@ class PageRun {
 
   const UserId reader_;
   const TruthReads::Answers answers_;
+  const MutationSwitches guards_;
   PageRead read_;
   TruthReads reads_;
   std::optional<PageRead> unmerged_;  // as it was before the shards were asked for what is merged

@@ -26,6 +26,9 @@ struct MutationSwitches {
   bool fold_highest = true;  // off: of changes of one edge the lowest is written for all
   // The reconciler, of the mirror's.
   bool pending_is_not_lost = true;  // off: a pair whose row of log1 is pending is checked
+  // Pages.
+  bool pages_proved = true;  // off: a page believes whatever server answered
+  bool lacks_told = true;    // off: a page that lacks posts of silent shards counts as complete
   // Authors merged at read.
   bool posts_mark = true;     // off: a post that is merged at read only goes from timelines
   bool rebuilds_mark = true;  // off: a rebuild marks nobody of its own

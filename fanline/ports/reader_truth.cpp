@@ -103,9 +103,9 @@ bool TruthReads::Take(Shard shard, const Status& status, ServerId server, bool u
   return false;
 }
 
-bool TruthReads::Ends() {
+bool TruthReads::Ends(bool may_lack) {
   if (--under_way_ > 0) return false;
-  const bool partly = answers_ == Answers::kPartly && !servers_.empty();
+  const bool partly = may_lack && answers_ == Answers::kPartly && !servers_.empty();
   if (!failed_.done() && partly) lacks_ = true;
   if (!partly) status_ = failed_;
   if (!status_.done()) {
@@ -116,8 +116,9 @@ bool TruthReads::Ends() {
 }
 
 bool TruthReads::On(FolloweesRead reply) {
-  if (Take(reply.shard, reply.status, reply.server, true)) followees_ = std::move(reply.authors);
-  return Ends();
+  const bool told = Take(reply.shard, reply.status, reply.server, true);
+  if (told) followees_ = std::move(reply.authors);
+  return Ends(told);
 }
 
 bool TruthReads::On(LastAtRead reply) {

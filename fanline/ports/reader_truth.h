@@ -4,8 +4,9 @@
 //
 // With kPartly, authors whose shards do not answer are left out, and lacks() says so. A shard that
 // has not answered once is not asked again, and its proof is needed only for followees and items
-// that it gave before. A read fails if no shard has answered, now or before. A read that fails
-// discards those before it: the next begins a new set.
+// that it gave before. A read fails if no shard has answered, now or before. That of a reader's
+// followees fails with the reader's shard. A read that fails discards those before it: the next
+// begins a new set.
 //
 // Passive: one read at a time. It returns the requests, and takes their replies in any order; On
 // returns true with the last one. No requests: there is nobody to ask, and the read found nothing.
@@ -58,7 +59,7 @@ class TruthReads {
   Requests Begin(Requests requests);
   // `used`: followees or items. Whether the reply counts.
   bool Take(Shard shard, const Status& status, ServerId server, bool used);
-  bool Ends();
+  bool Ends(bool may_lack = true);
 
   const ShardMap& map_;
   const Answers answers_;

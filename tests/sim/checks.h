@@ -5,11 +5,10 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "tests/sim/clients.h"
-#include "timeline/page.h"
+#include "tests/sim/page_reads.h"
 
 namespace fanline::sim {
 
@@ -103,10 +102,9 @@ struct Checks {
     std::vector<Item> walked;
     std::optional<Position> next;
     do {
-      timeline::PageRead read({.limit = limit, .older_than = next}, world.Own(reader),
-                              world.options.guards.logic);
-      while (!read.done()) std::visit(Answer{world, reader, read}, read.needed());
-      const timeline::Page page = read.Take();
+      PageUnderWay read({world}, reader, {.limit = limit, .older_than = next},
+                        TruthReads::Answers::kWhole);
+      const timeline::Page page = read.Finish();
       walked.insert(walked.end(), page.items.begin(), page.items.end());
       next = page.next;
     } while (next && walked.size() < 10'000);
@@ -116,25 +114,6 @@ struct Checks {
     return "a walk of reader " + ToString(reader) + "\n  shows   " + Text(walked) + "\n  expected" +
            Text(Expected(reader, false));
   }
-
-  struct Answer {
-    World& world;
-    const UserId reader;
-    timeline::PageRead& read;
-    void operator()(const timeline::NeedTimeline& need) const {
-      read.OnTimeline(world.redis.Read(reader, need.after, need.limit));
-    }
-    void operator()(const timeline::NeedFollowees&) const {
-      read.OnFollowees(world.mysql.Followees(reader));
-    }
-    void operator()(const timeline::NeedLastAt& need) const {
-      read.OnLastAt(world.mysql.LastAt(need.authors));
-    }
-    void operator()(const timeline::NeedItems& need) const {
-      read.OnItems(world.mysql.Items(need.posts, need.span, need.limit));
-    }
-    void operator()(const timeline::NothingNeeded&) const {}
-  };
 
   template <class Edges>
   static std::optional<EdgeKey> Disagreeing(const Edges& forward, const Edges& reverse) {

@@ -20,8 +20,8 @@
 // What all share is in world.h, which holds stores, logs and network, and draws by chance.h; where
 // ranges lie is in slots.h. On it work the programs' processes (members.h: spine.h, redis_calls.h,
 // mirrors.h, reconcilers.h, relation_event_consumers.h; together programs.h), those who use the
-// fleet (clients.h, friends.h, readers.h, walks.h), faults.h, rare_faults.h, odd_faults.h and
-// checks.h; schedule.h drives them all.
+// fleet (clients.h, friends.h, readers.h, walks.h, page_reads.h), faults.h, rare_faults.h,
+// odd_faults.h and checks.h; schedule.h drives them all.
 #pragma once
 
 #include <memory>

@@ -105,6 +105,11 @@ enum class Letter : size_t {
   kHung,           // a mirror took no turn for long
   kAskedAgain,     // rows that were read long ago were asked for
   kChangesLost,    // by a failover, of relations
+  kPageOvertaken,  // its timeline changed between its first request and its last reply
+  kPageLacks,      // it says that it is incomplete, since a shard did not answer
+  kPageFailed,     // so many did not that there is none
+  kPageLeft,       // its client left before it was served
+  kPageAstray,     // a server that it had read from was no primary any more
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
@@ -118,7 +123,8 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "hint refused", "walked",
     "own", "duel", "owners away", "large page", "held hints", "more marks", "node away", "beside one away",
     "try again", "moved", "blamed", "hint damaged", "stood before", "drained", "letter refused", "commit back",
-    "led astray", "rows lost", "late commit", "locked row", "hung", "asked again", "changes lost"};
+    "led astray", "rows lost", "late commit", "locked row", "hung", "asked again", "changes lost",
+    "page overtaken", "page lacks", "page failed", "page left", "page astray"};
 // clang-format on
 
 struct FleetOptions {

@@ -177,6 +177,9 @@ const Mutation kMutations[] = {
     {"truth_proved", [](Guards& guards) { guards.truth_proved = false; }, {733, 1144, 1699}, Demotes},
     {"reads_confirmed", [](Guards& guards) { guards.reads_confirmed = false; }, {546, 733, 1011}, Demotes},
     {"lost_rows_sent_again", [](Guards& guards) { guards.lost_rows_sent_again = false; }, {58, 117, 142}, LosesRows},
+    // Pages.
+    {"pages_proved", [](Guards& guards) { guards.logic.pages_proved = false; }, {60, 149, 546}, Demotes},
+    {"lacks_told", [](Guards& guards) { guards.logic.lacks_told = false; }, {1, 2, 3}},
     // Hints that a pusher does not understand.
     {"newer_awaited", [](Guards& guards) { guards.logic.newer_awaited = false; }, {151, 188, 342}, Upgrades},
     {"quarantine_drops", [](Guards& guards) { guards.logic.quarantine_drops = false; }, {1180, 1707, 2804}, DamagesHints},

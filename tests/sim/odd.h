@@ -4,13 +4,18 @@
 
 #include <cstdint>
 #include <random>
+#include <set>
+#include <string>
+#include <variant>
+
+#include "fanline/model/hint.h"
 
 namespace fanline::sim {
 
 struct Odd {
   uint64_t strike = 0;  // weight of all of them (odd_faults.h)
 
-  // Hints that a pusher does not understand (odd_hints.h).
+  // Hints that a pusher does not understand (OddHints).
   int damaged = 0;       // percent of hints whose bytes nobody can read
   int newer = 0;         // percent of hints of a version that only an upgraded pusher knows
   uint64_t upgrade = 0;  // weight: a pusher is drained and started again, upgraded or not
@@ -83,6 +88,48 @@ struct Odd {
     if (kind >= 4 && kind < 10) lock = 1 + random() % 4;
     if (kind >= 8 && kind < 14) hang = 1 + random() % 4;
     if (kind >= 12 && kind < 18) lose_changes = 2 + random() % 4;
+  }
+};
+
+// Hints that a pusher does not understand: bytes that are not a hint, and hints of a newer program.
+// Records which bytes are damaged, to compare the dead letters with them.
+struct OddHints {
+  std::set<std::string> damaged;  // values in the logs
+  std::set<std::string> letters;  // values that pushers set aside
+
+  // All are different.
+  const std::string& Damage() {
+    return *damaged.insert("damaged hint " + std::to_string(damaged.size())).first;
+  }
+
+  // Field 1 comes first: the version is the second byte. No program has a version two higher.
+  static std::string OfNewer(std::string value) {
+    value[1] = static_cast<char>(value[1] + 2);
+    return value;
+  }
+  static bool IsOfNewer(const std::string& value) {
+    const auto decoded = DecodeHint(value);
+    const auto* refused = std::get_if<Rejection>(&decoded);
+    return refused != nullptr && refused->newer;
+  }
+  // How an upgraded program reads it.
+  static std::string Understood(std::string value) {
+    value[1] = static_cast<char>(value[1] - 2);
+    return value;
+  }
+
+  // Checks that only damaged hints are set aside as undecodable; `all`: all of them.
+  std::string Check(bool all) const {
+    std::set<std::string> undecodable;
+    for (const std::string& letter : letters) {
+      if (IsOfNewer(letter)) return "a hint of a newer program became a dead letter";
+      if (std::holds_alternative<Rejection>(DecodeHint(letter))) undecodable.insert(letter);
+    }
+    for (const std::string& letter : undecodable) {
+      if (!damaged.contains(letter)) return "a hint became a dead letter that nobody had damaged";
+    }
+    if (all && undecodable.size() < damaged.size()) return "a damaged hint is no dead letter";
+    return {};
   }
 };
 

@@ -28,7 +28,7 @@ class Primaries {
   // answer.
   void Switch(Shard shard, uint64_t started, Rows before) {
     ++switches_;
-    of_[shard] = {started, std::move(before), {}};
+    of_[shard] = {started, std::move(before), {}, of_[shard].number + 1};
   }
   // Whether the process is still connected to the old server.
   bool LeadsAstray(uint64_t process, Shard shard) const {
@@ -37,12 +37,14 @@ class Primaries {
   const Rows& Before(Shard shard) const { return of_[shard].before; }
   void Renew(uint64_t process, Shard shard) { of_[shard].renewed.insert(process); }
   uint64_t switches() const { return switches_; }
+  uint64_t Number(Shard shard) const { return of_[shard].number; }  // of its primaries so far
 
  private:
   struct Primary {
     uint64_t started = 0;
     Rows before{};
     std::set<uint64_t> renewed{};
+    uint64_t number = 1;
   };
   std::vector<Primary> of_;
   uint64_t switches_ = 0;

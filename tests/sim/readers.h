@@ -23,8 +23,6 @@ struct Readers {
     bool astray = false;                // something was read from an old server after a switch
   };
   std::deque<Rebuilding> rebuilds{};
-  // Many shards' replies are put together in page_run_test.cpp; here all answer as one.
-  static inline const ShardMap kOne = ShardMap::Even(1);
 
   bool rebuilding() const { return !rebuilds.empty(); }
   void StepOldest() {
@@ -37,7 +35,7 @@ struct Readers {
         reader,
         timeline::RebuildRules{world.window(), [this] { return std::to_string(++world.tokens); },
                                world.character.own_posts, 5, 3, world.options.guards.logic},
-        kOne);
+        world.shards);
     auto asked = rebuild->Begin();
     rebuilds.push_back({reader, std::move(rebuild), std::move(asked), world.primaries.switches()});
   }

@@ -43,6 +43,7 @@ struct Schedule {
 
   void Start() {
     programs.Start();
+    walks.Start();
     for (uint64_t reader = 1; reader <= world.character.readers; ++reader) {
       for (uint64_t author = 0; author < world.character.authors; ++author) {
         if (!world.Chance(world.character.first_follows)) continue;

@@ -1,22 +1,25 @@
 // Readers who walk from page to page while everything else goes on. An item that did not change
 // during a whole walk must be on its pages, once and in order. Unchanged means: it was visible and
 // its author followed; and within the part where a live timeline is complete, the timeline held it
-// or marked its author. Each read of a page is an await of its own.
+// or marked its author. A page says so if it lacks the posts of shards that did not answer. What
+// was gone when a page was asked for, and stayed so, is not on it. Between a page's requests and
+// their replies anything may happen.
 //
 // Walks draw from a sequence of their own and change nothing, so schedules are the same with and
 // without them.
 #pragma once
 
 #include <deque>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <random>
 #include <string>
+#include <tuple>
 #include <utility>
-#include <variant>
+#include <vector>
 
-#include "tests/sim/world.h"
-#include "timeline/page.h"
+#include "tests/sim/page_reads.h"
 
 namespace fanline::sim {
 
@@ -29,27 +32,41 @@ struct Walks {
   struct Newer {
     bool operator()(const Item& a, const Item& b) const { return IsNewer(a, b); }
   };
+  struct Unseen {
+    UserId author{};
+    bool visible = false, followed = false;
+  };
+  using Look = std::tuple<bool, std::optional<Floor>, size_t, size_t>;
   struct Walk {
     UserId reader{};
     timeline::PageQuery query;
     std::map<Item, UserId, Newer> still{};  // items that have not changed so far, with their
                                             // authors
     std::optional<Item> last{};             // the last one shown
-    std::optional<timeline::PageRead> page{};
+    std::optional<PageUnderWay> page{};
+    // When the page was asked for: how the timeline looked, and posts that nobody could show.
+    Look before{};
+    std::map<PostId, Unseen> gone{};
   };
   std::deque<Walk> walks{};
+  uint64_t process = 0;  // another API process than the one that rebuilds
+
+  void Start() { process = ++world.incarnations; }
 
   // Called after each event of the schedule.
   void Step() {
     for (Walk& walk : walks) {
+      for (auto at = walk.gone.begin(); at != walk.gone.end();) {
+        at = MayShow(walk.reader, at->first, at->second) ? walk.gone.erase(at) : std::next(at);
+      }
       std::erase_if(walk.still, [&](const auto& each) {
         return !Stands(walk.reader, each.second, each.first);
       });
     }
     const uint64_t what = random() % 100;
     if (what < 4 && walks.size() < 2) return Begin();
-    if (what < 50 && !walks.empty() && !GoOn(walks.front())) walks.pop_front();
-    if (walks.size() > 1 && what % 2 == 0 && !GoOn(walks.back())) walks.pop_back();
+    if (what < 90 && !walks.empty() && !GoOn(walks.front())) walks.pop_front();
+    if (walks.size() > 1 && what % 4 != 0 && !GoOn(walks.back())) walks.pop_back();
   }
 
  private:
@@ -76,6 +93,26 @@ struct Walks {
     return live->second.more_marks || live->second.marks.contains(author);
   }
 
+  // Whether a page may show the post: the timeline held it, or it was visible and, at the same time
+  // or another, its author was followed or still marked.
+  bool MayShow(UserId reader, PostId post, Unseen& of) const {
+    const auto live = world.redis.timelines().find(reader);
+    if (live != world.redis.timelines().end()) {
+      if (live->second.items.contains(post)) return true;
+      of.followed |= live->second.marks.contains(of.author);
+    }
+    const auto row = world.mysql.posts().find({of.author, post});
+    of.visible |= row != world.mysql.posts().end() && row->second.visible();
+    of.followed |= world.Reads(reader, of.author);
+    return of.visible && of.followed;
+  }
+  Look Looks(UserId reader) const {
+    const auto live = world.redis.timelines().find(reader);
+    if (live == world.redis.timelines().end()) return {};
+    const auto& timeline = live->second;
+    return {timeline.building, timeline.floor, timeline.items.size(), timeline.marks.size()};
+  }
+
   void Begin() {
     Walk walk{AnyOwner(), {.limit = 1 + static_cast<uint32_t>(random() % 8)}};
     for (const auto& [key, state] : world.mysql.posts()) {
@@ -92,59 +129,88 @@ struct Walks {
     walks.push_back(std::move(walk));
   }
 
-  // Makes one read of a page. Returns false when the walk has ended.
+  // Takes one step of a page. Returns false when the walk has ended. A client whose page failed, or
+  // who has left, often asks for the same page again.
   bool GoOn(Walk& walk) {
-    if (!walk.page)
-      walk.page.emplace(walk.query, world.Own(walk.reader), world.options.guards.logic);
-    const auto need = walk.page->needed();
-    const bool of_redis = std::holds_alternative<timeline::NeedTimeline>(need);
-    const Range range = RangeLayout(kRanges).RangeOf(walk.reader);
-    if (of_redis ? world.NodeAway(world.slots.NodeOf(range)) : world.AnyAway()) return true;
-    std::visit([&](const auto& what) { Answer(walk, what); }, need);
-    return !walk.page->done() || EndPage(walk);
+    if (!walk.page) {
+      BeginPage(walk);
+      return true;
+    }
+    walk.page->Step(random);
+    if (walk.page->ended()) {
+      if (walk.page->status().done()) return EndPage(walk);
+      if (!walk.page->failed()) Wrong(walk, "got no page though every request was answered");
+      world.Count(Letter::kPageFailed);
+    } else if (random() % 150 == 0) {
+      world.Count(Letter::kPageLeft);
+    } else {
+      return true;
+    }
+    walk.page.reset();
+    return random() % 4 != 0;
   }
 
-  void Answer(Walk& walk, const timeline::NeedTimeline& need) {
-    if (world.faults && random() % 10 == 0) return walk.page->OnNoTimeline();
-    walk.page->OnTimeline(world.redis.Read(walk.reader, need.after, need.limit));
+  void BeginPage(Walk& walk) {
+    const bool partly = random() % 8 != 0;
+    walk.page.emplace(PageStores{world, process}, walk.reader, walk.query,
+                      partly ? TruthReads::Answers::kPartly : TruthReads::Answers::kWhole);
+    walk.before = Looks(walk.reader);
+    walk.gone.clear();
+    if (random() % 4 != 0) return;
+    for (const auto& [key, state] : world.mysql.posts()) {
+      Unseen post{key.first};
+      if (!MayShow(walk.reader, key.second, post)) walk.gone.emplace(key.second, post);
+    }
   }
-  void Answer(Walk& walk, const timeline::NeedFollowees&) {
-    walk.page->OnFollowees(world.mysql.Followees(walk.reader));
-  }
-  void Answer(Walk& walk, const timeline::NeedLastAt& need) {
-    walk.page->OnLastAt(world.mysql.LastAt(need.authors));
-  }
-  void Answer(Walk& walk, const timeline::NeedItems& need) {
-    walk.page->OnItems(world.mysql.Items(need.posts, need.span, need.limit));
-  }
-  void Answer(Walk&, const timeline::NothingNeeded&) {}
 
-  // Every unchanged item up to the end of the page must be on it or on an earlier page.
+  // Every unchanged item up to the end of the page must be on it or on an earlier page, unless the
+  // page says that it is incomplete and a shard was silent.
   bool EndPage(Walk& walk) {
     const timeline::Page page = walk.page->Take();
-    walk.page.reset();
     ++world.counts.pages;
+    if (walk.before != Looks(walk.reader)) world.Count(Letter::kPageOvertaken);
+    if (page.incomplete) world.Count(Letter::kPageLacks);
+    if (page.incomplete && !walk.page->failed()) {
+      Wrong(walk, "was told that a page is incomplete though every request was answered");
+    }
     if (page.items.size() > walk.query.limit) Wrong(walk, "was shown more than it asked for");
-    for (const Item& item : page.items) {
-      if (walk.last && !IsNewer(*walk.last, item)) {
-        Wrong(walk, "was shown " + ToString(item.post) + " twice, or out of order");
-      }
-      if (walk.query.newer_than && !IsNewer(item, ItemAt(*walk.query.newer_than))) {
-        Wrong(walk, "was shown " + ToString(item.post) + ", which is not new");
-      }
-      walk.last = item;
-      world.counts.walked += walk.still.erase(item);
-    }
-    for (const auto& [item, author] : walk.still) {
+    for (const Item& item : page.items) CheckShown(walk, item);
+    for (auto at = walk.still.begin(); at != walk.still.end();) {
+      const auto& [item, author] = *at;
       if (page.next && IsNewer(ItemAt(*page.next), item)) break;  // on a later page
-      Wrong(walk, "was not shown " + ToString(item.post) + ", which stood still");
+      const bool lacks = page.incomplete && MayLack(*walk.page, item, author);
+      if (!lacks) Wrong(walk, "was not shown " + ToString(item.post) + ", which stood still");
+      at = walk.still.erase(at);
     }
+    walk.page.reset();
     walk.query.older_than = page.next;
     return page.next.has_value();
   }
 
+  void CheckShown(Walk& walk, const Item& item) {
+    const std::string post = ToString(item.post);
+    if (walk.last && !IsNewer(*walk.last, item)) {
+      Wrong(walk, "was shown " + post + " twice, or out of order");
+    }
+    if (walk.query.newer_than && !IsNewer(item, ItemAt(*walk.query.newer_than))) {
+      Wrong(walk, "was shown " + post + ", which is not new");
+    }
+    if (walk.gone.contains(item.post)) Wrong(walk, "was shown " + post + ", which was long gone");
+    walk.last = item;
+    world.counts.walked += walk.still.erase(item);
+  }
+
+  // A live timeline holds what is pushed above its floor, whatever the shards do. All that is
+  // merged there may be left out together.
+  bool MayLack(const PageUnderWay& page, const Item& item, UserId author) const {
+    if (!page.Above(item.created_at)) return page.Silent(world.shards.ShardOf(author));
+    return !world.mysql.posts().at({author, item.post}).pushed;
+  }
+
   void Wrong(const Walk& walk, const std::string& what) {
+    if (!world.trouble.empty()) return;
     world.trouble = "a walk of reader " + ToString(walk.reader) + " " + what;
+    world.Trace(world.trouble);
   }
 };
 

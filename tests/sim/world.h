@@ -23,7 +23,7 @@
 #include "tests/fakes/fake_redis.h"
 #include "tests/sim/chance.h"
 #include "tests/sim/network.h"
-#include "tests/sim/odd_hints.h"
+#include "tests/sim/odd.h"
 #include "tests/sim/primaries.h"
 #include "tests/sim/said.h"
 #include "tests/sim/slots.h"

@@ -138,6 +138,44 @@ TEST(PageRun, FailsWithTheReadersShard) {
   EXPECT_TRUE(w.Run().status().later());
 }
 
+// Otherwise a page would end where the live timeline does, as if there were nothing behind it.
+TEST(PageRun, FailsWithTheReadersShardBelowTheFloorWhateverWasMergedAboveIt) {
+  const Shard own = kSixteen.ShardOf(kBob);
+  UserId other{2};
+  while (kSixteen.ShardOf(other) == own) other = UserId{Raw(other) + 1};
+  PageRun run(kBob, {.limit = 10}, std::nullopt, kSixteen, TruthReads::Answers::kPartly);
+  LivePageRead live;
+  live.page.state = TimelineState::kReady;
+  live.page.items = {{PostId{9}, 5'000}};
+  live.page.floor = 4'000;
+  live.page.marks.authors = {other};
+  run.OnLive(std::move(live));
+  PageRun::Requests requests = run.GoOn();
+  while (run.merges()) {
+    ASSERT_EQ(requests.size(), 1u);
+    requests = std::visit(
+        [&](const auto& each) {
+          typename std::decay_t<decltype(each)>::Reply reply;
+          reply.shard = each.shard;
+          if constexpr (requires { reply.authors = {{other, 6'000, true}}; }) {
+            reply.authors = {{other, 6'000, true}};
+          } else if constexpr (requires { reply.read.items; }) {
+            reply.read.items = {{PostId{8}, 6'000}};
+          }
+          return run.On(std::move(reply));
+        },
+        requests.front());
+  }
+  ASSERT_EQ(requests.size(), 1u);
+  ASSERT_TRUE(std::holds_alternative<ReadFollowees>(requests.front()));
+  FolloweesRead silent;
+  silent.shard = own;
+  silent.status = Status::Later("mysql", "away");
+  EXPECT_TRUE(run.On(std::move(silent)).empty());
+  ASSERT_TRUE(run.done());
+  EXPECT_TRUE(run.status().later());
+}
+
 TEST(PageRun, FailsIfAnotherServerAnswersThanBefore) {
   PulledWorld w;
   w.on_read = [&] { w.LoseConnections(); };

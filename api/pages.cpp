@@ -159,10 +159,8 @@ void Pages::PullOrAwait(const Shared& page) {
   }
   if (room && !rebuilds_.HasBacklog()) return Pull(page);
   page->awaited = true;
-  const bool taken = rebuilds_.Await(page->call->user, [this, page] {
-    page->stores->Take([this, page] { ReadHome(page, false); });
-  });
-  if (!taken) Pull(page);
+  const auto then = [this, page] { page->stores->Take([this, page] { ReadHome(page, false); }); };
+  if (!rebuilds_.Await(page->call->user, then, page->stores->alive())) Pull(page);
 }
 
 bool Pages::Joins(const Shared& page) {

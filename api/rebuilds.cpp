@@ -58,15 +58,16 @@ bool Rebuilds::HasBacklog() {
   return waiting_.size() >= kBacklog * limits_.at_once;
 }
 
-bool Rebuilds::Await(UserId reader, Then then) {
+bool Rebuilds::Await(UserId reader, Then then, Alive alive) {
+  Wait wait{std::move(then), std::move(alive)};
   {
     const std::lock_guard lock(mutex_);
     const auto taken = taken_.find(reader);
     if (taken == taken_.end()) {
       if (waiting_.size() >= limits_.waiting) return false;
-      Add(reader, {.judged = false, .then = {std::move(then)}});
+      Add(reader, {.judged = false, .waits = {std::move(wait)}});
     } else {
-      taken->second.then.push_back(std::move(then));
+      taken->second.waits.push_back(std::move(wait));
     }
     AwaitFor(reader, taken_.at(reader).number);
   }
@@ -94,8 +95,8 @@ bool Rebuilds::StrangerFits() {
 }
 
 // Pages that have waited too long go on without their rebuild.
-std::vector<Rebuilds::Then> Rebuilds::TakeOverdue() {
-  std::vector<Then> overdue;
+std::vector<Rebuilds::Wait> Rebuilds::TakeOverdue() {
+  std::vector<Wait> overdue;
   const Time now = clock_();
   while (!awaited_.empty() && awaited_.front().until <= now) {
     const Awaited wait = awaited_.front();
@@ -106,17 +107,31 @@ std::vector<Rebuilds::Then> Rebuilds::TakeOverdue() {
       AwaitFor(wait.reader, wait.number);  // the queue moves
       continue;
     }
-    std::move(taken->second.then.begin(), taken->second.then.end(), std::back_inserter(overdue));
-    taken->second.then.clear();
+    auto& waits = taken->second.waits;
+    std::move(waits.begin(), waits.end(), std::back_inserter(overdue));
+    waits.clear();
   }
   return overdue;
 }
 
+// Else their connections would be taken as long as the queue stands still.
+void Rebuilds::TakeLeft(std::vector<Wait>& left) {
+  if (awaited_.empty()) return;
+  for (auto& [reader, taken] : taken_) {
+    std::erase_if(taken.waits, [&](const Wait& wait) {
+      if (!Turn{.alive = wait.alive}.Dead()) return false;
+      left.push_back(wait);
+      return true;
+    });
+  }
+}
+
 void Rebuilds::Step() {
   std::unique_lock lock(mutex_);
-  const std::vector<Then> overdue = TakeOverdue();
+  std::vector<Wait> ended = TakeOverdue();
+  TakeLeft(ended);
   lock.unlock();
-  for (const Then& then : overdue) then();
+  for (const Wait& wait : ended) wait.then();
 }
 
 // A rebuild may end within its beginning, on this thread, so the loop is not entered twice.
@@ -130,9 +145,9 @@ void Rebuilds::StartWhatMayStart() {
     ++begun_ever_;
     metrics_.RebuildsWait(waiting_.size());
     const bool judged = taken_.at(reader).judged;
-    const std::vector<Then> overdue = TakeOverdue();
+    const std::vector<Wait> overdue = TakeOverdue();
     lock.unlock();
-    for (const Then& then : overdue) then();
+    for (const Wait& wait : overdue) wait.then();
     const Admit admit = [this] {
       const std::lock_guard counting(mutex_);
       return StrangerFits();
@@ -148,7 +163,7 @@ void Rebuilds::Ended(UserId reader) {
   --under_way_;
   const auto taken = taken_.extract(reader);
   lock.unlock();
-  for (const Then& then : taken.mapped().then) then();
+  for (const Wait& wait : taken.mapped().waits) wait.then();
   StartWhatMayStart();
 }
 

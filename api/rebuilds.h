@@ -62,16 +62,20 @@ class Rebuilds {
   [[nodiscard]] bool HasBacklog();
 
   // Like Offer, for a reader about whom nothing is known yet. `then` is called when the rebuild has
-  // ended, well or not, or the wait was too long, perhaps within the call. False: the queue is
-  // full, and `then` is not called.
-  [[nodiscard]] bool Await(UserId reader, Then then);
-  // Ends the waits that were too long. Call it often.
+  // ended, well or not, or the wait was too long, or its client has left, perhaps within the call.
+  // False: the queue is full, and `then` is not called.
+  [[nodiscard]] bool Await(UserId reader, Then then, Alive alive = {});
+  // Ends the waits that were too long, or whose clients have left. Call it often.
   void Step();
 
  private:
+  struct Wait {
+    Then then;
+    Alive alive;
+  };
   struct Taken {         // a reader who waits or is being rebuilt
     bool judged = true;  // known, or counted among the strangers
-    std::vector<Then> then = {};
+    std::vector<Wait> waits = {};
     uint64_t number = 0;  // of this rebuild
   };
   struct Awaited {
@@ -85,7 +89,8 @@ class Rebuilds {
   void AwaitFor(UserId reader, uint64_t number);
   void StartWhatMayStart();
   void Ended(UserId reader);
-  std::vector<Then> TakeOverdue();
+  std::vector<Wait> TakeOverdue();
+  void TakeLeft(std::vector<Wait>& left);
   bool StrangerFits();
 
   const Begin begin_;

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -139,6 +141,27 @@ TEST_F(RebuildsAwaited, AWaitThatIsTooLongEndsAlsoWhileAllRebuildsHang) {
   now_ = Time{} + std::chrono::seconds(10);
   rebuilds_->Step();
   EXPECT_TRUE(told_.contains(2));
+}
+
+TEST_F(RebuildsAwaited, WhoseClientHasLeftWaitsNoLonger) {
+  Start({});
+  StartFirst(UserId{1});
+  const auto alive = std::make_shared<std::atomic<bool>>(true);
+  int left = 0;
+  for (const uint64_t reader : {1, 2}) {
+    Await(reader);
+    EXPECT_TRUE(rebuilds_->Await(
+        UserId{reader}, [&] { ++left; }, alive));
+  }
+  rebuilds_->Step();
+  EXPECT_EQ(left, 0);
+  *alive = false;
+  rebuilds_->Step();
+  EXPECT_EQ(left, 2);
+  EXPECT_TRUE(told_.empty()) << "others wait on";
+  Release();
+  EXPECT_EQ(told_.size(), 2u);
+  EXPECT_EQ(left, 2);
 }
 
 TEST_F(RebuildsAwaited, NobodyWaitsWhereThereIsNoRoom) {

@@ -187,6 +187,7 @@ struct MainLoop {
 
   daemon::DrainResult Drain(const Now& now) {
     server.Stop();
+    serving.rebuilds->Stop();
     serving.Step(now.mono);
     return {.done = server.stopped(), .next_timer = now.mono + std::chrono::milliseconds(20)};
   }

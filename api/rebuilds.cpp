@@ -63,6 +63,7 @@ bool Rebuilds::Await(UserId reader, Then then, Alive alive) {
   {
     const std::lock_guard lock(mutex_);
     const auto taken = taken_.find(reader);
+    if (stopping_) return false;
     if (taken == taken_.end()) {
       if (waiting_.size() >= limits_.waiting) return false;
       Add(reader, {.judged = false, .waits = {std::move(wait)}});
@@ -119,7 +120,7 @@ void Rebuilds::TakeLeft(std::vector<Wait>& left) {
   if (awaited_.empty()) return;
   for (auto& [reader, taken] : taken_) {
     std::erase_if(taken.waits, [&](const Wait& wait) {
-      if (!Turn{.alive = wait.alive}.Dead()) return false;
+      if (!stopping_ && !Turn{.alive = wait.alive}.Dead()) return false;
       left.push_back(wait);
       return true;
     });
@@ -132,6 +133,11 @@ void Rebuilds::Step() {
   TakeLeft(ended);
   lock.unlock();
   for (const Wait& wait : ended) wait.then();
+}
+
+void Rebuilds::Stop() {
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
 }
 
 // A rebuild may end within its beginning, on this thread, so the loop is not entered twice.

@@ -67,6 +67,8 @@ class Rebuilds {
   [[nodiscard]] bool Await(UserId reader, Then then, Alive alive = {});
   // Ends the waits that were too long, or whose clients have left. Call it often.
   void Step();
+  // From here on nobody waits; the next Step ends all waits.
+  void Stop();
 
  private:
   struct Wait {
@@ -107,6 +109,7 @@ class Rebuilds {
   std::deque<Time> strangers_;   // until when each counts
   size_t under_way_ = 0;
   bool starting_ = false;  // a thread starts what may start
+  bool stopping_ = false;
 };
 
 }  // namespace fanline::api

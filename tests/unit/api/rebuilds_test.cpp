@@ -164,6 +164,17 @@ TEST_F(RebuildsAwaited, WhoseClientHasLeftWaitsNoLonger) {
   EXPECT_EQ(left, 2);
 }
 
+TEST_F(RebuildsAwaited, NobodyWaitsWhenTheProgramStops) {
+  Start({});
+  StartFirst(UserId{1});
+  for (const uint64_t reader : {1, 2}) Await(reader);
+  rebuilds_->Stop();
+  rebuilds_->Step();
+  EXPECT_EQ(told_.size(), 2u);
+  EXPECT_FALSE(rebuilds_->Await(UserId{3}, [] { FAIL() << "it was not taken"; }));
+  Release();
+}
+
 TEST_F(RebuildsAwaited, NobodyWaitsWhereThereIsNoRoom) {
   Start({.waiting = 1});
   StartFirst(UserId{1});

@@ -157,7 +157,7 @@ void Pages::PullOrAwait(const Shared& page) {
              return map_.ShardOf(std::get<UserId>(pull.first)) == own;
            })) < rules_.pulls;
   }
-  if (room && !rebuilds_.HasBacklog()) return Pull(page);
+  if (room && !rebuilds_.HasBacklog(page->call->user)) return Pull(page);
   page->awaited = true;
   const auto then = [this, page] { page->stores->Take([this, page] { ReadHome(page, false); }); };
   if (!rebuilds_.Await(page->call->user, then, page->stores->alive())) Pull(page);

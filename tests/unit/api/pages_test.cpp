@@ -424,7 +424,7 @@ TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
   ServeWith(rebuilds);
   ASSERT_TRUE(rebuilds.Offer(UserId{91}, true));
   for (uint64_t i = 0; i < Rebuilds::kBacklog; ++i) {
-    EXPECT_FALSE(rebuilds.HasBacklog()) << "a pull is sooner";
+    EXPECT_FALSE(rebuilds.HasBacklog(UserId{5})) << "a pull is sooner";
     ASSERT_TRUE(rebuilds.Offer(UserId{92 + i}, true));
   }
   BeginHome("5");

@@ -74,6 +74,23 @@ TEST_F(RebuildsTest, ManyThatEndAtOnceBeginOneAfterTheOther) {
   EXPECT_EQ(begun_.size(), 10'001u);
 }
 
+TEST_F(RebuildsTest, AShardThatHangsHoldsNoMoreThanHalf) {
+  const ShardMap two = ShardMap::Even(2);
+  std::vector<UserId> hung, well;
+  for (uint64_t id = 1; hung.size() < 20 || well.size() < 3; ++id) {
+    (two.ShardOf(UserId{id}) == 0 ? hung : well).push_back(UserId{id});
+  }
+  Rebuilds rebuilds([this](UserId reader, const Rebuilds::Admit&,
+                           const std::function<void()>&) { begun_.push_back(reader); },
+                    {.at_once = 4}, metrics_, [] { return Time{}; }, two);
+  for (const UserId reader : hung) EXPECT_TRUE(rebuilds.Offer(reader, true));
+  EXPECT_THAT(begun_, ElementsAre(hung[0], hung[1]));
+  EXPECT_TRUE(rebuilds.HasBacklog(hung[0]));
+  EXPECT_FALSE(rebuilds.HasBacklog(well[0])) << "others' pages need not wait";
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(rebuilds.Offer(well[static_cast<size_t>(i)], true));
+  EXPECT_THAT(begun_, ElementsAre(hung[0], hung[1], well[0], well[1]));
+}
+
 TEST_F(RebuildsTest, StrangersAreBoundedInTheTimeTheirTimelinesLive) {
   Start({.waiting = 100, .strangers = 2});
   StartFirst(UserId{1});

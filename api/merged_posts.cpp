@@ -4,11 +4,8 @@
 #include <utility>
 
 namespace fanline::api {
-namespace {
 
-Item ItemAt(const Position& place) { return {place.post, place.created_at}; }
-
-}  // namespace
+using timeline::ItemAt;
 
 std::vector<UserId> MergedPosts::Serve(timeline::PageRead& read, Time now, bool waited) {
   const timeline::Beside* wanted = read.beside();

@@ -85,7 +85,7 @@ struct Serving {
     rebuilds.emplace(api::Rebuilds::By(*exchanges, map, rules, metrics),
                      api::Rebuilds::Limits{.at_once = limits.rebuild_threads,
                                            .longest_wait = 2 * limits.longest_pull_wait},
-                     metrics, mono);
+                     metrics, mono, map);
     pages.emplace(*exchanges, *rebuilds, map, metrics, daemon::SystemNow,
                   api::Pages::Rules{.own_posts = installation.own_posts,
                                     .overlap = limits.newest_overlap,
@@ -186,6 +186,7 @@ struct MainLoop {
 
   daemon::DrainResult Drain(const Now& now) {
     server.Stop();
+    serving.rebuilds->Stop();
     serving.Step(now.mono);
     return {.done = server.stopped(), .next_timer = now.mono + std::chrono::milliseconds(20)};
   }

@@ -4,64 +4,63 @@
 #include <utility>
 
 namespace fanline::api {
-namespace {
 
-Item ItemAt(const Position& place) { return {place.post, place.created_at}; }
+using timeline::ItemAt;
 
-}  // namespace
-
-void MergedPosts::Serve(timeline::PageRead& read, Time now) {
+std::vector<UserId> MergedPosts::Serve(timeline::PageRead& read, Time now, bool waited) {
   const timeline::Beside* wanted = read.beside();
-  if (wanted == nullptr) return;
-  const Found found = Find(wanted->authors, now);
-  if (found.unknown) return;
+  if (wanted == nullptr) return {};
+  Found found = Find(wanted->authors, now, waited);
+  if (found.no_room || !found.unknown.empty()) return std::move(found.unknown);
   if (auto items = Merge(found.posts, *wanted)) read.OnBeside(std::move(*items), found.incomplete);
+  return {};
 }
 
-MergedPosts::Found MergedPosts::Find(const std::vector<UserId>& authors, Time now) {
+MergedPosts::Found MergedPosts::Find(const std::vector<UserId>& authors, Time now, bool waited) {
   Found found;
   const std::lock_guard lock(mutex_);
   for (const UserId author : authors) {
     const auto at = entries_.find(author);
     if (at == entries_.end()) {
-      found.unknown = true;
+      found.no_room |= !HasRoom(now);
+      found.unknown.push_back(author);
       continue;
     }
-    const auto& [posts, since, failed] = at->second;
+    auto& [posts, since, failed, waits] = at->second;
     const bool loading = since && now - *since < kStale;
     const Duration age = posts ? now - posts->read_at : kWhileAway;
+    const bool fresh = age < (loading ? kStale : kFor);
+    if (waited && loading && !fresh && !failed) failed = now;
     const bool silent = failed && (loading || now - *failed < kFor);
-    if (age < (loading ? kStale : kFor) || (silent && age < kWhileAway)) {
+    if (fresh || (silent && age < kWhileAway)) {
       found.posts.push_back(posts);
       found.incomplete |= age >= kStale;
+    } else if (silent) {
+      found.incomplete = true;
     } else {
-      found.unknown |= !silent;
-      found.incomplete |= silent;
+      found.unknown.push_back(author);
     }
   }
+  if (found.no_room) found.unknown.clear();  // the page is pulled, so it waits for nobody
   return found;
 }
 
-std::vector<UserId> MergedPosts::Claim(const std::vector<UserId>& authors, Time now) {
-  std::vector<UserId> claimed;
+bool MergedPosts::HasRoom(Time now) {
+  if (entries_.size() < kMost) return true;
+  std::erase_if(entries_, [&](const auto& each) {
+    const Entry& entry = each.second;
+    return !entry.loading && (!entry.posts || now - entry.posts->read_at >= kFor);
+  });
+  return entries_.size() < kMost;
+}
+
+bool MergedPosts::Await(UserId author, uint64_t wait, Time now) {
   const std::lock_guard lock(mutex_);
-  if (entries_.size() + authors.size() > kMost) {
-    std::erase_if(entries_, [&](const auto& entry) {
-      const auto& [posts, loading, failed] = entry.second;
-      return !loading && (!posts || now - posts->read_at >= kFor);
-    });
-  }
-  for (const UserId author : authors) {
-    if (entries_.size() >= kMost && !entries_.contains(author)) continue;
-    Entry& entry = entries_[author];
-    const bool fresh = entry.posts && now - entry.posts->read_at < kFor;
-    const bool silent = entry.failed && now - *entry.failed < kFor;
-    const bool loading = entry.loading && now - *entry.loading < kStale;
-    if (loading || fresh || silent) continue;
-    entry.loading = now;
-    claimed.push_back(author);
-  }
-  return claimed;
+  Entry& entry = entries_[author];
+  entry.waits.push_back(wait);
+  if (entry.loading && now - *entry.loading < kStale) return false;
+  entry.loading = now;
+  return true;
 }
 
 ReadItems MergedPosts::Request(UserId author, const ShardMap& map) {
@@ -69,15 +68,21 @@ ReadItems MergedPosts::Request(UserId author, const ShardMap& map) {
       .shard = map.ShardOf(author), .posts = {{author, false}}, .limit = kNewest, .proved = true};
 }
 
-void MergedPosts::Put(UserId author, const ItemsAnswered& reply, Time asked) {
+// An earlier request may be answered after a later one.
+std::vector<uint64_t> MergedPosts::Put(UserId author, const ItemsAnswered& reply, Time asked) {
   const std::lock_guard lock(mutex_);
   Entry& entry = entries_[author];
-  entry.loading.reset();
-  entry.failed = asked;
-  if (!reply.status.done()) return;
-  entry.failed.reset();
-  entry.posts =
-      std::make_shared<Posts>(Posts{reply.read.items, reply.read.items.size() < kNewest, asked});
+  const bool latest = entry.loading == asked;
+  if (latest) entry.loading.reset();
+  if (!reply.status.done()) {
+    if (!latest) return {};
+    entry.failed = asked;
+  } else if (!entry.posts || entry.posts->read_at < asked) {
+    entry.failed.reset();
+    entry.posts =
+        std::make_shared<Posts>(Posts{reply.read.items, reply.read.items.size() < kNewest, asked});
+  }
+  return std::exchange(entry.waits, {});
 }
 
 // The merged posts; nothing if the page reaches deeper than an author's entry.

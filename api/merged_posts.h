@@ -11,10 +11,11 @@
 // shard is away, its posts cannot change. The bound is for a shard that is away only for us. If
 // nothing is remembered of the author, the page lacks those posts. In both cases the page is
 // incomplete, the first unless what is remembered is younger than kStale. Such a shard is asked
-// again every kFor.
+// again every kFor, and one that hangs every kStale.
 //
-// One page at a time renews an author's entry; others use the present one, or pull. Bounded.
-// Thread-safe.
+// One request at a time renews an author's entry. Pages use the present one meanwhile, or wait for
+// the new one, as long as they like. A reply that comes later than that serves the pages after
+// them. Once a page has waited in vain, no other waits for the same request. Bounded. Thread-safe.
 #pragma once
 
 #include <memory>
@@ -39,14 +40,15 @@ class MergedPosts {
   static constexpr uint32_t kNewest = 100;  // of an author
   static constexpr size_t kMost = 10'000;   // authors
 
-  // Gives the page the posts of marked authors if all are known, or cannot be.
-  void Serve(timeline::PageRead& read, Time now);
-  // The authors whose entries are to be renewed for the page: nobody else is asking for them. The
-  // caller asks for each by Request, and gives the reply to Put.
-  std::vector<UserId> Claim(const std::vector<UserId>& authors, Time now);
+  // Gives the page the posts of marked authors if all are known, or cannot be. Returns the authors
+  // for whom the page has to wait first. `waited`: it waits no longer.
+  std::vector<UserId> Serve(timeline::PageRead& read, Time now, bool waited = false);
+  // The wait `wait` ends when the author's entry is renewed. True: nobody asks for it yet, so the
+  // caller asks by Request, and gives the reply to Put.
+  [[nodiscard]] bool Await(UserId author, uint64_t wait, Time now);
   static ReadItems Request(UserId author, const ShardMap& map);
-  // `asked`: when Claim was called.
-  void Put(UserId author, const ItemsAnswered& reply, Time asked);
+  // `asked`: when Await was called. Returns the waits that end.
+  [[nodiscard]] std::vector<uint64_t> Put(UserId author, const ItemsAnswered& reply, Time asked);
 
  private:
   struct Posts {
@@ -56,16 +58,19 @@ class MergedPosts {
   };
   struct Entry {
     std::shared_ptr<const Posts> posts;
-    std::optional<Time> loading;  // since when it is being asked for; for kStale at most
-    std::optional<Time> failed;   // when it was asked for last, if in vain
+    std::optional<Time> loading;  // since when it is being asked for; counts for kStale
+    std::optional<Time> failed;   // when it was last asked or waited for in vain
+    std::vector<uint64_t> waits = {};
   };
   struct Found {
     std::vector<std::shared_ptr<const Posts>> posts;
-    bool unknown = false;     // of an author at least, so the shard has to be asked
+    std::vector<UserId> unknown;
+    bool no_room = false;     // for another author
     bool incomplete = false;  // posts of authors whose shards do not answer may be missing
   };
 
-  Found Find(const std::vector<UserId>& authors, Time now);
+  Found Find(const std::vector<UserId>& authors, Time now, bool waited);
+  bool HasRoom(Time now);
   static std::optional<std::vector<Item>> Merge(
       const std::vector<std::shared_ptr<const Posts>>& posts, const timeline::Beside& wanted);
 

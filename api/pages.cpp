@@ -96,35 +96,49 @@ void Pages::TakeLive(const Shared& page, LivePageRead reply) {
   MergeOrPull(page);
 }
 
-// What is to be merged into a live page is remembered, or asked for together with others who need
+// What is to be merged into a live page is remembered, or waited for together with others who need
 // it, or is read for this page alone if it reaches deeper.
 void Pages::MergeOrPull(const Shared& page) {
   timeline::PageRead& read = page->run->read();
-  const Time now = clock_().mono;
-  merged_.Serve(read, now);
+  const auto unknown = merged_.Serve(read, clock_().mono);
   if (read.done()) return TakeHome(page);
   if (!read.live()) return PullOrAwait(page);
-  if (read.beside() != nullptr) {
-    const auto claimed = merged_.Claim(read.beside()->authors, now);
-    if (!claimed.empty()) return AskForMerged(page, claimed);
-  }
-  StepRun(page, page->run->GoOn());
+  unknown.empty() ? StepRun(page, page->run->GoOn()) : AwaitMerged(page, unknown);
 }
 
-void Pages::AskForMerged(const Shared& page, const std::vector<UserId>& authors) {
+void Pages::AwaitMerged(const Shared& page, const std::vector<UserId>& authors) {
   const auto left = std::make_shared<size_t>(authors.size());
-  const Time asked = clock_().mono;
+  const auto then = [this, page, left](const ItemsAnswered& reply) {
+    NoteLack(*page, reply.status);
+    if (--*left > 0) return;
+    merged_.Serve(page->run->read(), clock_().mono, true);
+    if (page->run->read().done()) return TakeHome(page);
+    StepRun(page, page->run->GoOn());
+  };
+  const Time now = clock_().mono;
   for (const UserId author : authors) {
-    const auto then = [this, page, left, author, asked](const ItemsAnswered& reply) {
-      merged_.Put(author, reply, asked);
-      if (--*left > 0) return;
-      merged_.Serve(page->run->read(), clock_().mono);
-      if (page->run->read().done()) return TakeHome(page);
-      StepRun(page, page->run->GoOn());
-    };
-    page->stores->Ask(MergedPosts::Request(author, map_),
-                      {.work = Work::kMerges, .patience = kMergePatience, .shared = true}, then);
+    const uint64_t wait = page->stores->Await<ItemsAnswered>(
+        {.shard = map_.ShardOf(author), .status = {}}, kMergePatience, then);
+    if (merged_.Await(author, wait, now)) AskForMerged(author, page->route, now);
   }
+}
+
+// For all pages that wait for it, and for later ones.
+void Pages::AskForMerged(UserId author, std::string_view route, Time asked) {
+  const auto ask = [&](Exchange& stores) {
+    stores.Ask(MergedPosts::Request(author, map_),
+               [this, author, route, asked, &stores](const ItemsAnswered& reply) {
+                 for (const uint64_t wait : merged_.Put(author, reply, asked)) {
+                   exchanges_.Push(ItemsAnswered{.id = wait, .status = {}});
+                 }
+                 stores.Answer(Response(), reply.status);
+               });
+  };
+  exchanges_.Begin(ask, {.work = Work::kMerges, .longest_wait = MergedPosts::kStale}, {},
+                   [this, route](const Response&, const Status& failed) {
+                     if (failed.done()) return;
+                     metrics_.StoreFailed(route, failed.resource, failed.message);
+                   });
 }
 
 // Pulls the page. Waits for its rebuild instead if as many are pulled as may be at once, or if
@@ -143,12 +157,10 @@ void Pages::PullOrAwait(const Shared& page) {
              return map_.ShardOf(std::get<UserId>(pull.first)) == own;
            })) < rules_.pulls;
   }
-  if (room && !rebuilds_.HasBacklog()) return Pull(page);
+  if (room && !rebuilds_.HasBacklog(page->call->user)) return Pull(page);
   page->awaited = true;
-  const bool taken = rebuilds_.Await(page->call->user, [this, page] {
-    page->stores->Take([this, page] { ReadHome(page, false); });
-  });
-  if (!taken) Pull(page);
+  const auto then = [this, page] { page->stores->Take([this, page] { ReadHome(page, false); }); };
+  if (!rebuilds_.Await(page->call->user, then, page->stores->alive())) Pull(page);
 }
 
 bool Pages::Joins(const Shared& page) {
@@ -173,7 +185,10 @@ void Pages::StepRun(const Shared& page, const timeline::PageRun::Requests& reque
   for (const auto& request : requests) {
     std::visit(
         [&](const auto& each) {
-          page->stores->Ask(each, AskingOf(*page, each.shard), [this, page](auto& reply) {
+          const Asking asking = AskingOf(*page, each.shard);
+          const bool waits = asking.patience == Duration::max();
+          page->stores->Ask(each, asking, [this, page, waits](auto& reply) {
+            if (!waits) NoteLack(*page, reply.status);
             StepRun(page, page->run->On(std::move(reply)));
           });
         },
@@ -186,6 +201,12 @@ Asking Pages::AskingOf(const Serving& page, Shard shard) const {
   Asking asking{.work = Work::kPulls, .longest_wait = rules_.longest_pull_wait};
   if (shard != map_.ShardOf(page.call->user)) asking.patience = kPullPatience;
   return asking;
+}
+
+// A store did not do what the page is served without.
+void Pages::NoteLack(const Serving& page, const Status& status) const {
+  if (status.done() || page.stores->left()) return;
+  metrics_.StoreFailed(page.route, status.resource, status.message);
 }
 
 void Pages::RunEnded(const Shared& page) {
@@ -237,12 +258,10 @@ void Pages::FindReason(const Shared& page, const Asking& asking) {
   const UserId reader = page->call->user;
   page->stores->Ask(LookUpUser{0, map_.ShardOf(reader), reader}, asking,
                     [this, page, reader](const UserLookedUp& reply) {
+                      NoteLack(*page, reply.status);
                       if (reply.status.done()) {
                         page->facts.empty_because = timeline::WhyNoTimeline(reply.facts);
                         reasons_.Note(reader, *page->facts.empty_because, clock_().mono);
-                      } else {
-                        metrics_.StoreFailed(page->route, reply.status.resource,
-                                             reply.status.message);
                       }
                       GotHome(page);
                     });

@@ -89,12 +89,14 @@ class Pages {
   void ReadHome(const Shared& page, bool here);
   void TakeLive(const Shared& page, LivePageRead reply);
   void MergeOrPull(const Shared& page);
-  void AskForMerged(const Shared& page, const std::vector<UserId>& authors);
+  void AwaitMerged(const Shared& page, const std::vector<UserId>& authors);
+  void AskForMerged(UserId author, std::string_view route, Time asked);
   void PullOrAwait(const Shared& page);
   void Pull(const Shared& page);
   bool Joins(const Shared& page);
   void StepRun(const Shared& page, const timeline::PageRun::Requests& requests);
   Asking AskingOf(const Serving& page, Shard shard) const;
+  void NoteLack(const Serving& page, const Status& status) const;
   void RunEnded(const Shared& page);
   void EndPull(const Shared& page);
   void GotPulled(const Shared& page);

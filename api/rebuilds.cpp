@@ -46,27 +46,29 @@ bool Rebuilds::Offer(UserId reader, bool known) {
   {
     const std::lock_guard lock(mutex_);
     if (taken_.contains(reader)) return true;
-    if (waiting_.size() >= limits_.waiting || (!known && !StrangerFits())) return false;
+    if (waiting_ >= limits_.waiting || (!known && !StrangerFits())) return false;
     Add(reader, {});
   }
   StartWhatMayStart();
   return true;
 }
 
-bool Rebuilds::HasBacklog() {
+bool Rebuilds::HasBacklog(UserId reader) {
   const std::lock_guard lock(mutex_);
-  return waiting_.size() >= kBacklog * limits_.at_once;
+  return QueueOf(reader).waiting.size() * queues_.size() >= kBacklog * limits_.at_once;
 }
 
-bool Rebuilds::Await(UserId reader, Then then) {
+bool Rebuilds::Await(UserId reader, Then then, Alive alive) {
+  Wait wait{std::move(then), std::move(alive)};
   {
     const std::lock_guard lock(mutex_);
     const auto taken = taken_.find(reader);
+    if (stopping_) return false;
     if (taken == taken_.end()) {
-      if (waiting_.size() >= limits_.waiting) return false;
-      Add(reader, {.judged = false, .then = {std::move(then)}});
+      if (waiting_ >= limits_.waiting) return false;
+      Add(reader, {.judged = false, .waits = {std::move(wait)}});
     } else {
-      taken->second.then.push_back(std::move(then));
+      taken->second.waits.push_back(std::move(wait));
     }
     AwaitFor(reader, taken_.at(reader).number);
   }
@@ -75,14 +77,15 @@ bool Rebuilds::Await(UserId reader, Then then) {
 }
 
 void Rebuilds::AwaitFor(UserId reader, uint64_t number) {
-  awaited_.push_back({reader, number, clock_() + limits_.longest_wait, begun_ever_});
+  awaited_.push_back({reader, number, clock_() + limits_.longest_wait, QueueOf(reader).begun_ever});
 }
 
 void Rebuilds::Add(UserId reader, Taken taken) {
-  taken.number = taken_ever_++;
+  Queue& queue = QueueOf(reader);
+  taken.number = queue.taken_ever++;
   taken_.emplace(reader, std::move(taken));
-  waiting_.push_back(reader);
-  metrics_.RebuildsWait(waiting_.size());
+  queue.waiting.push_back(reader);
+  metrics_.RebuildsWait(++waiting_);
 }
 
 bool Rebuilds::StrangerFits() {
@@ -94,45 +97,77 @@ bool Rebuilds::StrangerFits() {
 }
 
 // Pages that have waited too long go on without their rebuild.
-std::vector<Rebuilds::Then> Rebuilds::TakeOverdue() {
-  std::vector<Then> overdue;
+std::vector<Rebuilds::Wait> Rebuilds::TakeOverdue() {
+  std::vector<Wait> overdue;
   const Time now = clock_();
   while (!awaited_.empty() && awaited_.front().until <= now) {
     const Awaited wait = awaited_.front();
     awaited_.pop_front();
     const auto taken = taken_.find(wait.reader);
     if (taken == taken_.end() || taken->second.number != wait.number) continue;  // it has ended
-    if (wait.number < begun_ever_ + (begun_ever_ - wait.begun)) {
+    const uint64_t begun = QueueOf(wait.reader).begun_ever;
+    if (wait.number < begun + (begun - wait.begun)) {
       AwaitFor(wait.reader, wait.number);  // the queue moves
       continue;
     }
-    std::move(taken->second.then.begin(), taken->second.then.end(), std::back_inserter(overdue));
-    taken->second.then.clear();
+    auto& waits = taken->second.waits;
+    std::move(waits.begin(), waits.end(), std::back_inserter(overdue));
+    waits.clear();
   }
   return overdue;
 }
 
+// Else their connections would be taken as long as the queue stands still.
+void Rebuilds::TakeLeft(std::vector<Wait>& left) {
+  if (awaited_.empty()) return;
+  for (auto& [reader, taken] : taken_) {
+    std::erase_if(taken.waits, [&](const Wait& wait) {
+      if (!stopping_ && !Turn{.alive = wait.alive}.Dead()) return false;
+      left.push_back(wait);
+      return true;
+    });
+  }
+}
+
 void Rebuilds::Step() {
   std::unique_lock lock(mutex_);
-  const std::vector<Then> overdue = TakeOverdue();
+  std::vector<Wait> ended = TakeOverdue();
+  TakeLeft(ended);
   lock.unlock();
-  for (const Then& then : overdue) then();
+  for (const Wait& wait : ended) wait.then();
+}
+
+void Rebuilds::Stop() {
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
+}
+
+// The next queue of which one more may be under way.
+Rebuilds::Queue* Rebuilds::NextQueue() {
+  if (under_way_ >= limits_.at_once) return nullptr;
+  const size_t most = queues_.size() == 1 ? limits_.at_once : (limits_.at_once + 1) / 2;
+  for (size_t i = 0; i < queues_.size(); ++i) {
+    Queue& queue = queues_[next_++ % queues_.size()];
+    if (!queue.waiting.empty() && queue.under_way < most) return &queue;
+  }
+  return nullptr;
 }
 
 // A rebuild may end within its beginning, on this thread, so the loop is not entered twice.
 void Rebuilds::StartWhatMayStart() {
   std::unique_lock lock(mutex_);
   if (std::exchange(starting_, true)) return;
-  while (under_way_ < limits_.at_once && !waiting_.empty()) {
-    const UserId reader = waiting_.front();
-    waiting_.pop_front();
+  while (Queue* queue = NextQueue()) {
+    const UserId reader = queue->waiting.front();
+    queue->waiting.pop_front();
+    ++queue->under_way;
+    ++queue->begun_ever;
     ++under_way_;
-    ++begun_ever_;
-    metrics_.RebuildsWait(waiting_.size());
+    metrics_.RebuildsWait(--waiting_);
     const bool judged = taken_.at(reader).judged;
-    const std::vector<Then> overdue = TakeOverdue();
+    const std::vector<Wait> overdue = TakeOverdue();
     lock.unlock();
-    for (const Then& then : overdue) then();
+    for (const Wait& wait : overdue) wait.then();
     const Admit admit = [this] {
       const std::lock_guard counting(mutex_);
       return StrangerFits();
@@ -145,10 +180,11 @@ void Rebuilds::StartWhatMayStart() {
 
 void Rebuilds::Ended(UserId reader) {
   std::unique_lock lock(mutex_);
+  --QueueOf(reader).under_way;
   --under_way_;
   const auto taken = taken_.extract(reader);
   lock.unlock();
-  for (const Then& then : taken.mapped().then) then();
+  for (const Wait& wait : taken.mapped().waits) wait.then();
   StartWhatMayStart();
 }
 

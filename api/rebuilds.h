@@ -1,7 +1,8 @@
 // Makes timelines live behind the answers that found them missing: a bounded queue of readers, of
-// whom a bounded number are rebuilt at once. A page waits for its rebuild only under load:
-// when others wait for theirs, or when more pages must be pulled than can be at once. The rebuild
-// then reads the truth for both, since extra pulls would make all wait longer.
+// whom a bounded number are rebuilt at once. A shard may hang, so its readers take half of that at
+// most. A page waits for its rebuild only under load: when others wait for theirs, or when more
+// pages must be pulled than can be at once. The rebuild then reads the truth for both, since extra
+// pulls would make all wait longer.
 // A reader is queued or rebuilt at most once at a time here; Redis keeps other processes from
 // rebuilding the same reader (Rebuild in timeline/rebuild.h).
 // Any client may ask for the timeline of an unknown user (a stranger). Such a reader gets one, too,
@@ -29,7 +30,7 @@ namespace fanline::api {
 class Rebuilds {
  public:
   struct Limits {
-    size_t at_once = 4;
+    size_t at_once = 4;       // of one shard of several: half of them
     size_t waiting = 16'384;  // a reader beyond it is not made live now; the next visit asks again
     size_t strangers = 10'000;
     // How long a page waits for its rebuild before it is pulled. It keeps waiting if its rebuild
@@ -51,57 +52,80 @@ class Rebuilds {
   using Then = std::function<void()>;
 
   // `clock`: any thread. `metrics` outlives this, and this outlives the rebuilds that it began.
-  Rebuilds(Begin begin, Limits limits, Metrics& metrics, std::function<Time()> clock)
-      : begin_(std::move(begin)), limits_(limits), metrics_(metrics), clock_(std::move(clock)) {}
+  Rebuilds(Begin begin, Limits limits, Metrics& metrics, std::function<Time()> clock,
+           ShardMap map = {})
+      : begin_(std::move(begin)),
+        limits_(limits),
+        metrics_(metrics),
+        clock_(std::move(clock)),
+        map_(std::move(map)),
+        queues_(map_.shards()) {}
 
   // Never blocks for long. False: the queue is full. `known`: the reader has a row.
   [[nodiscard]] bool Offer(UserId reader, bool known);
 
-  // Whether kBacklog readers or more wait for each that is under way. A pull would then hardly be
-  // faster.
-  [[nodiscard]] bool HasBacklog();
+  // Whether kBacklog readers or more of this one's shard wait for each that is under way, if all
+  // shards are alike. A pull would then hardly be faster.
+  [[nodiscard]] bool HasBacklog(UserId reader);
 
   // Like Offer, for a reader about whom nothing is known yet. `then` is called when the rebuild has
-  // ended, well or not, or the wait was too long, perhaps within the call. False: the queue is
-  // full, and `then` is not called.
-  [[nodiscard]] bool Await(UserId reader, Then then);
-  // Ends the waits that were too long. Call it often.
+  // ended, well or not, or the wait was too long, or its client has left, perhaps within the call.
+  // False: the queue is full, and `then` is not called.
+  [[nodiscard]] bool Await(UserId reader, Then then, Alive alive = {});
+  // Ends the waits that were too long, or whose clients have left. Call it often.
   void Step();
+  // From here on nobody waits; the next Step ends all waits.
+  void Stop();
 
  private:
+  struct Wait {
+    Then then;
+    Alive alive;
+  };
   struct Taken {         // a reader who waits or is being rebuilt
     bool judged = true;  // known, or counted among the strangers
-    std::vector<Then> then = {};
-    uint64_t number = 0;  // of this rebuild
+    std::vector<Wait> waits = {};
+    uint64_t number = 0;  // of this rebuild, in its queue
   };
   struct Awaited {
     UserId reader;
     uint64_t number;  // of the rebuild
     Time until;
-    uint64_t begun;  // rebuilds begun before this wait
+    uint64_t begun;  // rebuilds of its queue begun before this wait
+  };
+  struct Queue {
+    std::deque<UserId> waiting = {};
+    uint64_t taken_ever = 0, begun_ever = 0;
+    size_t under_way = 0;
   };
 
+  Queue& QueueOf(UserId reader) { return queues_[map_.ShardOf(reader)]; }
+  Queue* NextQueue();
   void Add(UserId reader, Taken taken);
   void AwaitFor(UserId reader, uint64_t number);
   void StartWhatMayStart();
   void Ended(UserId reader);
-  std::vector<Then> TakeOverdue();
+  std::vector<Wait> TakeOverdue();
+  void TakeLeft(std::vector<Wait>& left);
   bool StrangerFits();
 
   const Begin begin_;
   const Limits limits_;
   Metrics& metrics_;
   const std::function<Time()> clock_;
+  const ShardMap map_;
 
   std::mutex mutex_;
   // Below: under mutex_.
-  std::deque<UserId> waiting_;
+  std::vector<Queue> queues_;  // by the readers' shard
+  size_t next_ = 0;            // the queue to look at first
+  size_t waiting_ = 0;         // in all queues
   std::map<UserId, Taken> taken_;
-  uint64_t taken_ever_ = 0, begun_ever_ = 0;
   std::deque<Awaited> awaited_;  // in the order of `until`; some are done
   std::deque<Time> strangers_;   // until when each counts
   size_t under_way_ = 0;
   bool starting_ = false;  // a thread starts what may start
+  bool stopping_ = false;
 };
 
 }  // namespace fanline::api

@@ -7,11 +7,6 @@
 #include "fanline/base/check.h"
 
 namespace fanline::timeline {
-namespace {
-
-Position PlaceOf(const Item& item) { return {item.created_at, item.post}; }
-
-}  // namespace
 
 HydrationNeed Hydration::needed() const {
   switch (stage_) {

@@ -5,14 +5,11 @@
 namespace fanline::timeline {
 namespace {
 
-Position PlaceOf(const Item& item) { return {item.created_at, item.post}; }
-
 // Leaves out what does not come before the place.
 void CutAt(const std::optional<Position>& place, std::vector<Item>& items) {
   if (!place) return;
-  const auto cut = std::find_if(items.begin(), items.end(), [&](const Item& item) {
-    return !IsNewer(item, {place->post, place->created_at});
-  });
+  const auto cut = std::find_if(items.begin(), items.end(),
+                                [&](const Item& item) { return !IsNewer(item, ItemAt(*place)); });
   items.erase(cut, items.end());
 }
 
@@ -50,7 +47,7 @@ void PageRead::OnTimeline(LivePage cached) {
 void PageRead::PullBeside(const Marks& marks) {
   std::optional<Position> until = query_.newer_than;
   const auto not_beyond = [&](const Position& place) {
-    if (!until || IsNewer({place.post, place.created_at}, {until->post, until->created_at})) {
+    if (!until || IsNewer(ItemAt(place), ItemAt(*until))) {
       until = place;
     }
   };

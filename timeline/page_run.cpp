@@ -17,7 +17,7 @@ void PageRun::OnLive(LivePageRead reply) {
 PageRun::Requests PageRun::GoOn() {
   while (!read_.done()) {
     const bool partly = answers_ == TruthReads::Answers::kPartly;
-    if (partly && read_.merges() && !unmerged_) unmerged_ = read_;
+    if (!std::exchange(asked_, true) && partly) first_ = read_;
     Requests requests = RequestsFor(read_.needed(), reader_, reads_);
     if (!requests.empty()) return requests;
     std::holds_alternative<NeedLastAt>(read_.needed()) ? read_.OnLastAt({}) : read_.OnItems({});
@@ -41,7 +41,7 @@ PageRun::Requests PageRun::Next(bool last, const Give& give) {
 }
 
 PageRun::Requests PageRun::On(FolloweesRead reply) {
-  pulled_ = true;
+  pulled_ |= !read_.merges();
   return Next(reads_.On(std::move(reply)), [&] { read_.OnFollowees(reads_.TakeFollowees()); });
 }
 
@@ -55,9 +55,13 @@ PageRun::Requests PageRun::On(ItemsAnswered reply) {
 
 PageRun::Requests PageRun::On(const ReadsConfirmed& reply) {
   if (!reads_.On(reply)) return {};
-  if (reads_.status().done() || !unmerged_) return End(reads_.status());
-  read_ = *std::exchange(unmerged_, std::nullopt);
-  read_.OnBeside({}, true);
+  if (reads_.status().done() || !first_) return End(reads_.status());
+  read_ = *std::exchange(first_, std::nullopt);
+  if (read_.merges()) {
+    read_.OnBeside({}, true);
+  } else if (reads_.lost(own_shard_)) {
+    return End(reads_.status());
+  }
   return GoOn();
 }
 

@@ -4,8 +4,8 @@
 // With TruthReads::Answers::kPartly a page is served without the posts of shards that do not
 // answer, and says so (Page::incomplete). It fails if none answers, unless posts were only to be
 // merged into a live timeline, or if the reader's own shard does not say whom the reader follows.
-// It also fails if a shard whose posts were read does not prove them; a live page is served without
-// all that was merged then.
+// If a shard does not prove what it answered, the page is read once more without its posts, but
+// fails if that is the reader's own shard. A live page is served without all that was merged then.
 //
 // Passive: On and GoOn return the requests to be made, all at once; replies come in any order.
 #pragma once
@@ -26,6 +26,7 @@ class PageRun {
   PageRun(UserId reader, const PageQuery& query, std::optional<UserId> own, const ShardMap& map,
           TruthReads::Answers answers, const MutationSwitches& guards = {})
       : reader_(reader),
+        own_shard_(map.ShardOf(reader)),
         answers_(answers),
         guards_(guards),
         read_(query, own, guards),
@@ -48,7 +49,9 @@ class PageRun {
   const PageRead& read() const { return read_; }
 
   // Whether the shards are asked for what is merged into a live page alone, or for its proof.
-  bool merges() const { return read_.merges() || (unmerged_ && read_.done() && !pulled_); }
+  bool merges() const {
+    return read_.merges() || (first_ && first_->merges() && read_.done() && !pulled_);
+  }
   bool done() const { return done_; }
   const Status& status() const { return status_; }
   Page Take();  // when done well, or when read() is done without a request to the shards
@@ -60,12 +63,14 @@ class PageRun {
   Requests End(const Status& status);
 
   const UserId reader_;
+  const Shard own_shard_;
   const TruthReads::Answers answers_;
   const MutationSwitches guards_;
   PageRead read_;
   TruthReads reads_;
-  std::optional<PageRead> unmerged_;  // as it was before the shards were asked for what is merged
-  bool pulled_ = false;
+  std::optional<PageRead> first_;  // as it was before the shards were asked, to begin again
+  bool asked_ = false;             // the shards
+  bool pulled_ = false;            // whom the reader follows was asked, for more than a merge
   bool done_ = false;
   Status status_;
 };

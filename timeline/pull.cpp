@@ -143,12 +143,12 @@ void Pull::OnItems(ItemsRead read) {
         return source.posts == *read.partial;
       });
       if (found != unread_.end()) partial_ = *found;
-      partial_end_ = {read.items.back().created_at, read.items.back().post};
+      partial_end_ = PlaceOf(read.items.back());
     }
     std::erase_if(unread_, [&](const Source& source) { return !left.contains(source.posts); });
   }
   for (const Item& item : read.items) {
-    if (!until_ || IsNewer(item, {until_->post, until_->created_at})) items_.push_back(item);
+    if (!until_ || IsNewer(item, ItemAt(*until_))) items_.push_back(item);
   }
   Narrow();
   if (!partial_ && unread_.empty()) SpanRead();

@@ -22,6 +22,10 @@
 
 namespace fanline::timeline {
 
+inline Position PlaceOf(const Item& item) { return {item.created_at, item.post}; }
+// The item that is or was there.
+inline Item ItemAt(const Position& place) { return {place.post, place.created_at}; }
+
 struct NeedFollowees {};
 struct NeedLastAt {
   std::vector<UserId> authors;

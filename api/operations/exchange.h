@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -46,8 +47,7 @@ struct Asking {
   Duration longest_wait = Duration::max();  // for a worker of the store
   // It fails as if its store were away when there is no reply by then.
   Duration patience = Duration::max();
-  bool here = false;    // the thread may be used by the store
-  bool shared = false;  // others wait for it too, so it is served even if the client has left
+  bool here = false;  // the thread may be used by the store
 };
 
 class Exchanges;
@@ -72,6 +72,10 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   }
   template <class R>
   void Ask(R request, const Asking& asking, std::function<void(typename R::Reply&)> then);
+  // Waits for a reply that somebody brings to Exchanges::Push with the id that is returned.
+  // `failure` comes if there is none in time, with a status that names its shard.
+  template <class Reply>
+  uint64_t Await(Reply failure, Duration patience, std::function<void(Reply&)> then);
 
   using Step = std::function<void()>;
   // Takes the step now, or leaves it to the thread that is taking one.
@@ -83,6 +87,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
   // Whether the client has left.
   bool left() const { return Turn{.alive = alive_}.Dead(); }
+  const Alive& alive() const { return alive_; }
 
   uint64_t unix_us() const { return unix_us_; }  // wall time of its beginning
   uint32_t following_limit() const;
@@ -181,18 +186,24 @@ class Exchanges {
 
 template <class R>
 void Exchange::Ask(R request, const Asking& asking, std::function<void(typename R::Reply&)> then) {
-  request.id = all_.Note(shared_from_this(), [then = std::move(then)](AnyReply& reply) {
-    then(std::get<typename R::Reply>(reply));
+  typename R::Reply failure;
+  if constexpr (requires { failure.shard = request.shard; }) failure.shard = request.shard;
+  request.id = Await(std::move(failure), asking.patience, std::move(then));
+  all_.Submit(std::move(request), all_.TurnOf(asking, alive_));
+}
+
+template <class Reply>
+uint64_t Exchange::Await(Reply failure, Duration patience, std::function<void(Reply&)> then) {
+  failure.id = all_.Note(shared_from_this(), [then = std::move(then)](AnyReply& reply) {
+    then(std::get<Reply>(reply));
   });
-  if (asking.patience != Duration::max()) {
-    typename R::Reply failure;
-    failure.id = request.id;
-    if constexpr (requires { failure.shard = request.shard; }) failure.shard = request.shard;
-    failure.status = Status::Later("", "no reply in time");
-    failure.status.cause = Cause::kOverloaded;
-    all_.NoteFailure(all_.clock_().mono + asking.patience, std::move(failure));
-  }
-  all_.Submit(std::move(request), all_.TurnOf(asking, asking.shared ? nullptr : alive_));
+  const uint64_t id = failure.id;
+  if (patience == Duration::max()) return id;
+  std::string resource;
+  if constexpr (requires { failure.shard; }) resource = "mysql_" + std::to_string(failure.shard);
+  failure.status = Status::Later(std::move(resource), "no reply in time");
+  all_.NoteFailure(all_.clock_().mono + patience, std::move(failure));
+  return id;
 }
 
 // The store failed. Later: a shard is away or busy. Never: our fault, because operations turn

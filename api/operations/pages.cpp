@@ -84,7 +84,7 @@ std::optional<Position> BeginOf(const PageCall& call, const timeline::Page& page
                                 const PageFacts& facts) {
   if (facts.bodies && facts.bodies->newest) return facts.bodies->newest;
   if (page.items.empty()) return call.query.newer_than;
-  return Position{page.items.front().created_at, page.items.front().post};
+  return timeline::PlaceOf(page.items.front());
 }
 
 // The place from which a client that has seen this page asks for newer posts, even after an empty

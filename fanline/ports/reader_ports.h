@@ -67,7 +67,8 @@ struct UserFacts {
 // Each request names the shard that serves it, and so does its reply. kLater: the shard is away, or
 // busy. reader_truth.h asks several shards for what one reader needs.
 
-// Which server answered. Its reads were the truth if it is still the primary afterwards.
+// Which server answered, and which of its starts. Its reads were the truth if it is still the
+// primary afterwards.
 using ServerId = uint64_t;
 
 struct ReadFollowees {

@@ -134,7 +134,13 @@ bool TruthReads::On(ItemsAnswered reply) {
 }
 
 bool TruthReads::On(const ReadsConfirmed& reply) {
-  if (!reply.status.done()) failed_ = reply.status;
+  if (!reply.status.done()) {
+    failed_ = reply.status;
+    if (answers_ == Answers::kPartly) {
+      lost_.insert(reply.shard);
+      lacks_ = true;
+    }
+  }
   if (--under_way_ > 0) return false;
   status_ = failed_;
   return true;

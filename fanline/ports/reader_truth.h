@@ -3,10 +3,10 @@
 // per shard, however often it was read (docs/decisions/0023-truth-is-proved-after-it-is-read.md).
 //
 // With kPartly, authors whose shards do not answer are left out, and lacks() says so. A shard that
-// has not answered once is not asked again, and its proof is needed only for followees and items
-// that it gave before. A read fails if no shard has answered, now or before. That of a reader's
-// followees fails with the reader's shard. A read that fails discards those before it: the next
-// begins a new set.
+// has not answered once is not asked again, but for followees, and its proof is needed only for
+// followees and items that it gave before. A read fails if no shard has answered, now or before.
+// That of a reader's followees fails with the reader's shard. A read that fails, the proof among
+// them, discards those before it: the next begins a new set.
 //
 // Passive: one read at a time. It returns the requests, and takes their replies in any order; On
 // returns true with the last one. No requests: there is nobody to ask, and the read found nothing.
@@ -54,6 +54,7 @@ class TruthReads {
   ItemsRead TakeItems() { return std::move(items_); }
 
   bool lacks() const { return lacks_; }  // authors were left out, in this read or before
+  bool lost(Shard shard) const { return lost_.contains(shard); }  // it did not answer; kPartly
 
  private:
   Requests Begin(Requests requests);

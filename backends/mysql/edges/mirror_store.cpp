@@ -15,12 +15,11 @@ std::vector<EdgesApplied> ReverseService::DoAll(Connection& connection,
   }
   const ReverseResult result = ApplyReverse(connection, edges);
   std::vector<EdgesApplied> replies;
-  size_t next = 0;
+  auto next = result.applied.begin();
   for (const ApplyEdges& request : requests) {
-    EdgesApplied& reply = replies.emplace_back();
-    for (size_t i = 0; i < request.edges.size(); ++i, ++next) {
-      reply.applied.push_back({result.applied[next].ver, result.applied[next].written});
-    }
+    const auto end = next + static_cast<ptrdiff_t>(request.edges.size());
+    replies.emplace_back().applied.assign(next, end);
+    next = end;
   }
   replies.front().below_zero = result.below_zero.size();  // reported once
   return replies;

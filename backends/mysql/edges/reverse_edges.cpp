@@ -1,7 +1,7 @@
 #include "backends/mysql/edges/reverse_edges.h"
 
 #include <string>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "backends/mysql/edges/recounts.h"
 #include "backends/mysql/edges/relation_statements.h"
@@ -76,24 +76,16 @@ void Count(Connection& connection, const std::vector<CounterChange>& counters,
   MarkForRecount(connection, Counter::kFollowers, *below_zero);
 }
 
-// The result for each edge given. Only one edge reports that it wrote the row and made its
-// transition, the one that the row now equals, because a mirror may act on each report.
-std::vector<ReverseApplied> Answers(std::span<const Edge> edges, const std::vector<Edge>& before,
-                                    const Folded& folded) {
-  std::unordered_map<EdgeKey, EdgeState> was;
-  for (const Edge& row : before) was[row.key()] = row.state();
-  std::unordered_map<EdgeKey, int> transitions;  // of rows written
-  for (const Edge& row : folded.rows) {
-    transitions[row.key()] = Transition(was[row.key()], row.state());
-  }
-  std::vector<ReverseApplied> applied;
+// The result for each edge given. Only one edge reports that it wrote the row, the one that the row
+// now equals, because a mirror may act on each report.
+std::vector<EdgesApplied::Applied> Answers(std::span<const Edge> edges, const Folded& folded) {
+  std::unordered_set<EdgeKey> rows;
+  for (const Edge& row : folded.rows) rows.insert(row.key());
+  std::vector<EdgesApplied::Applied> applied;
   for (size_t i = 0; i < edges.size(); ++i) {
-    ReverseApplied& each = applied.emplace_back(ReverseApplied{.ver = folded.mirrored[i].ver});
-    const auto found = transitions.find(edges[i].key());
-    if (edges[i].ver != each.ver || found == transitions.end()) continue;
-    each.written = true;
-    each.transition = found->second;
-    transitions.erase(found);
+    const uint64_t ver = folded.mirrored[i].ver;
+    const bool written = edges[i].ver == ver && rows.erase(edges[i].key()) > 0;
+    applied.push_back({ver, written});
   }
   return applied;
 }
@@ -105,19 +97,17 @@ ReverseResult ApplyReverse(Connection& connection, std::span<const Edge> edges) 
   if (edges.empty()) return result;
   for (const Edge& edge : edges) FANLINE_CHECK(edge.ver > 0, "an edge that has a forward row");
   const std::vector<EdgeKey> keys = EdgesToLock(edges);
-  std::vector<Edge> before;
   Folded folded;
   connection.Transact([&] {
     result.below_zero.clear();
     Lock(connection, keys);
-    before = ReadLocked(connection, keys);
-    folded = Fold(edges, before);
+    folded = Fold(edges, ReadLocked(connection, keys));
     if (folded.rows.empty()) return false;
     Write(connection, folded.rows);
     Count(connection, folded.counters, &result.below_zero);
     return true;
   });
-  result.applied = Answers(edges, before, folded);
+  result.applied = Answers(edges, folded);
   return result;
 }
 

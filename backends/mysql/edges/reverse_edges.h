@@ -2,23 +2,17 @@
 // higher version wins, so a change that comes late, twice or beside others leads to the same rows.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "backends/mysql/sql/connection.h"
 #include "fanline/model/edge.h"
+#include "fanline/ports/reverse_edges.h"
 
 namespace fanline::mysql {
 
-struct ReverseApplied {
-  uint64_t ver = 0;      // of the row now: the edge's own version, or a newer one
-  bool written = false;  // the row was written by this edge; false: stale or repeated
-  int transition = 0;    // +1 became a follower, -1 no longer one, 0 neither
-};
-
 struct ReverseResult {
-  std::vector<ReverseApplied> applied;  // in the order given
+  std::vector<EdgesApplied::Applied> applied;  // in the order given
   // Authors whose counter is below zero. It had drifted before and needs a recount.
   std::vector<UserId> below_zero;
 };

@@ -21,15 +21,19 @@ bool Storable(const FeedEvent& event) {
   return ids && event.created_at > 0 && event.created_at <= kMaxCreatedAt;
 }
 
+std::vector<UserId> AuthorsOf(const std::vector<FeedEvent>& events) {
+  std::vector<UserId> authors;
+  for (const FeedEvent& event : events) authors.push_back(event.author);
+  SortUnique(authors);
+  return authors;
+}
+
 // Reads the modes before the transaction, whose first read must come after its writes. Otherwise
 // that read might fix a snapshot that lacks rows which others made meanwhile. A mode that changes
 // in between takes effect for the next posts.
 std::map<UserId, AuthorMode> ReadModes(Connection& connection,
                                        const std::vector<FeedEvent>& events) {
-  std::vector<UserId> authors;
-  for (const FeedEvent& event : events) authors.push_back(event.author);
-  SortUnique(authors);
-  return ReadAuthorModes(connection, authors);
+  return ReadAuthorModes(connection, AuthorsOf(events));
 }
 
 std::set<UserId> Pulled(const std::map<UserId, AuthorMode>& modes) {
@@ -66,9 +70,7 @@ std::set<PostKey> ReadNotPushed(Connection& connection, const std::vector<FeedEv
 // Returns a counter for every author. One below zero has drifted and counts as no followers.
 std::map<UserId, uint64_t> ReadFansCounts(Connection& connection,
                                           const std::vector<FeedEvent>& events) {
-  std::vector<UserId> authors;
-  for (const FeedEvent& event : events) authors.push_back(event.author);
-  SortUnique(authors);
+  const std::vector<UserId> authors = AuthorsOf(events);
   std::map<UserId, uint64_t> counts;
   for (const UserId author : authors) counts[author] = 0;
   ForEachChunk(authors, kListLimit, [&](std::span<const UserId> chunk) {

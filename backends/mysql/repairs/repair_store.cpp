@@ -37,10 +37,8 @@ EdgesApplied RepairService::Do(Connection& connection, const ApplyEdges& request
   for (const Edge& edge : request.edges) {
     FANLINE_CHECK(map.ShardOf(edge.dst) == request.shard, "edges of the shard that is asked");
   }
-  const ReverseResult result = ApplyReverse(connection, request.edges);
-  for (const ReverseApplied& each : result.applied) {
-    reply.applied.push_back({each.ver, each.written});
-  }
+  ReverseResult result = ApplyReverse(connection, request.edges);
+  reply.applied = std::move(result.applied);
   reply.below_zero = result.below_zero.size();
   return reply;
 }

@@ -146,11 +146,13 @@ void Connection::Connect() {
       "time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = " +
       wait + ", lock_wait_timeout = " + wait +
       ", idle_transaction_timeout = " + std::to_string(Seconds(config_.idle_transaction)));
-  Query("SELECT @@hostname, @@port, @@server_id, @@datadir", [this](const Row& row) {
-    std::string name;
-    for (uint32_t column = 1; column <= 4; ++column) name += row.Text(column) + '/';
-    server_ = std::hash<std::string>()(name);
-  });
+  // What a UUID ends in is drawn anew when the server starts.
+  Query("SELECT @@hostname, @@port, @@server_id, @@datadir, RIGHT(UUID(), 17)",
+        [this](const Row& row) {
+          std::string name;
+          for (uint32_t column = 1; column <= 5; ++column) name += row.Text(column) + '/';
+          server_ = std::hash<std::string>()(name);
+        });
   RequirePrimary();
 }
 

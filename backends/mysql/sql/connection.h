@@ -75,7 +75,7 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   Shard shard() const { return shard_; }
-  // Tells servers apart: of the one that Open found.
+  // Tells servers apart, and the starts of a server: of the one that Open found.
   uint64_t server() const { return server_; }
   bool is_open() const { return connection_ != nullptr; }
   // Closes what was open. Refuses a read-only server. Throws, and is closed then: a session with

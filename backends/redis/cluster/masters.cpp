@@ -5,6 +5,7 @@
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/identity.h"
 #include "backends/redis/client/reply.h"
+#include "backends/redis/client/silent_nodes.h"
 #include "fanline/base/mono_now.h"
 
 namespace fanline::redis {
@@ -68,6 +69,14 @@ Status Masters::Refresh(Ask ask) {
                         [&](const Endpoint& master) { return ToString(master) == entry.first; });
   });
   return Status::Done();
+}
+
+// Whoever asks a node that rests doubts, and most of them want another node next.
+Status Masters::EnsureMap() {
+  const Time now = MonoNow();
+  if (!map_.empty() && (!doubt_ || now < ask_again_)) return Status::Done();
+  ask_again_ = now + SilentNodes::kRest;
+  return Refresh(Ask::kOne);
 }
 
 // kAll asks every known master, and the seeds only while none of them answers.

@@ -2,8 +2,8 @@
 // connection to each master, opened when first needed, and the map of who serves what. One thread.
 // The timeouts bound every call.
 // A call on a key goes to its bucket's master. MOVED is followed once. After a node did not answer,
-// the next call first asks the others for the map. Nodes are asked together or in quick succession,
-// so the waits for hanging nodes do not add up (survey.h).
+// the next call first asks the others for the map, at most once a second. Nodes are asked together
+// or in quick succession, so the waits for hanging nodes do not add up (survey.h).
 #pragma once
 
 #include <map>
@@ -16,6 +16,7 @@
 #include "backends/redis/cluster/sentinels.h"
 #include "backends/redis/cluster/slot_map.h"
 #include "backends/redis/cluster/survey.h"
+#include "fanline/base/time.h"
 
 namespace fanline::redis {
 
@@ -35,7 +36,7 @@ class Masters {
   const SlotMap& map() const { return map_; }
   // For each master that did not answer at the last Refresh(kAll) or since: why.
   std::vector<std::string> Missing() const;
-  Status EnsureMap() { return map_.empty() || doubt_ ? Refresh(Ask::kOne) : Status::Done(); }
+  Status EnsureMap();
 
   using OnReply = BlockingConnection::OnReply;
   enum class OnAsk {
@@ -70,6 +71,7 @@ class Masters {
   Survey survey_;  // of Sentinels, if there are any, else of nodes
   SlotMap map_;
   bool doubt_ = false;  // a node did not answer, so it may have a successor
+  Time ask_again_{};    // in doubt
   // Nodes that did not answer last time, by address, and why. They are asked for the map last.
   // Sentinels as well.
   std::map<std::string, std::string> silent_;

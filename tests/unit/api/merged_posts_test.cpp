@@ -36,19 +36,18 @@ struct World : timeline::World {
     run.OnLive(Ask(PortTo(*this), run.Begin()));
     return run;
   }
-  void Load(timeline::PageRead& read) {
-    if (read.beside() == nullptr) return;
-    for (const UserId author : merged.Claim(read.beside()->authors, now)) {
-      fakes::Inbox<ItemsAnswered> replies;
-      Submit(MergedPosts::Request(author, kTwo), replies);
-      merged.Put(author, replies.at(0), now);
-    }
-    merged.Serve(read, now);
+  ItemsAnswered Read(UserId author) {
+    fakes::Inbox<ItemsAnswered> replies;
+    Submit(MergedPosts::Request(author, kTwo), replies);
+    return replies.at(0);
   }
   timeline::Page Home(const PageQuery& query) {
     timeline::PageRun run = Asked(query);
-    merged.Serve(run.read(), now);
-    if (!run.read().done()) Load(run.read());
+    for (const UserId author : merged.Serve(run.read(), now)) {
+      EXPECT_TRUE(merged.Await(author, 1, now));
+      EXPECT_EQ(merged.Put(author, Read(author), now), std::vector<uint64_t>{1});
+    }
+    merged.Serve(run.read(), now, true);
     if (!run.read().done()) {
       ReaderTruth::Finish(run, run.GoOn());
       EXPECT_TRUE(run.status().done());
@@ -107,6 +106,46 @@ TEST(MergedPosts, WhileTheyAreReadAnewOthersAreServedWhatThereIsForAMoment) {
   EXPECT_EQ(w.Home({.limit = 10}).items.size(), 1u);
   EXPECT_EQ(meanwhile, 1u);
   EXPECT_EQ(too_late, 0u);
+}
+
+TEST(MergedPosts, OneRequestEndsAllWaitsForAnAuthor) {
+  BobsWorld w;
+  EXPECT_TRUE(w.merged.Await(kAnn, 1, w.now));
+  EXPECT_FALSE(w.merged.Await(kAnn, 2, w.now + MergedPosts::kStale - std::chrono::seconds(1)));
+  EXPECT_EQ(w.merged.Put(kAnn, w.Read(kAnn), w.now), (std::vector<uint64_t>{1, 2}));
+}
+
+// What one that hung for long brings at last is older.
+TEST(MergedPosts, AnEarlierRequestThatIsAnsweredLaterChangesNothing) {
+  BobsWorld w;
+  const Time begin = w.now;
+  EXPECT_TRUE(w.merged.Await(kAnn, 1, begin));
+  const ItemsAnswered before = w.Read(kAnn);
+  w.PublishMerged(kAnn, 8, 1'001);
+  w.now += MergedPosts::kStale;
+  EXPECT_TRUE(w.merged.Await(kAnn, 2, w.now));
+  ItemsAnswered failure;
+  failure.status = Status::Later("mysql_0", "timed out");
+  EXPECT_TRUE(w.merged.Put(kAnn, failure, begin).empty()) << "the other may be answered yet";
+  EXPECT_FALSE(w.merged.Await(kAnn, 3, w.now));
+  EXPECT_EQ(w.merged.Put(kAnn, w.Read(kAnn), w.now), (std::vector<uint64_t>{1, 2, 3}));
+  EXPECT_TRUE(w.merged.Put(kAnn, before, begin).empty());
+  EXPECT_EQ(w.Home({.limit = 10}).items.size(), 2u);
+}
+
+TEST(MergedPosts, AfterAWaitInVainNobodyWaitsForTheSameRequest) {
+  BobsWorld w;
+  timeline::PageRun run = w.Asked();
+  EXPECT_EQ(w.merged.Serve(run.read(), w.now), std::vector<UserId>{kAnn});
+  EXPECT_TRUE(w.merged.Await(kAnn, 1, w.now));
+  timeline::PageRun other = w.Asked();
+  EXPECT_EQ(w.merged.Serve(other.read(), w.now), std::vector<UserId>{kAnn});
+  w.now += std::chrono::milliseconds(100);
+  w.merged.Serve(run.read(), w.now, true);
+  EXPECT_TRUE(run.Take().incomplete);
+  w.now += MergedPosts::kFor;
+  EXPECT_TRUE(w.merged.Serve(other.read(), w.now).empty());
+  EXPECT_TRUE(other.Take().incomplete);
 }
 
 TEST(MergedPosts, AShardThatDoesNotAnswerIsAskedAgainALittleLater) {

@@ -424,7 +424,7 @@ TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
   ServeWith(rebuilds);
   ASSERT_TRUE(rebuilds.Offer(UserId{91}, true));
   for (uint64_t i = 0; i < Rebuilds::kBacklog; ++i) {
-    EXPECT_FALSE(rebuilds.HasBacklog()) << "a pull is sooner";
+    EXPECT_FALSE(rebuilds.HasBacklog(UserId{5})) << "a pull is sooner";
     ASSERT_TRUE(rebuilds.Offer(UserId{92 + i}, true));
   }
   BeginHome("5");
@@ -611,6 +611,39 @@ TEST_F(PagesTest, AMergedAuthorsShardThatHangsCostsHisPostsAMomentLater) {
   EXPECT_THAT(Ids(answers_[0]), ElementsAre("80"));
   BeginHome("5");
   EXPECT_EQ(answers_.size(), 2u) << "for a moment nobody waits again";
+}
+
+// Or no page would ever show posts of a shard that is always slower than a page's patience.
+TEST_F(PagesTest, WhatAMergedAuthorsShardAnswersTooLateServesLaterPages) {
+  w_.posts.mysql.SetMode(UserId{7}, true);
+  FollowAuthorOfOnePost();
+  MakeLive("5");
+  w_.posts.holds = true;
+  BeginHome("5");
+  w_.exchanges->Step(w_.mono.load() + Pages::kMergePatience);
+  ASSERT_EQ(answers_.size(), 1u);
+  EXPECT_EQ(answers_[0]["incomplete"], true);
+  EXPECT_THAT(w_.metrics.failed, ElementsAre("getTimeline mysql_0 no reply in time"));
+  w_.posts.Release();
+  const json page = Home("5");
+  EXPECT_FALSE(page.contains("incomplete"));
+  EXPECT_THAT(Ids(page), ElementsAre("70"));
+}
+
+TEST_F(PagesTest, PagesThatNeedTheSameMergedPostsShareOneRead) {
+  w_.posts.mysql.SetMode(UserId{7}, true);
+  w_.Publish(7, 70, 1'000);
+  for (const char* user : {"4", "5", "6"}) {
+    Follow(std::stoull(user), 7);
+    MakeLive(user);
+  }
+  w_.posts.calls = 0;
+  w_.posts.holds = true;
+  for (const char* user : {"4", "5", "6"}) BeginHome(user);
+  w_.posts.Release();
+  ASSERT_EQ(answers_.size(), 3u);
+  for (const json& answer : answers_) EXPECT_THAT(Ids(answer), ElementsAre("70"));
+  EXPECT_EQ(w_.posts.calls, 1u);
 }
 
 TEST_F(PagesTest, WhyAnIncompletePageShowsNothingIsNotSaid) {

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -70,6 +72,23 @@ TEST_F(RebuildsTest, ManyThatEndAtOnceBeginOneAfterTheOther) {
   }
   Release();
   EXPECT_EQ(begun_.size(), 10'001u);
+}
+
+TEST_F(RebuildsTest, AShardThatHangsHoldsNoMoreThanHalf) {
+  const ShardMap two = ShardMap::Even(2);
+  std::vector<UserId> hung, well;
+  for (uint64_t id = 1; hung.size() < 20 || well.size() < 3; ++id) {
+    (two.ShardOf(UserId{id}) == 0 ? hung : well).push_back(UserId{id});
+  }
+  Rebuilds rebuilds([this](UserId reader, const Rebuilds::Admit&,
+                           const std::function<void()>&) { begun_.push_back(reader); },
+                    {.at_once = 4}, metrics_, [] { return Time{}; }, two);
+  for (const UserId reader : hung) EXPECT_TRUE(rebuilds.Offer(reader, true));
+  EXPECT_THAT(begun_, ElementsAre(hung[0], hung[1]));
+  EXPECT_TRUE(rebuilds.HasBacklog(hung[0]));
+  EXPECT_FALSE(rebuilds.HasBacklog(well[0])) << "others' pages need not wait";
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(rebuilds.Offer(well[static_cast<size_t>(i)], true));
+  EXPECT_THAT(begun_, ElementsAre(hung[0], hung[1], well[0], well[1]));
 }
 
 TEST_F(RebuildsTest, StrangersAreBoundedInTheTimeTheirTimelinesLive) {
@@ -139,6 +158,38 @@ TEST_F(RebuildsAwaited, AWaitThatIsTooLongEndsAlsoWhileAllRebuildsHang) {
   now_ = Time{} + std::chrono::seconds(10);
   rebuilds_->Step();
   EXPECT_TRUE(told_.contains(2));
+}
+
+TEST_F(RebuildsAwaited, WhoseClientHasLeftWaitsNoLonger) {
+  Start({});
+  StartFirst(UserId{1});
+  const auto alive = std::make_shared<std::atomic<bool>>(true);
+  int left = 0;
+  for (const uint64_t reader : {1, 2}) {
+    Await(reader);
+    EXPECT_TRUE(rebuilds_->Await(
+        UserId{reader}, [&] { ++left; }, alive));
+  }
+  rebuilds_->Step();
+  EXPECT_EQ(left, 0);
+  *alive = false;
+  rebuilds_->Step();
+  EXPECT_EQ(left, 2);
+  EXPECT_TRUE(told_.empty()) << "others wait on";
+  Release();
+  EXPECT_EQ(told_.size(), 2u);
+  EXPECT_EQ(left, 2);
+}
+
+TEST_F(RebuildsAwaited, NobodyWaitsWhenTheProgramStops) {
+  Start({});
+  StartFirst(UserId{1});
+  for (const uint64_t reader : {1, 2}) Await(reader);
+  rebuilds_->Stop();
+  rebuilds_->Step();
+  EXPECT_EQ(told_.size(), 2u);
+  EXPECT_FALSE(rebuilds_->Await(UserId{3}, [] { FAIL() << "it was not taken"; }));
+  Release();
 }
 
 TEST_F(RebuildsAwaited, NobodyWaitsWhereThereIsNoRoom) {

@@ -5,8 +5,10 @@
 #include <atomic>
 #include <chrono>
 #include <list>
+#include <memory>
 #include <mutex>
 
+#include "backends/redis/client/silent_nodes.h"
 #include "backends/redis/cluster/masters.h"
 #include "tests/support/hanging_host.h"
 #include "tests/unit/redis/fake_server.h"
@@ -125,6 +127,26 @@ TEST(Masters, WhoIsInAHurryAsksOneWhileItAnswers) {
   Masters masters(At(cluster.addresses()));
   for (int look = 0; look < 3; ++look) ASSERT_TRUE(masters.Refresh(kOne).done());
   EXPECT_LT(cluster.nodes().back().asked(), cluster.nodes().front().asked());
+}
+
+TEST(Masters, ANodeThatRestsMakesNobodyAskForTheMapEachTime) {
+  const FakeCluster cluster(1, 1);
+  Options options = At(cluster.addresses());
+  options.silent_nodes = std::make_shared<SilentNodes>([] { return Time{1h}; });
+  options.silent_nodes->Silent(cluster.addresses().back());
+  Masters masters(options);
+  ASSERT_TRUE(masters.Refresh(kOne).done());
+  Bucket bucket = 0;
+  while (*masters.map().MasterOf(bucket) != cluster.addresses().back()) ++bucket;
+  CommandBuffer command;
+  command.Command("GET", "x");
+  const auto call = [&] {
+    return masters.Call(bucket, command, [](const redisReply&) { return Status::Done(); });
+  };
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(call().later());
+  const int asked = cluster.nodes().front().asked();
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(call().later());
+  EXPECT_EQ(cluster.nodes().front().asked(), asked);
 }
 
 TEST(Masters, WhenTheMastersKnownHangSeedsAreAsked) {

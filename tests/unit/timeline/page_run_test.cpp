@@ -94,6 +94,45 @@ TEST(PageRun, LeavesOutAShardThatStopsAnsweringBeforeItGaveAPost) {
   EXPECT_EQ(w.rounds, 5) << "it is not asked again";
 }
 
+// Posts that nobody proves are not shown.
+TEST(PageRun, ReadsThePageAgainWithoutAShardThatDoesNotProveItsPosts) {
+  PulledWorld w;
+  const Shard other = (kSixteen.ShardOf(kBob) + 1) % 16;
+  w.on_round = [&] {
+    if (w.rounds == 4) w.away = {other};
+  };
+  PageRun run = w.Run();
+  ASSERT_TRUE(run.status().done());
+  const Page page = run.Take();
+  EXPECT_TRUE(page.incomplete);
+  std::vector<Item> proved;
+  for (const Item& item : w.Everything()) {
+    const UserId author{100 + (Raw(item.post) - 1) / 2};
+    if (kSixteen.ShardOf(author) != other) proved.push_back(item);
+  }
+  EXPECT_LT(proved.size(), 100u);
+  EXPECT_EQ(page.items, proved);
+}
+
+TEST(PageRun, FailsIfTheReadersShardDoesNotProveWhomTheReaderFollows) {
+  PulledWorld w;
+  w.on_round = [&] {
+    if (w.rounds == 4) w.away = {kSixteen.ShardOf(kBob)};
+  };
+  EXPECT_TRUE(w.Run().status().later());
+  EXPECT_EQ(w.rounds, 5);
+}
+
+TEST(PageRun, FailsIfOneShardAfterTheOtherProvesNothing) {
+  PulledWorld w;
+  const Shard own = kSixteen.ShardOf(kBob);
+  w.on_round = [&] {
+    if (w.rounds == 4) w.away = {(own + 1) % 16};
+    if (w.rounds == 9) w.away = {(own + 2) % 16};
+  };
+  EXPECT_TRUE(w.Run().status().later());
+}
+
 TEST(PageRun, ALivePageIsServedWithoutWhatIsMergedIfNobodyProvesIt) {
   const Shard own = kSixteen.ShardOf(kBob);
   UserId other{2};

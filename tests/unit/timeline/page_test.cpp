@@ -12,8 +12,6 @@
 namespace fanline::timeline {
 namespace {
 
-Position PlaceOf(const Item& item) { return {item.created_at, item.post}; }
-
 // Those of `all` behind one place and before another.
 std::vector<Item> Between(std::vector<Item> all, const std::optional<Position>& older_than,
                           const std::optional<Position>& newer_than) {

@@ -1,6 +1,5 @@
 #include "api/rebuilds.h"
 
-#include <iterator>
 #include <utility>
 
 #include "fanline/ports/reader_ports.h"
@@ -58,15 +57,15 @@ bool Rebuilds::HasBacklog() {
   return waiting_.size() >= kBacklog * limits_.at_once;
 }
 
-bool Rebuilds::Await(UserId reader, Then then) {
+bool Rebuilds::Await(UserId reader, Alive alive, Then then) {
   {
     const std::lock_guard lock(mutex_);
     const auto taken = taken_.find(reader);
     if (taken == taken_.end()) {
       if (waiting_.size() >= limits_.waiting) return false;
-      Add(reader, {.judged = false, .then = {std::move(then)}});
+      Add(reader, {.judged = false, .waits = {{std::move(alive), std::move(then)}}});
     } else {
-      taken->second.then.push_back(std::move(then));
+      taken->second.waits.push_back({std::move(alive), std::move(then)});
     }
     AwaitFor(reader, taken_.at(reader).number);
   }
@@ -80,6 +79,7 @@ void Rebuilds::AwaitFor(UserId reader, uint64_t number) {
 
 void Rebuilds::Add(UserId reader, Taken taken) {
   taken.number = taken_ever_++;
+  taken.since = clock_();
   taken_.emplace(reader, std::move(taken));
   waiting_.push_back(reader);
   metrics_.RebuildsWait(waiting_.size());
@@ -106,17 +106,56 @@ std::vector<Rebuilds::Then> Rebuilds::TakeOverdue() {
       AwaitFor(wait.reader, wait.number);  // the queue moves
       continue;
     }
-    std::move(taken->second.then.begin(), taken->second.then.end(), std::back_inserter(overdue));
-    taken->second.then.clear();
+    for (Wait& each : taken->second.waits) overdue.push_back(std::move(each.then));
+    taken->second.waits.clear();
   }
   return overdue;
+}
+
+// A reader whom nobody offered, and for whom nobody waits any more, leaves the queue.
+std::vector<Rebuilds::Then> Rebuilds::TakeLeft() {
+  std::vector<Then> left;
+  bool given_up = false;
+  for (auto at = taken_.begin(); at != taken_.end();) {
+    Taken& taken = at->second;
+    const size_t before = left.size();
+    std::erase_if(taken.waits, [&left](Wait& each) {
+      const bool gone = Turn{.alive = each.alive}.Dead();
+      if (gone) left.push_back(std::move(each.then));
+      return gone;
+    });
+    const bool wanted = taken.judged || taken.begun || !taken.waits.empty();
+    if (wanted || left.size() == before) {
+      ++at;
+    } else {
+      at = taken_.erase(at);
+      ++begun_ever_;
+      given_up = true;
+    }
+  }
+  if (given_up) {
+    std::erase_if(waiting_, [this](UserId reader) { return !taken_.contains(reader); });
+    metrics_.RebuildsWait(waiting_.size());
+  }
+  return left;
 }
 
 void Rebuilds::Step() {
   std::unique_lock lock(mutex_);
   const std::vector<Then> overdue = TakeOverdue();
+  const std::vector<Then> left = TakeLeft();
   lock.unlock();
-  for (const Then& then : overdue) then();
+  for (const auto& ended : {overdue, left}) {
+    for (const Then& then : ended) then();
+  }
+}
+
+UserId Rebuilds::TakeNext() {
+  const Time oldest = taken_.at(waiting_.front()).since;
+  const bool newest_first = clock_() - oldest > limits_.newest_first_after;
+  const UserId next = newest_first ? waiting_.back() : waiting_.front();
+  newest_first ? waiting_.pop_back() : waiting_.pop_front();
+  return next;
 }
 
 // A rebuild may end within its beginning, on this thread, so the loop is not entered twice.
@@ -124,8 +163,8 @@ void Rebuilds::StartWhatMayStart() {
   std::unique_lock lock(mutex_);
   if (std::exchange(starting_, true)) return;
   while (under_way_ < limits_.at_once && !waiting_.empty()) {
-    const UserId reader = waiting_.front();
-    waiting_.pop_front();
+    const UserId reader = TakeNext();
+    taken_.at(reader).begun = true;
     ++under_way_;
     ++begun_ever_;
     metrics_.RebuildsWait(waiting_.size());
@@ -148,7 +187,7 @@ void Rebuilds::Ended(UserId reader) {
   --under_way_;
   const auto taken = taken_.extract(reader);
   lock.unlock();
-  for (const Then& then : taken.mapped().then) then();
+  for (const Wait& each : taken.mapped().waits) each.then();
   StartWhatMayStart();
 }
 

@@ -36,6 +36,9 @@ class Rebuilds {
     // has begun, or if as many rebuilds began in that time as are still ahead of it: while the
     // queue moves, pulls would double the work.
     Duration longest_wait = std::chrono::seconds(60);
+    // The newest is next while the oldest has waited for longer: under overload some clients are
+    // served before they give up, instead of all too late.
+    Duration newest_first_after = Duration::max();
   };
   using Admit = timeline::Rebuild::Admit;
   // Begins to rebuild the reader's timeline, and calls `ended` once, on any thread. Asks `admit`,
@@ -62,17 +65,24 @@ class Rebuilds {
   [[nodiscard]] bool HasBacklog();
 
   // Like Offer, for a reader about whom nothing is known yet. `then` is called when the rebuild has
-  // ended, well or not, or the wait was too long, perhaps within the call. False: the queue is
-  // full, and `then` is not called.
-  [[nodiscard]] bool Await(UserId reader, Then then);
-  // Ends the waits that were too long. Call it often.
+  // ended, well or not, or the wait was too long, or its client has left, perhaps within the call.
+  // False: the queue is full, and `then` is not called.
+  [[nodiscard]] bool Await(UserId reader, Alive alive, Then then);
+  // Ends the waits that were too long, and those of clients who have left. A reader for whom only
+  // such waited is not rebuilt. Call it often.
   void Step();
 
  private:
+  struct Wait {
+    Alive alive;
+    Then then;
+  };
   struct Taken {         // a reader who waits or is being rebuilt
     bool judged = true;  // known, or counted among the strangers
-    std::vector<Then> then = {};
+    std::vector<Wait> waits = {};
     uint64_t number = 0;  // of this rebuild
+    Time since = {};
+    bool begun = false;
   };
   struct Awaited {
     UserId reader;
@@ -85,7 +95,9 @@ class Rebuilds {
   void AwaitFor(UserId reader, uint64_t number);
   void StartWhatMayStart();
   void Ended(UserId reader);
+  UserId TakeNext();
   std::vector<Then> TakeOverdue();
+  std::vector<Then> TakeLeft();
   bool StrangerFits();
 
   const Begin begin_;
@@ -97,9 +109,9 @@ class Rebuilds {
   // Below: under mutex_.
   std::deque<UserId> waiting_;
   std::map<UserId, Taken> taken_;
-  uint64_t taken_ever_ = 0, begun_ever_ = 0;
-  std::deque<Awaited> awaited_;  // in the order of `until`; some are done
-  std::deque<Time> strangers_;   // until when each counts
+  uint64_t taken_ever_ = 0, begun_ever_ = 0;  // the second: or given up before
+  std::deque<Awaited> awaited_;               // in the order of `until`; some are done
+  std::deque<Time> strangers_;                // until when each counts
   size_t under_way_ = 0;
   bool starting_ = false;  // a thread starts what may start
 };

@@ -83,6 +83,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
   // Whether the client has left.
   bool left() const { return Turn{.alive = alive_}.Dead(); }
+  const Alive& alive() const { return alive_; }
 
   uint64_t unix_us() const { return unix_us_; }  // wall time of its beginning
   uint32_t following_limit() const;

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
+#include <memory>
 #include <string>
 #include <vector>
 

@@ -84,7 +84,8 @@ struct Serving {
                                        installation.own_posts};
     rebuilds.emplace(api::Rebuilds::By(*exchanges, map, rules, metrics),
                      api::Rebuilds::Limits{.at_once = limits.rebuild_threads,
-                                           .longest_wait = 2 * limits.longest_pull_wait},
+                                           .longest_wait = 2 * limits.longest_pull_wait,
+                                           .newest_first_after = limits.longest_wait / 2},
                      metrics, mono, map);
     pages.emplace(*exchanges, *rebuilds, map, metrics, daemon::SystemNow,
                   api::Pages::Rules{.own_posts = installation.own_posts,

@@ -1,13 +1,14 @@
 #include "api/rebuilds.h"
 
-#include <iterator>
+#include <set>
 #include <utility>
 
 #include "fanline/ports/reader_ports.h"
 
 namespace fanline::api {
-
 namespace {
+
+constexpr Duration kLooks = std::chrono::milliseconds(100);
 
 using Run = std::shared_ptr<timeline::Rebuild>;
 
@@ -58,8 +59,8 @@ bool Rebuilds::HasBacklog(UserId reader) {
   return QueueOf(reader).waiting.size() * queues_.size() >= kBacklog * limits_.at_once;
 }
 
-bool Rebuilds::Await(UserId reader, Then then, Alive alive) {
-  Wait wait{std::move(then), std::move(alive)};
+bool Rebuilds::Await(UserId reader, Alive alive, Then then) {
+  Wait wait{std::move(alive), std::move(then)};
   {
     const std::lock_guard lock(mutex_);
     const auto taken = taken_.find(reader);
@@ -83,6 +84,7 @@ void Rebuilds::AwaitFor(UserId reader, uint64_t number) {
 void Rebuilds::Add(UserId reader, Taken taken) {
   Queue& queue = QueueOf(reader);
   taken.number = queue.taken_ever++;
+  taken.since = clock_();
   taken_.emplace(reader, std::move(taken));
   queue.waiting.push_back(reader);
   metrics_.RebuildsWait(++waiting_);
@@ -97,8 +99,8 @@ bool Rebuilds::StrangerFits() {
 }
 
 // Pages that have waited too long go on without their rebuild.
-std::vector<Rebuilds::Wait> Rebuilds::TakeOverdue() {
-  std::vector<Wait> overdue;
+std::vector<Rebuilds::Then> Rebuilds::TakeOverdue() {
+  std::vector<Then> overdue;
   const Time now = clock_();
   while (!awaited_.empty() && awaited_.front().until <= now) {
     const Awaited wait = awaited_.front();
@@ -110,31 +112,45 @@ std::vector<Rebuilds::Wait> Rebuilds::TakeOverdue() {
       AwaitFor(wait.reader, wait.number);  // the queue moves
       continue;
     }
-    auto& waits = taken->second.waits;
-    std::move(waits.begin(), waits.end(), std::back_inserter(overdue));
-    waits.clear();
+    for (Wait& each : std::exchange(taken->second.waits, {})) {
+      overdue.push_back(std::move(each.then));
+    }
   }
   return overdue;
 }
 
 // Else their connections would be taken as long as the queue stands still.
-void Rebuilds::TakeLeft(std::vector<Wait>& left) {
-  if (awaited_.empty()) return;
+void Rebuilds::TakeLeft(std::vector<Then>& left) {
+  const Time now = clock_();
+  if (awaited_.empty() || (!stopping_ && now < look_again_)) return;
+  look_again_ = now + kLooks;
+  std::set<UserId> given_up;
   for (auto& [reader, taken] : taken_) {
-    std::erase_if(taken.waits, [&](const Wait& wait) {
+    const size_t ended = std::erase_if(taken.waits, [&](Wait& wait) {
       if (!stopping_ && !Turn{.alive = wait.alive}.Dead()) return false;
-      left.push_back(wait);
+      left.push_back(std::move(wait.then));
       return true;
     });
+    const bool wanted = taken.judged || taken.begun || !taken.waits.empty();
+    if (ended > 0 && !wanted) given_up.insert(reader);
   }
+  if (given_up.empty()) return;
+  for (const UserId reader : given_up) {
+    taken_.erase(reader);
+    ++QueueOf(reader).begun_ever;
+  }
+  for (Queue& queue : queues_) {
+    waiting_ -= std::erase_if(queue.waiting, [&](UserId each) { return given_up.contains(each); });
+  }
+  metrics_.RebuildsWait(waiting_);
 }
 
 void Rebuilds::Step() {
   std::unique_lock lock(mutex_);
-  std::vector<Wait> ended = TakeOverdue();
+  std::vector<Then> ended = TakeOverdue();
   TakeLeft(ended);
   lock.unlock();
-  for (const Wait& wait : ended) wait.then();
+  for (const Then& then : ended) then();
 }
 
 void Rebuilds::Stop() {
@@ -153,21 +169,29 @@ Rebuilds::Queue* Rebuilds::NextQueue() {
   return nullptr;
 }
 
+UserId Rebuilds::TakeNext(Queue& queue) {
+  const Time oldest = taken_.at(queue.waiting.front()).since;
+  const bool newest_first = clock_() - oldest > limits_.newest_first_after;
+  const UserId next = newest_first ? queue.waiting.back() : queue.waiting.front();
+  newest_first ? queue.waiting.pop_back() : queue.waiting.pop_front();
+  return next;
+}
+
 // A rebuild may end within its beginning, on this thread, so the loop is not entered twice.
 void Rebuilds::StartWhatMayStart() {
   std::unique_lock lock(mutex_);
   if (std::exchange(starting_, true)) return;
   while (Queue* queue = NextQueue()) {
-    const UserId reader = queue->waiting.front();
-    queue->waiting.pop_front();
+    const UserId reader = TakeNext(*queue);
+    taken_.at(reader).begun = true;
     ++queue->under_way;
     ++queue->begun_ever;
     ++under_way_;
     metrics_.RebuildsWait(--waiting_);
     const bool judged = taken_.at(reader).judged;
-    const std::vector<Wait> overdue = TakeOverdue();
+    const std::vector<Then> overdue = TakeOverdue();
     lock.unlock();
-    for (const Wait& wait : overdue) wait.then();
+    for (const Then& then : overdue) then();
     const Admit admit = [this] {
       const std::lock_guard counting(mutex_);
       return StrangerFits();

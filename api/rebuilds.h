@@ -37,6 +37,9 @@ class Rebuilds {
     // has begun, or if as many rebuilds began in that time as are still ahead of it: while the
     // queue moves, pulls would double the work.
     Duration longest_wait = std::chrono::seconds(60);
+    // The newest is next while the oldest has waited for longer: under overload some clients are
+    // served before they give up, instead of all too late.
+    Duration newest_first_after = Duration::max();
   };
   using Admit = timeline::Rebuild::Admit;
   // Begins to rebuild the reader's timeline, and calls `ended` once, on any thread. Asks `admit`,
@@ -71,21 +74,24 @@ class Rebuilds {
   // Like Offer, for a reader about whom nothing is known yet. `then` is called when the rebuild has
   // ended, well or not, or the wait was too long, or its client has left, perhaps within the call.
   // False: the queue is full, and `then` is not called.
-  [[nodiscard]] bool Await(UserId reader, Then then, Alive alive = {});
-  // Ends the waits that were too long, or whose clients have left. Call it often.
+  [[nodiscard]] bool Await(UserId reader, Alive alive, Then then);
+  // Ends the waits that were too long, and, ten times a second, those of clients who have left. A
+  // reader for whom only such waited is not rebuilt. Call it often.
   void Step();
   // From here on nobody waits; the next Step ends all waits.
   void Stop();
 
  private:
   struct Wait {
-    Then then;
     Alive alive;
+    Then then;
   };
   struct Taken {         // a reader who waits or is being rebuilt
     bool judged = true;  // known, or counted among the strangers
     std::vector<Wait> waits = {};
     uint64_t number = 0;  // of this rebuild, in its queue
+    Time since = {};
+    bool begun = false;
   };
   struct Awaited {
     UserId reader;
@@ -95,18 +101,19 @@ class Rebuilds {
   };
   struct Queue {
     std::deque<UserId> waiting = {};
-    uint64_t taken_ever = 0, begun_ever = 0;
+    uint64_t taken_ever = 0, begun_ever = 0;  // the second: or given up before
     size_t under_way = 0;
   };
 
   Queue& QueueOf(UserId reader) { return queues_[map_.ShardOf(reader)]; }
   Queue* NextQueue();
+  UserId TakeNext(Queue& queue);
   void Add(UserId reader, Taken taken);
   void AwaitFor(UserId reader, uint64_t number);
   void StartWhatMayStart();
   void Ended(UserId reader);
-  std::vector<Wait> TakeOverdue();
-  void TakeLeft(std::vector<Wait>& left);
+  std::vector<Then> TakeOverdue();
+  void TakeLeft(std::vector<Then>& left);
   bool StrangerFits();
 
   const Begin begin_;
@@ -123,6 +130,7 @@ class Rebuilds {
   std::map<UserId, Taken> taken_;
   std::deque<Awaited> awaited_;  // in the order of `until`; some are done
   std::deque<Time> strangers_;   // until when each counts
+  Time look_again_{};            // for clients who have left
   size_t under_way_ = 0;
   bool starting_ = false;  // a thread starts what may start
   bool stopping_ = false;

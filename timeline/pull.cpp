@@ -9,6 +9,8 @@ namespace {
 // The first span aims at this many times `want`: a second read costs more than surplus rows.
 constexpr double kAimed = 2.5;
 constexpr double kLeastPostsOfAnAuthor = 8;
+// A round trip costs more than rows that come for nothing, and each read is bounded anyway.
+constexpr int kSpansBeforeAll = 2;
 constexpr UnixMs kLongest = kMaxCreatedAt + 1;  // longer than any history
 
 }  // namespace
@@ -107,6 +109,7 @@ void Pull::StartSpan(UnixMs length) {
     span_.behind.reset();
   }
   length_ = length;
+  ++spans_;
   span_.above = length < newest_ - bottom_.value_or(0) ? newest_ - length : bottom_;
   unread_ = sources_;
   Narrow();
@@ -154,13 +157,15 @@ void Pull::OnItems(ItemsRead read) {
   if (!partial_ && unread_.empty()) SpanRead();
 }
 
-// The whole span is held. The next one makes the length 2 to 16 times as long, as the number of
-// items so far suggests.
+// The whole span is held. The second one makes the length 2 to 16 times as long, as the number of
+// items so far suggests. The third takes all there is: authors of few posts, or of old ones, would
+// else take a dozen.
 void Pull::SpanRead() {
   if (enough() || span_.above == bottom_) {
     End();
     return;
   }
+  if (spans_ == kSpansBeforeAll) return StartSpan(kLongest);
   const double found = static_cast<double>(std::max<size_t>(items_.size(), 1));
   const double times = std::clamp(1.5 * (limits_.want + 1) / found, 2.0, 16.0);
   StartSpan(static_cast<UnixMs>(

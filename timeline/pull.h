@@ -5,9 +5,9 @@
 // One read takes what all authors posted within a span of time. It costs MariaDB authors * 5 us +
 // rows * 1 us, where a select for each author costs 30 us each. The times of the authors' last
 // posts suggest how far back the first span goes. When too few items come, the next span goes
-// further. A read ends after a bounded number of items. Authors that it did not reach are read in a
-// span narrowed by the items held by then, so no author of a million posts is read far past what is
-// wanted.
+// further, and the third has no end. A read ends after a bounded number of items. Authors that it
+// did not reach are read in a span narrowed by the items held by then, so no author of a million
+// posts is read far past what is wanted.
 //
 // Passive: needed() says which read comes next, On...() takes its answer. Not thread-safe.
 #pragma once
@@ -105,6 +105,7 @@ class Pull {
   std::vector<Source> sources_;  // newest last_at first
   UnixMs newest_ = 0;            // the first span's younger end
   UnixMs length_ = 0;            // of all spans so far
+  int spans_ = 0;
   TimeSpan span_;
   std::vector<Source> unread_;     // of this span
   std::optional<Source> partial_;  // read as far as partial_end_

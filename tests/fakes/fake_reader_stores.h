@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -36,7 +37,7 @@ class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadL
   Status confirm_fails = Status::Done();  // of anything that was read
   Status pages_fail = Status::Done();     // of live timelines, while rebuilds are well
   std::set<Shard> away;                   // these shards answer that they are away
-  bool holds = false;                     // requests to the shards are answered by Release
+  bool holds = false;                     // requests to the shards wait to be answered
   std::function<void()> on_read;          // of items, after it
   std::function<void()> on_fail;          // of the truth, after it
   std::function<UnixMs()> as_of;          // of every range; none: as pos: says
@@ -49,13 +50,27 @@ class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadL
   template <class R>
   void Serve(const R& request, ReplyTo<typename R::Reply> to) {
     if constexpr (requires { request.shard; }) {
-      if (holds) return held_.push_back([=, this] { Answer(request, to); });
+      if (holds) {
+        held_.emplace_back(request.shard, [=, this] { Answer(request, to); });
+        return;
+      }
     }
     Answer(request, to);
   }
+  // Answers what is held, and all that comes after it.
   void Release() {
     holds = false;
-    for (const auto& answer : std::exchange(held_, {})) answer();
+    AnswerWhatIsHeld();
+  }
+  // Holds what comes of it. Returns the most requests that one shard was asked at once.
+  size_t AnswerWhatIsHeld() {
+    std::map<Shard, size_t> asked;
+    size_t most = 0;
+    for (const auto& [shard, answer] : std::exchange(held_, {})) {
+      most = std::max(most, ++asked[shard]);
+      answer();
+    }
+    return most;
   }
 
   // The server that answered so far is gone.
@@ -146,7 +161,7 @@ class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadL
 
   std::mutex mutex_;
   ServerId server_ = 1;
-  std::vector<std::function<void()>> held_;
+  std::vector<std::pair<Shard, std::function<void()>>> held_;
 };
 
 }  // namespace fanline::fakes

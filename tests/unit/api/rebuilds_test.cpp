@@ -110,9 +110,9 @@ TEST_F(RebuildsTest, StrangersAreBoundedInTheTimeTheirTimelinesLive) {
 class RebuildsAwaited : public RebuildsTest {
  protected:
   // Notes how many had begun when it was told.
-  void Await(uint64_t reader) {
+  void Await(uint64_t reader, const Alive& alive = {}) {
     EXPECT_TRUE(
-        rebuilds_->Await(UserId{reader}, [this, reader] { told_[reader] = begun_.size(); }));
+        rebuilds_->Await(UserId{reader}, alive, [this, reader] { told_[reader] = begun_.size(); }));
   }
 
   std::map<uint64_t, size_t> told_;
@@ -123,7 +123,7 @@ TEST_F(RebuildsAwaited, AllWhoAwaitAReaderGoOnWhenTheRebuildHasEnded) {
   StartFirst(UserId{1});
   Await(1);
   int told = 0;
-  for (int i = 0; i < 2; ++i) EXPECT_TRUE(rebuilds_->Await(UserId{2}, [&] { ++told; }));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(rebuilds_->Await(UserId{2}, {}, [&] { ++told; }));
   EXPECT_TRUE(told_.empty());
   Release();
   EXPECT_EQ(told_[1], 1u);
@@ -167,12 +167,14 @@ TEST_F(RebuildsAwaited, WhoseClientHasLeftWaitsNoLonger) {
   int left = 0;
   for (const uint64_t reader : {1, 2}) {
     Await(reader);
-    EXPECT_TRUE(rebuilds_->Await(
-        UserId{reader}, [&] { ++left; }, alive));
+    EXPECT_TRUE(rebuilds_->Await(UserId{reader}, alive, [&] { ++left; }));
   }
   rebuilds_->Step();
   EXPECT_EQ(left, 0);
   *alive = false;
+  rebuilds_->Step();
+  EXPECT_EQ(left, 0) << "it has just looked";
+  now_ += std::chrono::milliseconds(100);
   rebuilds_->Step();
   EXPECT_EQ(left, 2);
   EXPECT_TRUE(told_.empty()) << "others wait on";
@@ -188,15 +190,43 @@ TEST_F(RebuildsAwaited, NobodyWaitsWhenTheProgramStops) {
   rebuilds_->Stop();
   rebuilds_->Step();
   EXPECT_EQ(told_.size(), 2u);
-  EXPECT_FALSE(rebuilds_->Await(UserId{3}, [] { FAIL() << "it was not taken"; }));
+  EXPECT_FALSE(rebuilds_->Await(UserId{3}, {}, [] { FAIL() << "it was not taken"; }));
   Release();
+}
+
+TEST_F(RebuildsAwaited, TheNewestIsNextOnceTheOldestHasWaitedForTooLong) {
+  Start({.newest_first_after = std::chrono::seconds(1)});
+  StartFirst(UserId{1});
+  for (const uint64_t reader : {2, 3}) Await(reader);
+  now_ = Time{} + std::chrono::milliseconds(1'001);
+  for (const uint64_t reader : {4, 5}) Await(reader);
+  Release();
+  EXPECT_THAT(begun_, ElementsAre(UserId{1}, UserId{5}, UserId{4}, UserId{3}, UserId{2}));
+}
+
+// A reader who was offered before has been shown a page, and comes back.
+TEST_F(RebuildsAwaited, WhomNobodyWaitsForAnyMoreIsNotRebuilt) {
+  const auto left = std::make_shared<std::atomic<bool>>(true);
+  Start({});
+  StartFirst(UserId{1});
+  EXPECT_TRUE(rebuilds_->Offer(UserId{2}, true));
+  for (const uint64_t reader : {1, 2, 3, 4}) Await(reader, left);
+  EXPECT_TRUE(rebuilds_->Await(UserId{4}, {}, [] {}));
+  rebuilds_->Step();
+  EXPECT_TRUE(told_.empty());
+  *left = false;
+  now_ += std::chrono::milliseconds(100);
+  rebuilds_->Step();
+  EXPECT_EQ(told_.size(), 4u) << "they are told while the first rebuild is under way";
+  Release();
+  EXPECT_THAT(begun_, ElementsAre(UserId{1}, UserId{2}, UserId{4}));
 }
 
 TEST_F(RebuildsAwaited, NobodyWaitsWhereThereIsNoRoom) {
   Start({.waiting = 1});
   StartFirst(UserId{1});
   Await(2);
-  EXPECT_FALSE(rebuilds_->Await(UserId{3}, [] { FAIL() << "it was not taken"; }));
+  EXPECT_FALSE(rebuilds_->Await(UserId{3}, {}, [] { FAIL() << "it was not taken"; }));
   Release();
   EXPECT_EQ(told_.size(), 1u);
 }

@@ -37,6 +37,18 @@ TEST(Pull, OfAuthorsOfManyPacesTakesOneRead) {
   EXPECT_EQ(w.reads, 1u);
 }
 
+// Their last posts say nothing of how long ago the others were.
+TEST(Pull, OfAuthorsOfFewPostsThatAreFarApartTakesThreeReads) {
+  World w;
+  for (uint64_t post = 1; post <= 10; ++post) {
+    w.Publish(UserId{100}, post, static_cast<UnixMs>(1'000'000'000) << post);
+  }
+  w.Follow(UserId{100});
+  w.reads = 0;
+  EXPECT_EQ(w.Home({.limit = 50}).items.size(), 10u);
+  EXPECT_EQ(w.reads, 3u);
+}
+
 TEST(Pull, WhatIsHeldNarrowsTheSpan) {
   Pull pull = AtItsItems({.want = 2}, {1'000, 1'000});
   ASSERT_LT(std::get<NeedItems>(pull.needed()).span.above, 997);

@@ -1,6 +1,7 @@
 #include "backends/kafka/position_lookup.h"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "backends/kafka/errors.h"
@@ -39,7 +40,11 @@ struct PositionLookup::Shared {
   std::vector<int32_t> unanswered;  // of `assignment`
   uint32_t attempts = 0;
   Time ask_at{};
-  std::vector<int32_t> ends_wanted;
+  struct Ends {
+    std::vector<int32_t> partitions;
+    bool alone;  // after a call for all of them failed: one of their brokers may be silent
+  };
+  std::deque<Ends> ends_wanted;
   std::optional<Time> wake_at;
   Answers answers;
 
@@ -49,6 +54,7 @@ struct PositionLookup::Shared {
   std::vector<Position> Positions(uint64_t of, const std::vector<int32_t>& partitions);
   bool Offsets(const std::vector<int32_t>& partitions, int64_t which, PartitionList* found);
   bool ByTime(PartitionList* times);
+  rd_kafka_resp_err_t Ask(PartitionList* times);
   bool Reread(std::vector<Position>& found);
   bool Answered(const char* what, rd_kafka_resp_err_t error);
   void LogFailure(const char* what, rd_kafka_resp_err_t error);
@@ -84,7 +90,7 @@ void PositionLookup::AskAgain(uint64_t assignment, int32_t partition) {
 
 void PositionLookup::AskEnds(std::vector<int32_t> partitions) {
   const std::lock_guard lock(shared_->mutex);
-  shared_->ends_wanted = std::move(partitions);
+  if (shared_->ends_wanted.empty()) shared_->ends_wanted.push_back({std::move(partitions), false});
   shared_->changed.notify_one();
 }
 
@@ -210,19 +216,25 @@ bool PositionLookup::Shared::Reread(std::vector<Position>& found) {
 }
 
 void PositionLookup::Shared::LookUpEnds(std::unique_lock<std::mutex>& lock) {
-  const std::vector<int32_t> partitions = std::exchange(ends_wanted, {});
+  const Ends wanted = std::move(ends_wanted.front());
+  ends_wanted.pop_front();
   lock.unlock();
-  PartitionList list;
+  PartitionList list = ListOf(topic, wanted.partitions, RD_KAFKA_OFFSET_END);
   const Time asked_at = MonoNow();
-  const bool answered = Offsets(partitions, RD_KAFKA_OFFSET_END, &list);
+  const bool answered = wanted.alone ? Ask(&list) == RD_KAFKA_RESP_ERR_NO_ERROR : ByTime(&list);
   lock.lock();
-  if (!answered) return Wake();
-  auto& untold = answers.untold.emplace();
+  if (!answered) {
+    if (!wanted.alone && wanted.partitions.size() > 1) {
+      for (const int32_t each : wanted.partitions) ends_wanted.push_back({{each}, true});
+    }
+    return Wake();
+  }
+  if (!wanted.alone) answers.untold.emplace();
   for (int i = 0; i < list->cnt; ++i) {
     const rd_kafka_topic_partition_t& end = list->elems[i];
-    if (end.err != RD_KAFKA_RESP_ERR_NO_ERROR)
-      untold[end.partition] = Describe(end.err);
-    else if (end.offset >= 0)
+    if (end.err != RD_KAFKA_RESP_ERR_NO_ERROR && answers.untold)
+      (*answers.untold)[end.partition] = Describe(end.err);
+    else if (end.err == RD_KAFKA_RESP_ERR_NO_ERROR && end.offset >= 0)
       answers.ends.push_back({end.partition, end.offset, asked_at});
   }
   Wake();
@@ -236,15 +248,17 @@ bool PositionLookup::Shared::Offsets(const std::vector<int32_t>& partitions, int
   return ByTime(found);
 }
 bool PositionLookup::Shared::ByTime(PartitionList* times) {
-  rd_kafka_resp_err_t error =
+  return Answered("looking up the ends of logs", Ask(times));
+}
+rd_kafka_resp_err_t PositionLookup::Shared::Ask(PartitionList* times) {
+  const rd_kafka_resp_err_t error =
       rd_kafka_offsets_for_times(client.get(), times->get(), kCallTimeoutMs);
   // The call answers so when none of them has a leader. Each says it of itself.
   const bool none_led =
       error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION &&
       std::all_of((*times)->elems, (*times)->elems + (*times)->cnt,
                   [](auto& each) { return each.err == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE; });
-  if (none_led) error = RD_KAFKA_RESP_ERR_NO_ERROR;
-  return Answered("looking up the ends of logs", error);
+  return none_led ? RD_KAFKA_RESP_ERR_NO_ERROR : error;
 }
 
 // Records the result of a call. Must not be called with the mutex held.

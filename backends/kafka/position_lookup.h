@@ -59,7 +59,8 @@ class PositionLookup {
   void AskPositions(uint64_t assignment, std::vector<int32_t> partitions);
   // Asks about this partition once more, unless a newer assignment was asked about since.
   void AskAgain(uint64_t assignment, int32_t partition);
-  // Asks once, without repetition, where the logs end.
+  // Asks where the logs end, all at once, and each alone if that fails: a broker that hangs fails
+  // the call for all. Does nothing while such questions wait.
   void AskEnds(std::vector<int32_t> partitions);
   // Calls `wake` after `delay`, so that the poller retries.
   void WakeAfter(Duration delay);

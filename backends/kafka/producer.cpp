@@ -193,9 +193,10 @@ void Producer::SendDeadLetter(const DeadLetter& letter, const std::string& omitt
     add(kOmittedHeader, "value of " + std::to_string(record.value.size()) + " bytes, CRC-32 " +
                             std::to_string(Crc32(record.value)) + ": " + omitted);
   }
-  const std::string none;
-  SendOne(topic,
-          {kAnyPartition, whole ? record.key : none, whole ? record.value : none, headers.get()},
+  const auto kept = [whole](const std::string& text) {
+    return whole ? std::string_view(text) : std::string_view();  // a null, not an empty text
+  };
+  SendOne(topic, {kAnyPartition, kept(record.key), kept(record.value), headers.get()},
           std::move(reply));
 }
 

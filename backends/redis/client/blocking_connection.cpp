@@ -45,9 +45,8 @@ void BlockingConnection::Take(const redisReply& reply) {
 
 void BlockingConnection::GoOn(Time now) {
   const size_t before = unanswered_;
-  const bool fine = connection_->Pump(now);
+  const bool fine = connection_->Pump(now, true);
   silent_ = connection_->timed_out();
-  if (unanswered_ != before) connection_->Renew(now);
   if (options_.silent_nodes && (!fine || !status_.done() || unanswered_ != before)) {
     silent_ ? options_.silent_nodes->Silent(options_.address)
             : options_.silent_nodes->Answered(options_.address);

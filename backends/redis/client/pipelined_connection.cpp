@@ -70,16 +70,12 @@ void PipelinedConnection::Expect(OnReply on_reply, Time now) {
   expected_.push_back({std::move(on_reply), now});
 }
 
-void PipelinedConnection::Renew(Time now) {
-  if (!expected_.empty()) expected_.front().sent = now;
-}
-
 bool PipelinedConnection::Fail(std::string why) {
   if (failure_.empty()) failure_ = std::move(why);
   return false;
 }
 
-bool PipelinedConnection::Pump(Time now) {
+bool PipelinedConnection::Pump(Time now, bool patient) {
   if (!failure_.empty()) return false;
   if (!connected_) {
     if (!FinishConnecting()) return false;
@@ -88,7 +84,9 @@ bool PipelinedConnection::Pump(Time now) {
       for (Expected& each : expected_) each.sent = now;
     }
   }
+  received_ = false;
   if (connected_ && (!Send() || !Receive())) return false;
+  if (patient && received_ && !expected_.empty()) expected_.front().sent = now;
   timed_out_ = now >= deadline();
   // A node that takes the connection and then hangs lets TLS wait.
   return !timed_out_ || Fail(stream_ ? kNoAnswer : "no connection in time");
@@ -143,6 +141,7 @@ bool PipelinedConnection::Receive() {
       if (errno == EAGAIN || errno == EWOULDBLOCK) return true;
       return Fail(stream_->failure());
     }
+    received_ = true;
     redisReaderFeed(context_->reader, bytes, static_cast<size_t>(got));
     void* reply = nullptr;
     while (redisReaderGetReply(context_->reader, &reply) == REDIS_OK && reply != nullptr) {

@@ -34,8 +34,9 @@ class PipelinedConnection {
   CommandBuffer& out() { return out_; }
   void Expect(OnReply on_reply, Time now);  // the command just appended
 
-  // Sends and reads what is possible now. False: failed, see failure().
-  [[nodiscard]] bool Pump(Time now);
+  // Sends and reads what is possible now. False: failed, see failure(). `patient`: the oldest
+  // command times out as if it were sent when the last bytes came.
+  [[nodiscard]] bool Pump(Time now, bool patient = false);
   // Sends what can be sent, once connected. False: failed.
   [[nodiscard]] bool Flush() { return failure_.empty() && (!connected_ || Send()); }
   bool connected() const { return connected_; }
@@ -45,8 +46,6 @@ class PipelinedConnection {
   int fd() const;
   short events() const;   // for poll(2)
   Time deadline() const;  // when connecting or the oldest command times out
-  // The oldest command times out as if it were sent now: replies come.
-  void Renew(Time now);
 
  private:
   void SignIn();
@@ -67,6 +66,7 @@ class PipelinedConnection {
   CommandBuffer out_;
   size_t sent_ = 0;  // bytes of out_ already on their way
   std::deque<Expected> expected_;
+  bool received_ = false;  // bytes, in this Pump
   const Time started_;
   bool connected_ = false;
   bool timed_out_ = false;

@@ -96,10 +96,11 @@ Status Masters::AskAround(Ask ask, SlotMap* fresh) {
   BeginToAsk(ask);
   std::vector<Endpoint> answered;
   std::optional<SentinelWord> latest;
+  std::optional<Status> settled;  // of kOne: whether the latest word is true
+  uint64_t settled_epoch = 0;
   Time until = Time::max();
   while (const auto heard = survey_.Next(until)) {
-    const Status status =
-        by_sentinels() ? TakeWord(*heard, ask, &latest, fresh) : Take(*heard, fresh);
+    const Status status = by_sentinels() ? TakeWord(*heard, &latest) : Take(*heard, fresh);
     if (status.done()) {
       answered.push_back(heard->node);
       silent_.erase(ToString(heard->node));
@@ -108,6 +109,10 @@ Status Masters::AskAround(Ask ask, SlotMap* fresh) {
       last = status;
     }
     if (ask == Ask::kOne) {
+      if (latest && (!settled || latest->epoch > settled_epoch)) {
+        settled_epoch = latest->epoch;
+        settled = Settle(latest->master, fresh);
+      }
       if (!fresh->empty()) break;
       continue;
     }
@@ -117,7 +122,7 @@ Status Masters::AskAround(Ask ask, SlotMap* fresh) {
     if (2 * count.answered > count.all) until = std::min(until, MonoNow() + Survey::kGrace);
   }
   EndAsking(ask, *fresh, answered);
-  if (ask == Ask::kAll && latest) last = Settle(latest->master, fresh);
+  if (latest) last = ask == Ask::kAll ? Settle(latest->master, fresh) : *settled;
   return fresh->empty() ? last : Status::Done();
 }
 
@@ -192,14 +197,11 @@ std::vector<std::string> Masters::Missing() const {
 
 // ---- Sentinels ------------------------------------------------------------------------------
 
-// kOne believes the first word that names a real master.
-Status Masters::TakeWord(const Survey::Heard& heard, Ask ask, std::optional<SentinelWord>* latest,
-                         SlotMap* fresh) {
+Status Masters::TakeWord(const Survey::Heard& heard, std::optional<SentinelWord>* latest) const {
   SentinelWord word;
   Status status = ReadWord(heard, options_.sentinel_master, &word);
-  if (!status.done() || (*latest && word.epoch <= (*latest)->epoch)) return status;
-  *latest = word;
-  return ask == Ask::kAll ? status : Settle(word.master, fresh);
+  if (status.done() && !(*latest && word.epoch <= (*latest)->epoch)) *latest = word;
+  return status;
 }
 
 // Sentinels name a replica as the master before it has become one.

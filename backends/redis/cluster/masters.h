@@ -63,8 +63,7 @@ class Masters {
   void EndAsking(Ask ask, const SlotMap& fresh, const std::vector<Endpoint>& answered);
   Status Take(const Survey::Heard& heard, SlotMap* fresh) const;
   Status TakeNoCluster(const Survey::Heard& heard, SlotMap* fresh) const;
-  Status TakeWord(const Survey::Heard& heard, Ask ask, std::optional<SentinelWord>* latest,
-                  SlotMap* fresh);
+  Status TakeWord(const Survey::Heard& heard, std::optional<SentinelWord>* latest) const;
   Status Settle(const Endpoint& node, SlotMap* fresh);
 
   const Options options_;

@@ -22,9 +22,9 @@ enum class Api : int16_t {
 
 class MockCluster {
  public:
-  MockCluster()
+  explicit MockCluster(int brokers = 1)
       : client_(rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(), nullptr, 0)),
-        cluster_(rd_kafka_mock_cluster_new(client_, 1)),
+        cluster_(rd_kafka_mock_cluster_new(client_, brokers)),
         brokers_(rd_kafka_mock_cluster_bootstraps(cluster_)) {}
   ~MockCluster() {
     rd_kafka_mock_cluster_destroy(cluster_);
@@ -46,6 +46,12 @@ class MockCluster {
   void Lead(const std::string& topic, int32_t partition, int32_t broker) {
     rd_kafka_mock_partition_set_leader(cluster_, topic.c_str(), partition,
                                        broker == 0 ? -1 : broker);
+  }
+  // It answers that much later.
+  void Delay(int32_t broker, int ms) { rd_kafka_mock_broker_set_rtt(cluster_, broker, ms); }
+  // Broker 1 has all of the group.
+  void Coordinate(const std::string& group) {
+    rd_kafka_mock_coordinator_set(cluster_, "group", group.c_str(), 1);
   }
   void GoDown() { rd_kafka_mock_broker_set_down(cluster_, -1); }
   void ComeUp() { rd_kafka_mock_broker_set_up(cluster_, -1); }

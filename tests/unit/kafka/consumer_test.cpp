@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -10,6 +11,7 @@
 #include <thread>
 
 #include "backends/kafka/producer.h"
+#include "fanline/base/mono_now.h"
 #include "tests/adapters/kafka/member.h"
 #include "tests/adapters/kafka/mock_cluster.h"
 #include "tests/adapters/kafka/raw_log.h"
@@ -36,7 +38,7 @@ UnixMs NowMs() {
 // A cluster, and a producer on it.
 class World {
  public:
-  World() {
+  explicit World(int brokers = 1) : cluster(brokers) {
     ProducerOptions options;
     options.client.brokers = cluster.brokers();
     producer_ = std::make_unique<Producer>(options, LogSink());
@@ -527,6 +529,27 @@ TEST(ConsumerStart, APartitionWithoutALeaderIsNamedUntilItHasOneAndTheBrokersAns
   world.cluster.Lead("events", 1, 1);
   ASSERT_TRUE(m.Until([&] { return m.consumer().Leaderless().empty(); }));
   EXPECT_TRUE(m.Assigned(kPartitions));
+}
+
+TEST(ConsumerStart, ASilentBrokerHidesTheEndsOfItsOwnLogsAlone) {
+  World world(2);
+  world.cluster.Coordinate("events-group");
+  world.CreateTopic("events");
+  for (int32_t partition = 0; partition < 2; ++partition)
+    world.cluster.Lead("events", partition, partition + 1);
+  Member m(world.OptionsFor("events"));
+  ASSERT_TRUE(m.Assigned(kPartitions));
+  world.cluster.Delay(2, 60'000);
+  const Time since = MonoNow();
+
+  const auto seen = [&](int32_t partition) {
+    const auto all = m.All<LogEndSeen>();
+    return std::any_of(all.begin(), all.end(), [&](const LogEndSeen& each) {
+      return each.partition == partition && each.asked_at > since;
+    });
+  };
+  ASSERT_TRUE(m.Until([&] { return seen(0); }));
+  EXPECT_FALSE(seen(1));
 }
 
 TEST(ConsumerTrouble, ACorruptPartitionIsParkedAndLookedAtAgainWhileTheOthersGoOn) {

@@ -131,6 +131,13 @@ TEST(Sentinels, AReplicaThatTheyNameIsNoMasterYet) {
   EXPECT_TRUE(masters.map().empty());
 }
 
+TEST(Sentinels, WhatIsWrongWithTheMasterIsSaidThoughALaterSentinelIsAway) {
+  FakeNode replica("slave");
+  FakeSentinel first(replica.address(), 5);
+  Masters masters(Behind({first.address(), kNowhere}));
+  EXPECT_THAT(masters.Refresh(kOne).message, HasSubstr("is a replica yet"));
+}
+
 TEST(Sentinels, OneThatKnowsNothingOrIsAwayIsAskedAfterTheOthers) {
   FakeNode node("master");
   FakeSentinel forgetful(node.address(), 1), sentinel(node.address(), 1);

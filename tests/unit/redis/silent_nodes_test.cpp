@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 
 #include "backends/redis/client/blocking_connection.h"
 #include "tests/unit/redis/fake_server.h"
@@ -106,6 +107,26 @@ TEST_F(HangingNodeTest, OneThatRefusesNeedsNoRest) {
   EXPECT_TRUE(Ask(connection).later());
   EXPECT_TRUE(nodes_.MayAsk(gone.address, 3s));
   EXPECT_TRUE(nodes_.MayAsk(gone.address, 3s));
+}
+
+// Replies that keep coming renew the wait, however long all of them take.
+TEST(BlockingConnectionTest, APipelineMayTakeLongerThanOneReply) {
+  FakeServer slow([](const FakeServer::Words&) {
+    std::this_thread::sleep_for(20ms);
+    return "+PONG\r\n";
+  });
+  Options options;
+  options.command_timeout = 100ms;
+  BlockingConnection connection(options.At(slow.address()));
+  CommandBuffer pings;
+  for (int i = 0; i < 20; ++i) pings.Command("PING");
+  size_t replies = 0;
+  const Status status = connection.Pipeline(pings, 20, [&](const redisReply&) {
+    ++replies;
+    return Status::Done();
+  });
+  EXPECT_TRUE(status.done()) << status.message;
+  EXPECT_EQ(replies, 20u);
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <thread>
+#include <future>
+#include <optional>
 
 #include "backends/redis/client/blocking_connection.h"
+#include "fanline/base/mono_now.h"
 #include "tests/unit/redis/fake_server.h"
 
 namespace fanline::redis {
@@ -109,24 +111,48 @@ TEST_F(HangingNodeTest, OneThatRefusesNeedsNoRest) {
   EXPECT_TRUE(nodes_.MayAsk(gone.address, 3s));
 }
 
-// Replies that keep coming renew the wait, however long all of them take.
+// The second of two replies may come later than the limit of one, since the first came.
 TEST(BlockingConnectionTest, APipelineMayTakeLongerThanOneReply) {
-  FakeServer slow([](const FakeServer::Words&) {
-    std::this_thread::sleep_for(20ms);
+  std::promise<void> asked, first, second;
+  std::atomic<int> commands = 0;
+  FakeServer slow([&](const FakeServer::Words&) {
+    if (++commands == 1) {
+      asked.set_value();
+      first.get_future().wait();
+    } else {
+      second.get_future().wait();
+    }
     return "+PONG\r\n";
   });
   Options options;
   options.command_timeout = 100ms;
   BlockingConnection connection(options.At(slow.address()));
   CommandBuffer pings;
-  for (int i = 0; i < 20; ++i) pings.Command("PING");
+  for (int i = 0; i < 2; ++i) pings.Command("PING");
   size_t replies = 0;
-  const Status status = connection.Pipeline(pings, 20, [&](const redisReply&) {
+  const BlockingConnection::OnReply count = [&](const redisReply&) {
     ++replies;
     return Status::Done();
-  });
-  EXPECT_TRUE(status.done()) << status.message;
-  EXPECT_EQ(replies, 20u);
+  };
+  std::optional<Status> ended;
+  const auto look_until = [&](Time now, const auto& done) {
+    const BlockingConnection* const self = &connection;
+    while (!done() && !ended) {
+      BlockingConnection::Await({&self, 1}, Time::max());
+      ended = connection.Look(now);
+    }
+  };
+  const Time begin = MonoNow();
+  connection.Begin(pings, 2, count);
+  auto was_asked = asked.get_future();
+  look_until(begin, [&] { return was_asked.wait_for(0s) == std::future_status::ready; });
+  first.set_value();
+  look_until(begin + 90ms, [&] { return replies == 1; });
+  EXPECT_FALSE(connection.Look(begin + 150ms));
+  second.set_value();
+  look_until(begin + 150ms, [] { return false; });
+  EXPECT_TRUE(ended->done()) << ended->message;
+  EXPECT_EQ(replies, 2u);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ MergedPosts::Found MergedPosts::Find(const std::vector<UserId>& authors, Time no
   for (const UserId author : authors) {
     const auto at = entries_.find(author);
     if (at == entries_.end()) {
-      found.no_room |= !HasRoom(now);
+      if (!found.no_room) found.no_room = !HasRoom(now);
       found.unknown.push_back(author);
       continue;
     }
@@ -82,6 +82,7 @@ std::vector<uint64_t> MergedPosts::Put(UserId author, const ItemsAnswered& reply
     entry.posts =
         std::make_shared<Posts>(Posts{reply.read.items, reply.read.items.size() < kNewest, asked});
   }
+  if (!latest && entry.loading) return {};  // they wait for the later request
   return std::exchange(entry.waits, {});
 }
 

@@ -146,7 +146,7 @@ void Pages::AskForMerged(UserId author, std::string_view route, Time asked) {
   };
   exchanges_.Begin(ask, {.work = Work::kMerges, .longest_wait = MergedPosts::kStale}, {},
                    [this, route](const Response&, const Status& failed) {
-                     if (failed.done()) return;
+                     if (failed.done() || failed.cause == Cause::kOverloaded) return;
                      metrics_.StoreFailed(route, failed.resource, failed.message);
                    });
 }
@@ -218,7 +218,7 @@ Asking Pages::AskingOf(const Serving& page, Shard shard) const {
 
 // A store did not do what the page is served without.
 void Pages::NoteLack(const Serving& page, const Status& status) const {
-  if (status.done() || page.stores->left()) return;
+  if (status.done() || status.cause == Cause::kOverloaded || page.stores->left()) return;
   metrics_.StoreFailed(page.route, status.resource, status.message);
 }
 

@@ -46,7 +46,10 @@ Rebuilds::Begin Rebuilds::By(Exchanges& exchanges, const ShardMap& map,
 bool Rebuilds::Offer(UserId reader, bool known) {
   {
     const std::lock_guard lock(mutex_);
-    if (taken_.contains(reader)) return true;
+    if (const auto taken = taken_.find(reader); taken != taken_.end()) {
+      taken->second.judged |= known;  // so it is rebuilt though nobody awaits it any more
+      return true;
+    }
     if (waiting_ >= limits_.waiting || (!known && !StrangerFits())) return false;
     Add(reader, {});
   }
@@ -107,8 +110,8 @@ std::vector<Rebuilds::Then> Rebuilds::TakeOverdue() {
     awaited_.pop_front();
     const auto taken = taken_.find(wait.reader);
     if (taken == taken_.end() || taken->second.number != wait.number) continue;  // it has ended
-    const uint64_t begun = QueueOf(wait.reader).begun_ever;
-    if (wait.number < begun + (begun - wait.begun)) {
+    const Queue& queue = QueueOf(wait.reader);
+    if (taken->second.begun || queue.waiting.size() <= queue.begun_ever - wait.begun) {
       AwaitFor(wait.reader, wait.number);  // the queue moves
       continue;
     }
@@ -135,10 +138,7 @@ void Rebuilds::TakeLeft(std::vector<Then>& left) {
     if (ended > 0 && !wanted) given_up.insert(reader);
   }
   if (given_up.empty()) return;
-  for (const UserId reader : given_up) {
-    taken_.erase(reader);
-    ++QueueOf(reader).begun_ever;
-  }
+  for (const UserId reader : given_up) taken_.erase(reader);
   for (Queue& queue : queues_) {
     waiting_ -= std::erase_if(queue.waiting, [&](UserId each) { return given_up.contains(each); });
   }

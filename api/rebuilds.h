@@ -34,8 +34,8 @@ class Rebuilds {
     size_t waiting = 16'384;  // a reader beyond it is not made live now; the next visit asks again
     size_t strangers = 10'000;
     // How long a page waits for its rebuild before it is pulled. It keeps waiting if its rebuild
-    // has begun, or if as many rebuilds began in that time as are still ahead of it: while the
-    // queue moves, pulls would double the work.
+    // has begun, or if as many rebuilds began in that time as wait now: while the queue moves,
+    // pulls would double the work.
     Duration longest_wait = std::chrono::seconds(60);
     // The newest is next while the oldest has waited for longer: under overload some clients are
     // served before they give up, instead of all too late.
@@ -101,7 +101,7 @@ class Rebuilds {
   };
   struct Queue {
     std::deque<UserId> waiting = {};
-    uint64_t taken_ever = 0, begun_ever = 0;  // the second: or given up before
+    uint64_t taken_ever = 0, begun_ever = 0;
     size_t under_way = 0;
   };
 

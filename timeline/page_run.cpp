@@ -54,12 +54,13 @@ PageRun::Requests PageRun::On(ItemsAnswered reply) {
 }
 
 PageRun::Requests PageRun::On(const ReadsConfirmed& reply) {
+  own_unproved_ |= reply.shard == own_shard_ && !reply.status.done();
   if (!reads_.On(reply)) return {};
   if (reads_.status().done() || !first_) return End(reads_.status());
   read_ = *std::exchange(first_, std::nullopt);
   if (read_.merges()) {
     read_.OnBeside({}, true);
-  } else if (reads_.lost(own_shard_)) {
+  } else if (own_unproved_) {
     return End(reads_.status());
   }
   return GoOn();

@@ -71,6 +71,7 @@ class PageRun {
   std::optional<PageRead> first_;  // as it was before the shards were asked, to begin again
   bool asked_ = false;             // the shards
   bool pulled_ = false;            // whom the reader follows was asked, for more than a merge
+  bool own_unproved_ = false;      // the reader's shard gave no proof
   bool done_ = false;
   Status status_;
 };

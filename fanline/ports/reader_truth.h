@@ -54,7 +54,6 @@ class TruthReads {
   ItemsRead TakeItems() { return std::move(items_); }
 
   bool lacks() const { return lacks_; }  // authors were left out, in this read or before
-  bool lost(Shard shard) const { return lost_.contains(shard); }  // it did not answer; kPartly
 
  private:
   Requests Begin(Requests requests);

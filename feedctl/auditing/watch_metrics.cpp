@@ -41,7 +41,9 @@ class Prometheus final : public audit::WatchMetrics {
     missing_.Increment(static_cast<double>(audit::MissingIn(all)));
     surplus_.Increment(static_cast<double>(audit::SurplusIn(all)));
     log_.Error("a live timeline is wrong; feedctl audit --repair rebuilds it",
-               {{"differences", all.size()}, {"first", ToText(all.front())}});
+               {{"reader", ToString(all.front().reader)},
+                {"differences", all.size()},
+                {"first", ToText(all.front())}});
   }
 
   void Holding(double misses_per_10000, size_t wrong) override {

@@ -122,7 +122,9 @@ class Pairs(WithReconciler):
             server.query(f"UPDATE user_rel SET following_cnt = -6 WHERE user_id = {reader}")
             server.query(f"UPDATE user_fan SET fans_cnt = 0 WHERE user_id = {author}")
         before = len(self.tables.repairs())
-        self.change_relation(reader, author, False)
+        micros = round(time.time() * 1_000_000)
+        self.stack.mysql[shard_of(reader)].query(
+            f"CALL change_edge({reader}, {author}, 0, {micros}, {micros // 1000}, 0, 0, 5000)")
 
         def counters():
             return [int(count) for user, column, table in ((reader, "following_cnt", "user_rel"),

@@ -52,6 +52,8 @@ struct PoolLimits {
   // Config::primary_check whether it is there, and waits two seconds for the answer. So the pool
   // knows that a shard is away before anybody sends it a request, and while its workers hang.
   bool probes = false;
+  // A worker that has no job for so long looks whether its connection is still there.
+  Duration look_at_idle = std::chrono::seconds(30);
 };
 
 // Owner: has ServeBatch(Connection&, std::vector<Job>&) and FailJob(const Job&, const Status&), and
@@ -226,11 +228,24 @@ class ShardPool {
     std::vector<Dropped> dropped;
     Batch batch = Take(state, worker, &dropped);
     FailDropped(connection.shard(), dropped);
-    if (batch.jobs.empty()) return;
+    if (batch.jobs.empty()) return LookAtIdle(connection, state);
     if (batch.jobs.size() == 1) free_next = &state;
     Serve(connection, batch.jobs);
     free_next = nullptr;
     NoteServed(state, batch.work_class, connection.is_open());
+  }
+
+  // The workers that are seldom next would else find out at the next peak, one job after the other,
+  // that something between here and the server has dropped their connections.
+  void LookAtIdle(Connection& connection, ShardState& state) {
+    try {
+      if (!stopping_) connection.CheckPrimary(MonoNow());
+    } catch (const MysqlError&) {
+      // Who uses the connection next is told why.
+    }
+    if (connection.is_open()) return;
+    const std::lock_guard lock(state.mutex);
+    --state.connected;
   }
 
   bool Open(Connection& connection, ShardState& state) {
@@ -349,16 +364,24 @@ class ShardPool {
     state.retry.wait_for(lock, delay, [this] { return stopping_.load(); });
   }
 
-  // Waits for a job. Empty: the pool is stopping, or there was no job to serve after all.
+  // Waits for a job. Empty: the pool is stopping, or there was no job to serve after all, or none
+  // has come for so long that the connection is to be looked at.
   Batch Take(ShardState& state, size_t worker, std::vector<Dropped>* dropped) {
     std::unique_lock lock(state.mutex);
     while (!stopping_ && !state.queue.ready()) {
       state.idle.push_back(worker);
-      state.workers[worker].wait(lock);
+      const bool woken =
+          state.workers[worker].wait_for(lock, limits_.look_at_idle) == std::cv_status::no_timeout;
       std::erase(state.idle, worker);
+      if (!woken && !stopping_ && !state.queue.ready()) return {};
     }
     if (stopping_) return {};
-    return state.queue.Take(limits_.batch, MonoNow(), dropped);
+    Batch batch = state.queue.Take(limits_.batch, MonoNow(), dropped);
+    // A worker that was not woken for its job may have freed a place for another class besides.
+    if (state.queue.ready()) {
+      if (auto* const next = state.NextIdle()) next->notify_one();
+    }
+    return batch;
   }
 
   void Serve(Connection& connection, std::vector<Job>& jobs) {

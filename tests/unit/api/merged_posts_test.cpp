@@ -133,6 +133,17 @@ TEST(MergedPosts, AnEarlierRequestThatIsAnsweredLaterChangesNothing) {
   EXPECT_EQ(w.Home({.limit = 10}).items.size(), 2u);
 }
 
+TEST(MergedPosts, ALateReplyToAnEarlierRequestEndsNoWaitForALaterOne) {
+  MergedPosts merged;
+  const Time first{std::chrono::seconds(100)}, second = first + MergedPosts::kStale;
+  EXPECT_TRUE(merged.Await(kAnn, 1, first));
+  EXPECT_TRUE(merged.Await(kAnn, 2, second));
+  ItemsAnswered reply;
+  reply.read.items = {{PostId{7}, 1'000}};
+  EXPECT_TRUE(merged.Put(kAnn, reply, first).empty());
+  EXPECT_EQ(merged.Put(kAnn, reply, second), (std::vector<uint64_t>{1, 2}));
+}
+
 TEST(MergedPosts, AfterAWaitInVainNobodyWaitsForTheSameRequest) {
   BobsWorld w;
   timeline::PageRun run = w.Asked();

@@ -123,6 +123,31 @@ TEST(PageRun, FailsIfTheReadersShardDoesNotProveWhomTheReaderFollows) {
   EXPECT_EQ(w.rounds, 5);
 }
 
+// It was late once, and proves what it gave.
+TEST(PageRun, IsReadAgainThoughTheReadersShardLacksSomething) {
+  const ShardMap two = ShardMap::Even(2);
+  const auto user_on = [&](Shard shard, uint64_t id) {
+    while (two.ShardOf(UserId{id}) != shard) ++id;
+    return UserId{id};
+  };
+  const UserId reader = user_on(0, 1), near = user_on(0, 100), far = user_on(1, 100);
+  PageRun run(reader, {.limit = 5}, std::nullopt, two, TruthReads::Answers::kPartly);
+  run.OnLive({});
+  run.GoOn();
+  run.On(FolloweesRead{.shard = 0, .status = {}, .authors = {near, far}});
+  run.On(LastAtRead{.shard = 0, .status = Status::Later("mysql_0", "late")});
+  PageRun::Requests requests =
+      run.On(LastAtRead{.shard = 1, .status = {}, .authors = {{far, 1'000, false, false}}});
+  while (!requests.empty() && std::holds_alternative<ReadItems>(requests[0])) {
+    requests = run.On(ItemsAnswered{.shard = 1, .status = {}});
+  }
+  ASSERT_EQ(requests.size(), 2u);
+  run.On(ReadsConfirmed{.shard = 0, .status = {}});
+  requests = run.On(ReadsConfirmed{.shard = 1, .status = Status::Later("mysql_1", "away")});
+  EXPECT_FALSE(run.done());
+  EXPECT_EQ(requests.size(), 1u) << "the reader's shard alone";
+}
+
 TEST(PageRun, FailsIfOneShardAfterTheOtherProvesNothing) {
   PulledWorld w;
   const Shard own = kSixteen.ShardOf(kBob);

@@ -5,12 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <future>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "tests/integration/mysql/shards.h"
 #include "tests/integration/replies.h"
+#include "tests/integration/soon.h"
 
 namespace fanline::mysql {
 namespace {
@@ -208,6 +211,90 @@ TEST_F(IdleWorkers, AreNotWokenForWhatAReplyAsksFor) {
   port_.Submit(Which{}, chain);
   chain.ended.get_future().wait();
   EXPECT_EQ(chain.used.size(), 1u);
+}
+
+struct Hold {
+  using Reply = Stored;
+  uint64_t id = 0;
+  Shard shard = 0;
+  std::function<void()> run;
+};
+struct Holds {
+  static constexpr const char* kName = "holds";
+  static constexpr ClassLimits kClasses[] = {{.reserved = 0}, {.reserved = 1}};
+  static constexpr PoolLimits kLimits{.threads_per_shard = 3, .classes = kClasses};
+  static Stored Do(Connection&, const Hold& request) {
+    request.run();
+    return {};
+  }
+};
+const Turn kCommon{.work_class = 0}, kReserved{.work_class = 1};
+
+// Two workers are for all classes. When one of them ends, its reply's request may be served, and so
+// may the one that waited for such a worker: the third has to be woken.
+TEST(ShardPort, AWorkerThatGoesOnLeavesNoRequestToWorkersThatSleep) {
+  Shards shards;
+  struct Chain {
+    void Push(const Stored&) { then(); }
+    std::function<void()> then;
+  };
+  Chain chain;
+  Replies<Stored> replies;
+  std::promise<void> go, end, begun[4];
+  const auto ended = end.get_future().share();
+  const auto slow = [&](size_t number) {
+    return [&, number] {
+      begun[number].set_value();
+      ended.wait();
+    };
+  };
+  ShardPort<Holds, Hold> port(shards.config(), {}, kNoLog);
+  {  // until all three have connected
+    std::atomic<int> together = 0;
+    for (uint64_t id = 1; id <= 3; ++id) {
+      port.SubmitInTurn(Hold{id, 0,
+                             [&] {
+                               ++together;
+                               while (together < 3) std::this_thread::yield();
+                             }},
+                        replies, id == 3 ? kReserved : kCommon);
+    }
+    for (uint64_t id = 1; id <= 3; ++id) replies.Await(id);
+  }
+  chain.then = [&] { port.SubmitInTurn(Hold{10, 0, slow(0)}, replies, kReserved); };
+  port.SubmitInTurn(Hold{11, 0,
+                         [&] {
+                           begun[1].set_value();
+                           go.get_future().wait();
+                         }},
+                    chain, kCommon);
+  port.SubmitInTurn(Hold{12, 0, slow(2)}, replies, kCommon);
+  for (const size_t each : {1, 2}) begun[each].get_future().wait();
+  port.SubmitInTurn(Hold{13, 0, slow(3)}, replies, kCommon);
+  go.set_value();
+  for (const size_t each : {0, 3}) {
+    EXPECT_EQ(begun[each].get_future().wait_for(std::chrono::seconds(10)),
+              std::future_status::ready);
+  }
+  end.set_value();
+  for (const uint64_t id : {10, 12, 13}) replies.Await(id);
+}
+
+TEST(ShardPort, AnIdleWorkerFindsThatItsConnectionIsGone) {
+  Shards shards;
+  ShardPort<Connections, Which> port(shards.config(), {}, kNoLog, {},
+                                     {.look_at_idle = std::chrono::milliseconds(50)});
+  const std::string first = std::to_string(Ask(port, Which{}).connection);
+  Connection admin(shards.config(), 0);
+  admin.Open();
+  admin.Execute("KILL " + first);
+  EXPECT_TRUE(Soon([&] {
+    bool again = false;
+    admin.Query("SELECT 1 FROM information_schema.processlist WHERE db = DATABASE() AND id > " +
+                    first + " AND id <> CONNECTION_ID()",
+                [&](const Row&) { again = true; });
+    return again;
+  }));
 }
 
 struct MissingTable {

@@ -25,7 +25,7 @@ from bench import report  # noqa: E402
 from bench.measure import interleaved  # noqa: E402
 
 # Units of which less is better.
-COSTS = ("bytes", "MB", "us/", "CPU", "ms to")
+COSTS = ("bytes", "MB", "us/", "CPU", "ms to", "ms, ")
 LEAST_ROUNDS = 15
 # Minutes a round: only when named.
 SLOW = ("backlog_drain", "edge_latency", "fairness_p99_ratio", "handover_gap", "recovery")

@@ -11,16 +11,6 @@ namespace fanline::api {
 using timeline::EmptyReason;
 using State = PageFacts::State;
 
-namespace {
-
-Status NobodyWaits() {
-  Status status = Status::Later("rebuilds", "nobody waits for it any more");
-  status.cause = Cause::kOverloaded;
-  return status;
-}
-
-}  // namespace
-
 // A page that is being served.
 struct Pages::Serving {
   std::shared_ptr<const PageCall> call;
@@ -170,8 +160,7 @@ void Pages::PullOrAwait(const Shared& page) {
   if (room && !rebuilds_.HasBacklog(page->call->user)) return Pull(page);
   page->awaited = true;
   const bool taken = rebuilds_.Await(page->call->user, page->stores->alive(), [this, page] {
-    page->stores->Take(
-        [this, page] { page->stores->left() ? Fail(page, NobodyWaits()) : ReadHome(page, false); });
+    page->stores->Take([this, page] { ReadHome(page, false); });
   });
   if (!taken) Pull(page);
 }

@@ -85,11 +85,10 @@ void Rebuilds::AwaitFor(UserId reader, uint64_t number) {
 }
 
 void Rebuilds::Add(UserId reader, Taken taken) {
-  Queue& queue = QueueOf(reader);
-  taken.number = queue.taken_ever++;
+  taken.number = taken_ever_++;
   taken.since = clock_();
   taken_.emplace(reader, std::move(taken));
-  queue.waiting.push_back(reader);
+  QueueOf(reader).waiting.push_back(reader);
   metrics_.RebuildsWait(++waiting_);
 }
 

@@ -89,7 +89,7 @@ class Rebuilds {
   struct Taken {         // a reader who waits or is being rebuilt
     bool judged = true;  // known, or counted among the strangers
     std::vector<Wait> waits = {};
-    uint64_t number = 0;  // of this rebuild, in its queue
+    uint64_t number = 0;  // of this rebuild
     Time since = {};
     bool begun = false;
   };
@@ -101,7 +101,7 @@ class Rebuilds {
   };
   struct Queue {
     std::deque<UserId> waiting = {};
-    uint64_t taken_ever = 0, begun_ever = 0;
+    uint64_t begun_ever = 0;
     size_t under_way = 0;
   };
 
@@ -127,6 +127,7 @@ class Rebuilds {
   std::vector<Queue> queues_;  // by the readers' shard
   size_t next_ = 0;            // the queue to look at first
   size_t waiting_ = 0;         // in all queues
+  uint64_t taken_ever_ = 0;
   std::map<UserId, Taken> taken_;
   std::deque<Awaited> awaited_;  // in the order of `until`; some are done
   std::deque<Time> strangers_;   // until when each counts

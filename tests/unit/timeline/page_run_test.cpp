@@ -50,6 +50,13 @@ struct PulledWorld : World {
     return run;
   }
 
+  // The shard is away from that round on.
+  void Lose(Shard shard, int round) {
+    on_round = [this, shard, round] {
+      if (rounds == round) away = {shard};
+    };
+  }
+
   int rounds = 0;
   std::function<void()> on_round;  // before its requests
 };
@@ -84,10 +91,7 @@ TEST(PageRun, LeavesOutAuthorsOfShardsThatDoNotAnswer) {
 // What it said of its authors' last posts needs no proof: no post rests on it.
 TEST(PageRun, LeavesOutAShardThatStopsAnsweringBeforeItGaveAPost) {
   PulledWorld w;
-  const Shard other = (kSixteen.ShardOf(kBob) + 1) % 16;
-  w.on_round = [&] {
-    if (w.rounds == 2) w.away = {other};
-  };
+  w.Lose((kSixteen.ShardOf(kBob) + 1) % 16, 2);
   PageRun run = w.Run();
   ASSERT_TRUE(run.status().done());
   EXPECT_TRUE(run.Take().incomplete);
@@ -98,9 +102,7 @@ TEST(PageRun, LeavesOutAShardThatStopsAnsweringBeforeItGaveAPost) {
 TEST(PageRun, ReadsThePageAgainWithoutAShardThatDoesNotProveItsPosts) {
   PulledWorld w;
   const Shard other = (kSixteen.ShardOf(kBob) + 1) % 16;
-  w.on_round = [&] {
-    if (w.rounds == 4) w.away = {other};
-  };
+  w.Lose(other, 4);
   PageRun run = w.Run();
   ASSERT_TRUE(run.status().done());
   const Page page = run.Take();
@@ -116,9 +118,7 @@ TEST(PageRun, ReadsThePageAgainWithoutAShardThatDoesNotProveItsPosts) {
 
 TEST(PageRun, FailsIfTheReadersShardDoesNotProveWhomTheReaderFollows) {
   PulledWorld w;
-  w.on_round = [&] {
-    if (w.rounds == 4) w.away = {kSixteen.ShardOf(kBob)};
-  };
+  w.Lose(kSixteen.ShardOf(kBob), 4);
   EXPECT_TRUE(w.Run().status().later());
   EXPECT_EQ(w.rounds, 5);
 }

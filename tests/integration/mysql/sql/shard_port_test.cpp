@@ -271,6 +271,7 @@ TEST(ShardPort, AWorkerThatGoesOnLeavesNoRequestToWorkersThatSleep) {
   port.SubmitInTurn(Hold{12, 0, slow(2)}, replies, kCommon);
   for (const size_t each : {1, 2}) begun[each].get_future().wait();
   port.SubmitInTurn(Hold{13, 0, slow(3)}, replies, kCommon);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until the third sleeps again
   go.set_value();
   for (const size_t each : {0, 3}) {
     EXPECT_EQ(begun[each].get_future().wait_for(std::chrono::seconds(10)),

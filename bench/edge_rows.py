@@ -4,6 +4,7 @@ changes that wait are worked off.
 
     bench/edge_rows.py .                                   # this checkout: rows as JSON
     bench/edge_rows.py . --beside build/against/879776478c # and another's, in turn
+    bench/edge_rows.py . --backlog 1000000                 # so many that wait, and follows made meanwhile
 
 Run as a script it takes everything else from the checkout that is named, so that each revision
 measures itself with its own harness, services and programs. It uses nothing that came later than
@@ -124,8 +125,7 @@ class Scene:
     def _follow(self, count, rate):
         """Milliseconds: of each follow itself, from its answer to its row, from there to its hint; and
         CPU microseconds of a change."""
-        numbers = list(itertools.islice(self._numbers, count))
-        edges = [(_FIRST_READER + number % _READERS, _FIRST_AUTHOR + number // _OF_EACH) for number in numbers]
+        edges = self._edges(count)
         meter = CpuMeter({"mirror": [self._mirrors[0].process.pid], "kafka": [self._stack.kafka.pid],
                           "mariadb": [shard.pid for shard in self._stack.mysql]})
         asked, answered = follow(self._api.serving, edges, rate)
@@ -137,6 +137,10 @@ class Scene:
                 [1e3 * max(0, written[edge] - answered[edge]) for edge in edges],
                 [1e3 * max(0, hinted[edge] - answered[edge]) for edge in edges],
                 1e6 * spent / count)
+
+    def _edges(self, count):
+        numbers = itertools.islice(self._numbers, count)
+        return [(_FIRST_READER + number % _READERS, _FIRST_AUTHOR + number // _OF_EACH) for number in numbers]
 
     def _rows(self, edges):
         """When the server wrote each reverse row: Unix seconds, to a millisecond."""
@@ -152,7 +156,7 @@ class Scene:
 
     # ---- throughput -----------------------------------------------------------------------------
 
-    def _drain(self, mirrors, changes):
+    def _drain(self, mirrors, changes, meanwhile=lambda: None):
         """(Changes worked off per second, made per second)."""
         first, second = self._mirrors
         if mirrors == 2:
@@ -163,11 +167,12 @@ class Scene:
             mirror.pause()
         made = subprocess.run([BIN / "fanline-bench-follow", "async", "--first", str(self._made), "--changes",
                                str(changes)], env={**os.environ, **self._stack.env}, capture_output=True,
-                              text=True, check=True, timeout=600)
+                              text=True, check=True, timeout=_PATIENCE)
         self._made += changes
         begin = time.monotonic()
         for mirror in running:
             mirror.resume()
+        meanwhile()
         self._wait_done()
         seconds = time.monotonic() - begin
         if mirrors == 2:
@@ -175,6 +180,27 @@ class Scene:
             time.sleep(5)  # until the other has taken over
         told = json.loads(made.stdout)
         return changes / seconds, changes / told["seconds"]
+
+    def backlog(self, waiting, sizes):
+        """Two rows: so many changes that wait beside a bench's; follows made while they wait beside such alone."""
+        few, _ = self._drain(1, sizes.waiting)
+        _, _, calm, _ = self._follow(sizes.alone, 10)
+        beside, pending = [], []
+
+        def meanwhile():
+            edges = self._edges(sizes.alone)
+            _, answered = follow(self._api.serving, edges, 10)
+            wait_until(lambda: self._hints.has(edges), _PATIENCE, "the hints")
+            pending.append(self._pending())
+            beside.extend(1e3 * max(0, self._hints.at[edge] - answered[edge]) for edge in edges)
+
+        many, _ = self._drain(1, waiting, meanwhile)
+        yield row("backlog_drain_rate", [many], f"changes/s of {waiting:,}", f"of {sizes.waiting:,}", [few])
+        yield row("backlog_hint_p99", [_quantile(beside, 0.99)], f"ms, {pending[0]:,} still pending at the end",
+                  "alone", [_quantile(calm, 0.99)])
+
+    def _pending(self):
+        return sum(int(shard.query("SELECT COUNT(*) FROM log1 WHERE done = 0")[0][0]) for shard in self._stack.mysql)
 
     def _wait_done(self):
         give_up = time.monotonic() + _PATIENCE
@@ -296,7 +322,12 @@ def _of_one(options):
     def say(line):
         print(line, file=sys.stderr, flush=True)
 
-    return list(edge_latency(options.rounds, QUICK_EDGES if options.quick else FULL_EDGES, say))
+    sizes = QUICK_EDGES if options.quick else FULL_EDGES
+    if not options.backlog:
+        return list(edge_latency(options.rounds, sizes, say))
+    ports = Ports()
+    with LocalStack(ports=ports, say=say) as stack, Scene(stack, ports) as scene:
+        return list(scene.backlog(options.backlog, sizes))
 
 
 def _of_both(options):
@@ -323,6 +354,7 @@ def main():
     parser.add_argument("root", type=Path, help="a checkout whose programs are built")
     parser.add_argument("--beside", type=Path, help="another")
     parser.add_argument("--rounds", type=int, default=3, help="default: %(default)s")
+    parser.add_argument("--backlog", type=int, metavar="CHANGES", help="only how so many that wait are worked off")
     parser.add_argument("--quick", action="store_true", help="tiny: measures nothing")
     options = parser.parse_args()
     options.root = options.root.resolve()

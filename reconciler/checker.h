@@ -61,8 +61,11 @@ using CheckerReply = std::variant<PendingAsked, EdgesRead, EdgesApplied, EdgeAdo
 
 struct CheckResult {
   CheckOrder order;
-  bool resolved = false;  // as in pair_types.h
-  std::string hopeless;   // why no further check can resolve the edge; "": one may
+  // The edge is the mirror's; or the rows agree at the claimed version or above, perhaps because
+  // this check repaired them, and the hint sync(src, dst) is acknowledged. False: neither, or
+  // unknown; the check is ordered again.
+  bool resolved = false;
+  std::string hopeless;  // why no further check can resolve the edge; "": one may
 };
 
 class Checker {

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <variant>
 #include <vector>
 
 #include "fanline/base/time.h"
@@ -12,10 +10,9 @@
 
 namespace fanline::reconciler {
 
-// One record of relation-log. Forward every record, also kOther: offsets advance on all of them.
+// One record of relation-log; also kOther is given, since offsets advance on all.
 struct PairRecord {
   enum class Kind : uint8_t { kWritten, kMirrored, kOther } kind = Kind::kOther;  // msg1, msg2
-  int32_t partition = 0;
   int64_t offset = 0;
   UnixMs appended = 0;  // LogAppendTime
   EdgeKey edge;
@@ -27,19 +24,11 @@ struct PairRecord {
 };
 
 // Orders a check: whether the edge is the mirror's, and if not, whether its two rows differ; if
-// they do, they are repaired (checker.h). Each check gets one reply.
+// they do, they are repaired (checker.h). Each check gets one result.
 struct CheckOrder {
   uint64_t ticket = 0;  // given back
   EdgeKey edge;
   EdgeClaim claim;  // what the pending message says
-};
-struct Checked {
-  uint64_t ticket = 0;
-  EdgeKey edge;
-  // The edge is the mirror's; or the rows agree at the claimed version or above, perhaps because
-  // this check repaired them, and the hint sync(src, dst) is acknowledged. False: neither, or
-  // unknown; the check is ordered again.
-  bool resolved = false;
 };
 
 // Orders that the pair is written to relation-log.retry, where it is checked later. Each retry gets
@@ -50,20 +39,6 @@ struct Retry {
   EdgeKey edge;
   EdgeClaim claim;
 };
-struct RetryAppended {
-  int32_t partition = 0;
-  uint64_t id = 0;
-  EdgeKey edge;
-  bool acknowledged = false;
-};
-
-// How far an application's own mirror is behind: the age of the oldest msg1 it has not applied.
-struct MirrorLag {
-  Duration lag{};
-};
-
-using PairInput = std::variant<PartitionAssigned, PartitionRevoked, PairRecord, LogEndSeen, Checked,
-                               RetryAppended, MirrorLag>;
 
 struct PairProgress : Progress {
   std::vector<CheckOrder> checks;

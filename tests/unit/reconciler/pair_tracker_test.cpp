@@ -3,6 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <optional>
+#include <variant>
+
+#include "fanline/consuming/partitions.h"
+
 namespace fanline::reconciler {
 namespace {
 
@@ -34,6 +40,65 @@ struct Counted : Metrics {
   std::vector<std::pair<int64_t, int64_t>> gaps, tails_lost;
 };
 
+struct Checked {
+  CheckOrder check;
+  bool resolved = false;
+};
+struct RetryAppended {
+  Retry retry;
+  bool acknowledged = false;
+};
+struct MirrorLag {
+  Duration lag{};
+};
+using PairInput = std::variant<PartitionAssigned, PartitionRevoked, PairRecord, LogEndSeen, Checked,
+                               RetryAppended, MirrorLag>;
+
+// The trackers of a log, as PairReconciler has them.
+class TrackedLog {
+ public:
+  TrackedLog(const Limits& limits, Metrics& metrics, const EdgeShards& shards)
+      : common_{limits, metrics, shards},
+        log_({.open = SIZE_MAX, .commit_every = limits.commit_every}, metrics) {}
+
+  PairProgress Step(const std::vector<PairInput>& inputs, Now now) {
+    for (const PairInput& input : inputs) {
+      std::visit([&](const auto& what) { On(what, now.mono); }, input);
+    }
+    PairProgress progress{log_.Order({}, false, now), {}, {}};
+    for (auto& [number, tracker] : trackers_) tracker.Advance(now.mono, mirror_lag_, progress);
+    return progress;
+  }
+  uint64_t pending() const { return trackers_.empty() ? 0 : trackers_.at(0).pending(); }
+  size_t timers() const { return trackers_.at(0).timers(); }
+
+ private:
+  void On(const PartitionAssigned& assigned, Time) {
+    const int32_t partition = assigned.partition;
+    log_.Assigned(assigned);
+    trackers_.erase(partition);
+    trackers_.try_emplace(partition, common_, partition, log_.ledger(partition));
+  }
+  void On(const PartitionRevoked& revoked, Time) {
+    log_.Revoked(revoked);
+    trackers_.erase(revoked.partition);
+  }
+  void On(const PairRecord& record, Time now) { trackers_.at(0).On(record, now); }
+  void On(const LogEndSeen& seen, Time) { trackers_.at(0).On(seen); }
+  void On(const Checked& checked, Time now) {
+    trackers_.at(0).Checked(checked.check, checked.resolved, now);
+  }
+  void On(const RetryAppended& appended, Time now) {
+    trackers_.at(0).RetryAppended(appended.retry, appended.acknowledged, now);
+  }
+  void On(const MirrorLag& mirror, Time) { mirror_lag_ = mirror.lag; }
+
+  PairTracker::Common common_;
+  Partitions log_;
+  std::map<int32_t, PairTracker> trackers_;
+  Duration mirror_lag_{};
+};
+
 class PairTrackerTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -42,7 +107,7 @@ class PairTrackerTest : public ::testing::Test {
   }
 
   PairProgress Give(std::vector<PairInput> inputs) {
-    if (!tracker) tracker.emplace(limits, metrics);
+    if (!tracker) tracker.emplace(limits, metrics, EdgeShards{});
     PairProgress progress = tracker->Step(inputs, {now, unix_ms()});
     for (const auto& commit : progress.orders.commit) committed = commit.offset;
     return progress;
@@ -68,19 +133,17 @@ class PairTrackerTest : public ::testing::Test {
   }
 
   PairRecord Msg1(uint64_t ver, const EdgeKey& edge = kEdge) {
-    return {PairRecord::Kind::kWritten, 0, offset++, unix_ms(), edge, ver, true, kPos};
+    return {PairRecord::Kind::kWritten, offset++, unix_ms(), edge, ver, true, kPos};
   }
   PairRecord Msg2(uint64_t ver, const EdgeKey& edge = kEdge) {
-    return {PairRecord::Kind::kMirrored, 0, offset++, unix_ms(), edge, ver, false, 0};
+    return {PairRecord::Kind::kMirrored, offset++, unix_ms(), edge, ver, false, 0};
   }
   PairRecord Nothing(UnixMs appended) {
-    return {PairRecord::Kind::kOther, 0, offset++, appended, {}, 0, false, 0};
+    return {PairRecord::Kind::kOther, offset++, appended, {}, 0, false, 0};
   }
-  static Checked Reply(const CheckOrder& check, bool resolved) {
-    return {check.ticket, check.edge, resolved};
-  }
+  static Checked Reply(const CheckOrder& check, bool resolved) { return {check, resolved}; }
   static RetryAppended Reply(const Retry& retry, bool acknowledged) {
-    return {retry.partition, retry.id, retry.edge, acknowledged};
+    return {retry, acknowledged};
   }
   UnixMs unix_ms() const {
     return 1'700'000'000'000 +
@@ -89,7 +152,7 @@ class PairTrackerTest : public ::testing::Test {
 
   Limits limits;
   Counted metrics;
-  std::optional<PairTracker> tracker;
+  std::optional<TrackedLog> tracker;
   Time now{1h};
   int64_t offset = 10;
   int64_t committed = -1;

@@ -133,8 +133,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
       AddCounter("fanline_rel_undecodable_total", "Records that are no message we know");
   Counters<7> checks_ = AddCounters(  // by finding
       "fanline_rel_checks_total", "Edges whose two rows were compared, by what was found",
-      "outcome", {"equal", "stale", "missing", "ahead", "orphan", "corrupt", "lost"},
-      {{"net", "pair"}});
+      "outcome", kFindings, {{"net", "pair"}});
   Counters<3> repairs_ = AddCounters(  // by kind
       "fanline_rel_repairs_total", "Edges and counters set right, by what it took", "kind",
       {"add", "remove", "bump"}, {{"net", "pair"}});

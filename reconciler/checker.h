@@ -51,13 +51,20 @@
 #include "fanline/ports/reverse_edges.h"
 #include "reconciler/edge_shards.h"
 #include "reconciler/metrics.h"
-#include "reconciler/pair_types.h"
 #include "reconciler/repair_gate.h"
 
 namespace fanline::reconciler {
 
 using CheckerReply = std::variant<PendingAsked, EdgesRead, EdgesApplied, EdgeAdopted, RepairLogged,
                                   RemovalsTaken, HintsAppended, RelationsAppended>;
+
+// Orders a check: whether the edge is the mirror's, and if not, whether its two rows differ; if
+// they do, they are repaired. Each check gets one result.
+struct CheckOrder {
+  uint64_t ticket = 0;  // given back
+  EdgeKey edge;
+  EdgeClaim claim;  // what the pending message says
+};
 
 struct CheckResult {
   CheckOrder order;

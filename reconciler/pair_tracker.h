@@ -33,13 +33,40 @@
 
 #include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/offset_ledger.h"
+#include "reconciler/checker.h"
 #include "reconciler/edge_shards.h"
 #include "reconciler/limits.h"
 #include "reconciler/metrics.h"
 #include "reconciler/pair_table.h"
-#include "reconciler/pair_types.h"
 
 namespace fanline::reconciler {
+
+// One record of relation-log; also kOther is given, since offsets advance on all.
+struct PairRecord {
+  enum class Kind : uint8_t { kWritten, kMirrored, kOther } kind = Kind::kOther;  // msg1, msg2
+  int64_t offset = 0;
+  UnixMs appended = 0;  // LogAppendTime
+  EdgeKey edge;
+  uint64_t ver = 0;
+  // Only msg1 has these.
+  bool live = false;
+  UnixMs pos = 0;
+  uint64_t log_id = 0;
+};
+
+// Orders that the pair is written to relation-log.retry, where it is checked later. Each retry gets
+// one reply.
+struct Retry {
+  int32_t partition = 0;
+  uint64_t id = 0;
+  EdgeKey edge;
+  EdgeClaim claim;
+};
+
+struct PairProgress : Progress {
+  std::vector<CheckOrder> checks;
+  std::vector<Retry> retries;
+};
 
 class PairTracker {
  public:

@@ -72,26 +72,9 @@ void PairReconciler::On(const Record& record, Now now) {
 }
 
 PairRecord PairReconciler::Decode(const Record& record) {
-  PairRecord out;
-  out.offset = record.offset;
-  out.appended = record.timestamp;
-  const auto decoded = DecodeRelationMessage(record.value);
-  if (const auto* refused = std::get_if<Rejection>(&decoded)) {
-    ports_.metrics.Undecodable(refused->reason);
-    return out;
-  }
-  const auto& message = std::get<RelationMessage>(decoded);
-  out.edge = KeyOf(message);
-  if (const auto* written = std::get_if<EdgeWritten>(&message)) {
-    out.kind = PairRecord::Kind::kWritten;
-    out.ver = written->edge.ver;
-    out.live = written->edge.live;
-    out.pos = written->edge.pos;
-    out.log_id = written->log_id;
-  } else {
-    out.kind = PairRecord::Kind::kMirrored;
-    out.ver = std::get<EdgeMirrored>(message).ver;
-  }
+  PairRecord out{record.offset, record.timestamp, DecodeRelationMessage(record.value)};
+  const auto* refused = std::get_if<Rejection>(&out.message);
+  if (refused != nullptr) ports_.metrics.Undecodable(refused->reason);
   return out;
 }
 

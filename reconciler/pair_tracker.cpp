@@ -20,21 +20,17 @@ void PairTracker::On(const PairRecord& record, Time now) {
   if (!common_.guards.commit_lowest_pending) ledger_.Finished(record.offset);
   position_ = record.offset + 1;
   newest_ = std::max(newest_, record.appended);
-  switch (record.kind) {
-    case PairRecord::Kind::kWritten:
-      return Written(record, now);
-    case PairRecord::Kind::kMirrored:
-      return Mirrored(record, now);
-    case PairRecord::Kind::kOther:
-      return Settle(record.offset);
-  }
+  const auto* message = std::get_if<RelationMessage>(&record.message);
+  if (message == nullptr) return Settle(record.offset);
+  if (const auto* msg1 = std::get_if<EdgeWritten>(message)) return Written(record, *msg1, now);
+  Mirrored(record, std::get<EdgeMirrored>(*message), now);
 }
 
-void PairTracker::Written(const PairRecord& record, Time now) {
-  const PairTable::Place place = pairs_.Take(record.edge);
+void PairTracker::Written(const PairRecord& record, const EdgeWritten& msg1, Time now) {
+  const PairTable::Place place = pairs_.Take(msg1.edge.key());
   Pair& pair = pairs_[place];
-  if (record.ver <= pair.written) {
-    if (record.ver < pair.written || pair.whole) {
+  if (msg1.edge.ver <= pair.written) {
+    if (msg1.edge.ver < pair.written || pair.whole) {
       common_.metrics.Duplicate();
     } else {
       common_.metrics.Early();
@@ -49,22 +45,23 @@ void PairTracker::Written(const PairRecord& record, Time now) {
   } else {
     ++pending_;
   }
-  pair.live = record.live;
-  pair.pos = record.pos;
-  pair.log_id = record.log_id;
-  Await(place, record, now);
+  pair.live = msg1.edge.live;
+  pair.pos = msg1.edge.pos;
+  pair.log_id = msg1.log_id;
+  pair.whole = true;
+  Await(place, record, msg1.edge.ver, now);
 }
 
-void PairTracker::Mirrored(const PairRecord& record, Time now) {
-  PairTable::Place place = pairs_.Find(record.edge);
+void PairTracker::Mirrored(const PairRecord& record, const EdgeMirrored& msg2, Time now) {
+  PairTable::Place place = pairs_.Find(msg2.edge);
   const bool pending = place != PairTable::kNone && pairs_[place].pending();
-  if (place == PairTable::kNone) place = pairs_.Take(record.edge);
+  if (place == PairTable::kNone) place = pairs_.Take(msg2.edge);
   Pair& pair = pairs_[place];
-  if (record.ver <= pair.mirrored) {
+  if (msg2.ver <= pair.mirrored) {
     common_.metrics.Duplicate();
     return Settle(record.offset);
   }
-  pair.mirrored = record.ver;
+  pair.mirrored = msg2.ver;
   if (pending && pair.mirrored < pair.written) return Settle(record.offset);
   if (pending) {
     if (pair.whole) Matched(pair, record);
@@ -75,14 +72,14 @@ void PairTracker::Mirrored(const PairRecord& record, Time now) {
     return Remember(place, now);
   }
   ++pending_;  // until its msg1 comes; without one, the forward shard may have lost the change
-  Await(place, record, now);
+  pair.whole = false;
+  Await(place, record, msg2.ver, now);
 }
 
 // The pair waits for the other message of this version.
-void PairTracker::Await(PairTable::Place place, const PairRecord& record, Time now) {
+void PairTracker::Await(PairTable::Place place, const PairRecord& record, uint64_t ver, Time now) {
   Pair& pair = pairs_[place];
-  pair.written = record.ver;
-  pair.whole = record.kind == PairRecord::Kind::kWritten;
+  pair.written = ver;
   pair.offset = record.offset;
   pair.appended = record.appended;
   pair.attempts = 0;

@@ -33,6 +33,7 @@
 
 #include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/offset_ledger.h"
+#include "fanline/wire/relation_log.h"
 #include "reconciler/checker.h"
 #include "reconciler/edge_shards.h"
 #include "reconciler/limits.h"
@@ -41,17 +42,12 @@
 
 namespace fanline::reconciler {
 
-// One record of relation-log; also kOther is given, since offsets advance on all.
+// One record of relation-log; those that are no message are given too, since offsets advance on
+// all.
 struct PairRecord {
-  enum class Kind : uint8_t { kWritten, kMirrored, kOther } kind = Kind::kOther;  // msg1, msg2
   int64_t offset = 0;
   UnixMs appended = 0;  // LogAppendTime
-  EdgeKey edge;
-  uint64_t ver = 0;
-  // Only msg1 has these.
-  bool live = false;
-  UnixMs pos = 0;
-  uint64_t log_id = 0;
+  Decoded<RelationMessage> message;
 };
 
 // Orders that the pair is written to relation-log.retry, where it is checked later. Each retry gets
@@ -118,9 +114,9 @@ class PairTracker {
     UnixMs answered = 0;  // LogAppendTime of the latest msg1 whose msg2 came
   };
 
-  void Written(const PairRecord& record, Time now);
-  void Mirrored(const PairRecord& record, Time now);
-  void Await(PairTable::Place place, const PairRecord& record, Time now);
+  void Written(const PairRecord& record, const EdgeWritten& msg1, Time now);
+  void Mirrored(const PairRecord& record, const EdgeMirrored& msg2, Time now);
+  void Await(PairTable::Place place, const PairRecord& record, uint64_t ver, Time now);
   void Arm(PairTable::Place place, Time now);
   Lane& LaneOf(const Pair& pair) {
     return lanes_[common_.shards.NumberOf(pair.src_bucket, pair.dst_bucket)];

@@ -133,14 +133,15 @@ class PairTrackerTest : public ::testing::Test {
   }
 
   PairRecord Msg1(uint64_t ver, const EdgeKey& edge = kEdge) {
-    return {PairRecord::Kind::kWritten, offset++, unix_ms(), edge, ver, true, kPos};
+    return {offset++, unix_ms(), EdgeWritten{EdgeOf(edge, {ver, true, kPos}), 0}};
+  }
+  static uint64_t& LogIdOf(PairRecord& msg1) {
+    return std::get<EdgeWritten>(std::get<RelationMessage>(msg1.message)).log_id;
   }
   PairRecord Msg2(uint64_t ver, const EdgeKey& edge = kEdge) {
-    return {PairRecord::Kind::kMirrored, offset++, unix_ms(), edge, ver, false, 0};
+    return {offset++, unix_ms(), EdgeMirrored{edge, ver}};
   }
-  PairRecord Nothing(UnixMs appended) {
-    return {PairRecord::Kind::kOther, offset++, appended, {}, 0, false, 0};
-  }
+  PairRecord Nothing(UnixMs appended) { return {offset++, appended, Rejection{}}; }
   static Checked Reply(const CheckOrder& check, bool resolved) { return {check, resolved}; }
   static RetryAppended Reply(const Retry& retry, bool acknowledged) {
     return {retry, acknowledged};
@@ -367,8 +368,8 @@ TEST_F(PairTrackerTest, ACheckOfAnOlderVersionDoesNotAnswerANewerOne) {
 
 TEST_F(PairTrackerTest, ACheckNamesTheRowOfLog1OfTheLatestMsg1) {
   PairRecord first = Msg1(7), second = Msg1(8);
-  first.log_id = 100;
-  second.log_id = 200;
+  LogIdOf(first) = 100;
+  LogIdOf(second) = 200;
   Give({first, second});
   EXPECT_EQ(CatchUp().checks.at(0).claim, (EdgeClaim{{8, true, kPos}, true, 200}));
 }

@@ -68,14 +68,11 @@ void PairReconciler::On(const LogEndSeen& seen, Now) {
 void PairReconciler::On(const Record& record, Now now) {
   if (setup_.mirror_group) mirror_.Consumed(record.partition, record.offset, now.mono);
   PairTracker* tracker = TrackerOf(record.partition);
-  if (tracker != nullptr) tracker->On(Decode(record), now.mono);
-}
-
-PairRecord PairReconciler::Decode(const Record& record) {
-  PairRecord out{record.offset, record.timestamp, DecodeRelationMessage(record.value)};
-  const auto* refused = std::get_if<Rejection>(&out.message);
+  if (tracker == nullptr) return;
+  const PairRecord taken{record.offset, record.timestamp, DecodeRelationMessage(record.value)};
+  const auto* refused = std::get_if<Rejection>(&taken.message);
   if (refused != nullptr) ports_.metrics.Undecodable(refused->reason);
-  return out;
+  tracker->On(taken, now.mono);
 }
 
 // ---- orders of the tracker ------------------------------------------------------------------

@@ -68,7 +68,6 @@ class PairReconciler {
   void On(const RetriesAppended& appended, Now now);
   void On(const GroupOffsetsRead& read, Now now);
 
-  PairRecord Decode(const Record& record);
   PairTracker* TrackerOf(int32_t partition);
   void Poll(Now now);
   void Send(PairProgress& progress, Now now);

@@ -29,15 +29,10 @@ struct Counted : Metrics {
   void TimedOut() override { ++timed_out; }
   void EarlyExpired() override { ++early_expired; }
   void SentToRetry(RetryCause cause) override { retried.push_back(cause); }
-  void LogGap(int32_t, int64_t wanted, int64_t first) override { gaps.push_back({wanted, first}); }
-  void TailLost(int32_t, int64_t position, int64_t end) override {
-    tails_lost.push_back({position, end});
-  }
 
   std::vector<Duration> matched;
   int early = 0, duplicate = 0, coalesced = 0, timed_out = 0, early_expired = 0;
   std::vector<RetryCause> retried;
-  std::vector<std::pair<int64_t, int64_t>> gaps, tails_lost;
 };
 
 struct Checked {
@@ -158,31 +153,6 @@ class PairTrackerTest : public ::testing::Test {
   int64_t offset = 10;
   int64_t committed = -1;
 };
-
-TEST_F(PairTrackerTest, StartsWhereTheGroupStoodAndReportsAGap) {
-  PairProgress progress = Give(PartitionAssigned{1, 5, 8});
-  ASSERT_THAT(progress.orders.seek, SizeIs(1));
-  EXPECT_EQ(progress.orders.seek[0].offset, 8);
-  EXPECT_THAT(metrics.gaps, ElementsAre(std::pair<int64_t, int64_t>(5, 8)));
-}
-
-TEST_F(PairTrackerTest, ALogThatLostItsTailIsReportedOnceAndReadFromItsFirstRecord) {
-  limits.commit_every = 1s;
-  Restart();
-  PairProgress progress = Give(PartitionAssigned{0, 50, 8, 45});
-  ASSERT_THAT(progress.orders.seek, SizeIs(1));
-  EXPECT_EQ(progress.orders.seek[0].offset, 8);
-  EXPECT_THAT(metrics.tails_lost, ElementsAre(std::pair<int64_t, int64_t>(50, 45)));
-  EXPECT_THAT(metrics.gaps, IsEmpty());
-  EXPECT_EQ(committed, 8) << "or the next owner reports it again";
-}
-
-TEST_F(PairTrackerTest, AGapIsCommittedAtOnceSoThatTheNextOwnerDoesNotReportItAgain) {
-  limits.commit_every = 1s;
-  Restart();
-  Give(PartitionAssigned{0, 5, 8});
-  EXPECT_EQ(committed, 8);
-}
 
 TEST_F(PairTrackerTest, TheStartIsCommittedSoThatALogCutBeforeTheFirstRecordIsNoticed) {
   Restart();
@@ -594,15 +564,6 @@ TEST_F(PairTrackerTest, SaysWhenItMustBeSteppedAgain) {
   EXPECT_EQ(Give(Msg1(7)).next_timer, now + limits.grace);
   EXPECT_EQ(Wait(limits.grace).next_timer, std::nullopt) << "it waits to see the log's end";
   EXPECT_EQ(Give(Msg2(7)).next_timer, now + limits.remember);
-}
-
-TEST_F(PairTrackerTest, CommitsAreOrderedOnceInAWhile) {
-  limits.commit_every = 1s;
-  Restart();
-  EXPECT_THAT(Give({Msg1(1), Msg2(1)}).orders.commit, IsEmpty());
-  EXPECT_LE(Wait(0s).next_timer, now + 1s);
-  EXPECT_THAT(Wait(1s).orders.commit, SizeIs(1));
-  EXPECT_THAT(Wait(1s).orders.commit, IsEmpty());
 }
 
 TEST_F(PairTrackerTest, TimersOutOfDateDoNotPileUpBehindOneThatIsHeldBack) {

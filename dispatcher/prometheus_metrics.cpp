@@ -8,31 +8,20 @@
 namespace fanline::dispatcher {
 namespace {
 
-using daemon::AddCounter;
-using daemon::AddGauge;
-using daemon::AddHistogram;
-using daemon::Seconds;
-using daemon::SecondsBuckets;
-using daemon::SizeBuckets;
-using prometheus::Counter;
-using prometheus::Gauge;
-using prometheus::Histogram;
-using prometheus::Registry;
-
 class Prometheus final : public daemon::ConsumedLog<Metrics> {
  public:
-  Prometheus(Registry& registry, const daemon::Log& log)
+  Prometheus(prometheus::Registry& registry, const daemon::Log& log)
       : ConsumedLog(
             registry, log,
             "events that nobody has read may be gone: publish again what was published since") {
     for (size_t i = 0; i < received_.size(); ++i) {
-      received_[i] = &AddCounter(registry, "fanline_events_received_total",
+      received_[i] = &AddCounter("fanline_events_received_total",
                                  "Valid feed events taken from the log, by type",
                                  {{"type", NameOf(static_cast<EventKind>(i))}});
     }
     for (size_t i = 0; i < switched_.size(); ++i) {
       const bool pull = i <= static_cast<size_t>(SwitchCause::kLag);
-      switched_[i] = &AddCounter(registry, "fanline_authors_switched_total",
+      switched_[i] = &AddCounter("fanline_authors_switched_total",
                                  "Authors switched by themselves, by mode and cause",
                                  {{"to", pull ? "pull" : "push"}, {"cause", kCauseNames[i]}});
     }
@@ -50,21 +39,19 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
     log_.Info("event dispatched", {{"trace_id", trace_id},
                                    {"post", ToString(event.post)},
                                    {"author", ToString(event.author)},
-                                   {"seconds", Seconds(since_published)}});
+                                   {"seconds", daemon::Seconds(since_published)}});
   }
 
   void EventDone(Duration since_published) override {
     done_.Increment();
-    event_seconds_.Observe(Seconds(since_published));
+    Observe(event_seconds_, since_published);
   }
 
-  void TransactionSent(uint64_t events) override {
-    transaction_events_.Observe(static_cast<double>(events));
-  }
+  void TransactionSent(uint64_t events) override { Observe(transaction_events_, events); }
 
-  void HintsAppended(uint64_t hints) override { hints_.Increment(static_cast<double>(hints)); }
+  void HintsAppended(uint64_t hints) override { Add(hints_, hints); }
 
-  void RangesLeftOut(uint64_t ranges) override { left_out_.Increment(static_cast<double>(ranges)); }
+  void RangesLeftOut(uint64_t ranges) override { Add(left_out_, ranges); }
 
   void FollowersUnread(const Status& why) override {
     unread_.Increment();
@@ -73,7 +60,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   }
 
   void LogGap(int32_t partition, int64_t from, int64_t to) override {
-    lost_.Increment(static_cast<double>(to - from));
+    Add(lost_, to - from);
     log_.Error("events were cut from the log before they were read; publish them again",
                {{"partition", partition}, {"from_offset", from}, {"to_offset", to}});
   }
@@ -86,61 +73,58 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
               {{"author", ToString(author)},
                {"cause", kCauseNames[cause]},
                {"live_followers", weight.live},
-               {"lag_seconds", Seconds(weight.lag)}});
+               {"lag_seconds", daemon::Seconds(weight.lag)}});
   }
 
   void AuthorsPulled(uint64_t by_hand, uint64_t by_itself) override {
-    pulled_by_hand_.Set(static_cast<double>(by_hand));
-    pulled_by_itself_.Set(static_cast<double>(by_itself));
+    Set(pulled_by_hand_, by_hand);
+    Set(pulled_by_itself_, by_itself);
   }
 
   void Buffered(uint64_t events, uint64_t parked) override {
-    open_.Set(static_cast<double>(events));
-    events_parked_.Set(static_cast<double>(parked));
+    Set(open_, events);
+    Set(events_parked_, parked);
   }
 
  private:
   static constexpr std::array<const char*, kSwitchCauses> kCauseNames = {"followers", "lag", "fell",
                                                                          "off"};
   Gauge& Pulled(const char* by) {
-    return AddGauge(registry_, "fanline_authors_pulled",
+    return AddGauge("fanline_authors_pulled",
                     "Authors whose new posts are merged at read, of the whole installation",
                     {{"set_by", by}});
   }
 
-  std::array<Counter*, kEventKinds> received_{};    // by EventKind
-  std::array<Counter*, kSwitchCauses> switched_{};  // by SwitchCause
+  Counters<kEventKinds> received_{};    // by EventKind
+  Counters<kSwitchCauses> switched_{};  // by SwitchCause
   Gauge& pulled_by_hand_ = Pulled("hand");
   Gauge& pulled_by_itself_ = Pulled("itself");
   Counter& rejected_ =
-      AddCounter(registry_, "fanline_events_rejected_total", "Events given to the dead letters");
-  Counter& done_ = AddCounter(registry_, "fanline_events_done_total",
-                              "Events stored and with all hints acknowledged");
+      AddCounter("fanline_events_rejected_total", "Events given to the dead letters");
+  Counter& done_ =
+      AddCounter("fanline_events_done_total", "Events stored and with all hints acknowledged");
   Histogram& event_seconds_ =
-      AddHistogram(registry_, "fanline_event_seconds",
-                   "From an event's record to its last acknowledged hint", SecondsBuckets());
-  Histogram& transaction_events_ = AddHistogram(registry_, "fanline_transaction_events",
-                                                "Events per transaction", SizeBuckets());
-  Counter& hints_ =
-      AddCounter(registry_, "fanline_hints_appended_total", "Hints acknowledged by Kafka");
+      AddSeconds("fanline_event_seconds", "From an event's record to its last acknowledged hint");
+  Histogram& transaction_events_ = AddSizes("fanline_transaction_events", "Events per transaction");
+  Counter& hints_ = AddCounter("fanline_hints_appended_total", "Hints acknowledged by Kafka");
   Counter& left_out_ =
-      AddCounter(registry_, "fanline_ranges_left_out_total",
+      AddCounter("fanline_ranges_left_out_total",
                  "Ranges that got no hint of an event, as they hold no follower of its author");
-  Counter& unread_ = AddCounter(registry_, "fanline_followers_unread_total",
+  Counter& unread_ = AddCounter("fanline_followers_unread_total",
                                 "Transactions whose authors' followers could not be read, so that "
                                 "all ranges got hints");
   Counter& lost_ =
-      AddCounter(registry_, "fanline_events_lost_total",
+      AddCounter("fanline_events_lost_total",
                  "Offsets cut from the log before they were read: longer retention needed");
-  Gauge& open_ = AddGauge(registry_, "fanline_events_open", "Events received and not finished");
-  Gauge& events_parked_ = AddGauge(registry_, "fanline_events_parked",
+  Gauge& open_ = AddGauge("fanline_events_open", "Events received and not finished");
+  Gauge& events_parked_ = AddGauge("fanline_events_parked",
                                    "Open events that wait for a shard or for ranges that are away, "
                                    "or slower than others");
 };
 
 }  // namespace
 
-std::unique_ptr<Metrics> PrometheusMetrics(Registry& registry, const daemon::Log& log) {
+std::unique_ptr<Metrics> PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log) {
   return std::make_unique<Prometheus>(registry, log);
 }
 

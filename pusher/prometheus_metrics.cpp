@@ -9,25 +9,12 @@
 namespace fanline::pusher {
 namespace {
 
-using daemon::AddCounter;
-using daemon::AddCounters;
-using daemon::AddForEach;
-using daemon::AddGauge;
-using daemon::AddHistogram;
-using daemon::AddSeconds;
-using daemon::Seconds;
-using daemon::SizeBuckets;
-using prometheus::Counter;
-using prometheus::Gauge;
-using prometheus::Histogram;
-using prometheus::Registry;
-
 constexpr const char* kLossNames[] = {"behind", "older_than_log", "missing", "foreign"};
 constexpr const char* kPauseCauseNames[] = {"buffered", "parked", "span"};
 
 class Prometheus final : public daemon::ConsumedLog<Metrics> {
  public:
-  Prometheus(Registry& registry, const daemon::Log& log, daemon::Health& health)
+  Prometheus(prometheus::Registry& registry, const daemon::Log& log, daemon::Health& health)
       : ConsumedLog(registry, log,
                     "the timelines of its range are dropped, their readers rebuild them"),
         health_(health) {}
@@ -36,7 +23,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
 
   void HintDone(bool is_sync, Duration since_appended) override {
     hints_done_[is_sync]->Increment();
-    hint_seconds_[is_sync]->Observe(Seconds(since_appended));
+    Observe(*hint_seconds_[is_sync], since_appended);
   }
 
   void HintQuarantined(const std::string& reason) override {
@@ -56,11 +43,11 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
     const uint64_t by_result[] = {added, already_there, written.pruned, not_live - written.pruned,
                                   failed};
     for (size_t i = 0; i < deliveries_.size(); ++i) {
-      deliveries_[i]->Increment(static_cast<double>(by_result[i]));
+      Add(*deliveries_[i], by_result[i]);
     }
-    removed_.Increment(static_cast<double>(written.removed));
-    trimmed_.Increment(static_cast<double>(written.trimmed));
-    underfilled_.Increment(static_cast<double>(written.underfilled));
+    Add(removed_, written.removed);
+    Add(trimmed_, written.trimmed);
+    Add(underfilled_, written.underfilled);
     Full(written.full);
     if (failed == 0) return;
     log_.Error(
@@ -68,18 +55,16 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
         {{"timelines", failed}, {"example", written.key_error}});
   }
 
-  void Full(uint64_t timelines) override { full_.Increment(static_cast<double>(timelines)); }
+  void Full(uint64_t timelines) override { Add(full_, timelines); }
 
   void WriteFenced() override { fenced_.Increment(); }
 
   void BatchSent(uint64_t timelines, uint64_t items) override {
-    batch_timelines_.Observe(static_cast<double>(timelines));
-    batch_items_.Observe(static_cast<double>(items));
+    Observe(batch_timelines_, timelines);
+    Observe(batch_items_, items);
   }
 
-  void PageRead(uint64_t followers) override {
-    followers_read_.Increment(static_cast<double>(followers));
-  }
+  void PageRead(uint64_t followers) override { Add(followers_read_, followers); }
 
   void UnitTakenUp(bool went_on) override { taken_up_[went_on ? 0 : 1]->Increment(); }
 
@@ -104,12 +89,12 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
         "another pusher owns a range that the consumer group gave to this one: once or twice, it "
         "has not heard of the change yet; again and again, pushers with another --group (or "
         "another Kafka cluster) serve this installation: all must have the same",
-        {{"range", range}, {"waiting_seconds", Seconds(wait)}});
+        {{"range", range}, {"waiting_seconds", daemon::Seconds(wait)}});
   }
 
   void RangeReady(int64_t replayed_hints, uint64_t timelines_dropped) override {
-    replayed_.Increment(static_cast<double>(replayed_hints));
-    dropped_.Increment(static_cast<double>(timelines_dropped));
+    Add(replayed_, replayed_hints);
+    Add(dropped_, timelines_dropped);
     if (replayed_hints > 0 || timelines_dropped > 0) {
       log_.Warn("a takeover set timelines right",
                 {{"hints_replayed", replayed_hints}, {"timelines_dropped", timelines_dropped}});
@@ -117,11 +102,11 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   }
 
   void FirstDelivery(int size_class, Duration since_published) override {
-    first_delivery_[static_cast<size_t>(size_class)]->Observe(Seconds(since_published));
+    Observe(*first_delivery_[static_cast<size_t>(size_class)], since_published);
   }
 
   void LastDelivery(int size_class, Duration since_published) override {
-    last_delivery_[static_cast<size_t>(size_class)]->Observe(Seconds(since_published));
+    Observe(*last_delivery_[static_cast<size_t>(size_class)], since_published);
   }
 
   void TracedDelivery(const Traced& traced) override {
@@ -130,21 +115,21 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                {"post", ToString(traced.post)},
                {"author", ToString(traced.author)},
                {"followers", traced.followers},
-               {"seconds", Seconds(traced.since_published)}});
+               {"seconds", daemon::Seconds(traced.since_published)}});
   }
 
   void Holding(const Held& held) override {
-    hints_open_.Set(static_cast<double>(held.hints));
-    units_open_.Set(static_cast<double>(held.units));
-    ranges_ready_.Set(static_cast<double>(held.ranges_ready));
-    highest_epoch_.Set(static_cast<double>(held.highest_epoch));
+    Set(hints_open_, held.hints);
+    Set(units_open_, held.units);
+    Set(ranges_ready_, held.ranges_ready);
+    Set(highest_epoch_, held.highest_epoch);
     if (held.ranges != held_.ranges || held.ranges_ready != held_.ranges_ready) {
       health_.SetReady("ranges", held.ranges_ready == held.ranges,
                        std::to_string(held.ranges - held.ranges_ready) + " of " +
                            std::to_string(held.ranges) +
                            " ranges are not taken over yet; what they wait for is in the log");
     }
-    awaiting_upgrade_.Set(static_cast<double>(held.ranges_awaiting_upgrade));
+    Set(awaiting_upgrade_, held.ranges_awaiting_upgrade);
     const bool too_old = held.ranges_awaiting_upgrade > 0;
     if (too_old != (held_.ranges_awaiting_upgrade > 0)) {
       if (too_old) {
@@ -154,11 +139,11 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
       }
       health_.SetReady("hint_version", !too_old, "upgrade the pushers: " + held.upgrade_why);
     }
-    units_parked_.Set(static_cast<double>(held.units_parked));
-    hints_parked_.Set(static_cast<double>(held.hints_parked));
-    hints_span_.Set(static_cast<double>(held.longest_span));
+    Set(units_parked_, held.units_parked);
+    Set(hints_parked_, held.hints_parked);
+    Set(hints_span_, held.longest_span);
     for (size_t i = 0; i < kPauseCauses; ++i) {
-      ranges_paused_[i]->Set(static_cast<double>(held.ranges_paused[i]));
+      Set(*ranges_paused_[i], held.ranges_paused[i]);
       const bool is_normal = static_cast<PauseCause>(i) == PauseCause::kBuffered;
       if (is_normal || held.ranges_paused[i] <= held_.ranges_paused[i]) continue;
       log_.Error(
@@ -175,92 +160,89 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   using BySize = std::array<Histogram*, kSizeClassCount>;
 
   daemon::Health& health_;
-  std::array<Counter*, 2> hints_received_ =
-      AddCounters(registry_, "fanline_hints_received_total", "Hints taken from the log", "kind",
+  Counters<2> hints_received_ = AddCounters("fanline_hints_received_total",
+                                            "Hints taken from the log", "kind", {"post", "sync"});
+  Counters<2> hints_done_ =
+      AddCounters("fanline_hints_done_total", "Hints whose every write is acknowledged", "kind",
                   {"post", "sync"});
-  std::array<Counter*, 2> hints_done_ =
-      AddCounters(registry_, "fanline_hints_done_total", "Hints whose every write is acknowledged",
-                  "kind", {"post", "sync"});
   Counter& quarantined_ =
-      AddCounter(registry_, "fanline_hints_quarantined_total", "Hints given to the dead letters");
+      AddCounter("fanline_hints_quarantined_total", "Hints given to the dead letters");
   std::array<Histogram*, 2> hint_seconds_ =
-      AddSeconds(registry_, "fanline_hint_seconds",
-                 "From a hint's append to its last acknowledged write", "kind", {"post", "sync"});
-  std::array<Counter*, 5> deliveries_ = AddCounters(
-      registry_, "fanline_deliveries_total",
+      AddSeconds("fanline_hint_seconds", "From a hint's append to its last acknowledged write",
+                 "kind", {"post", "sync"});
+  Counters<5> deliveries_ = AddCounters(
+      "fanline_deliveries_total",
       "Posts for timelines by result: added, already_there, not_live_index "
       "(pruned by the live index), not_live_script (the key was gone), "
       "key_failed",
       "result", {"added", "already_there", "not_live_index", "not_live_script", "key_failed"});
-  Counter& removed_ = AddCounter(registry_, "fanline_items_removed_total",
+  Counter& removed_ = AddCounter("fanline_items_removed_total",
                                  "Items taken out of timelines: deleted, hidden, unfollowed");
-  Counter& trimmed_ = AddCounter(registry_, "fanline_timelines_trimmed_total",
+  Counter& trimmed_ = AddCounter("fanline_timelines_trimmed_total",
                                  "Timelines cut back to the window, their floor raised");
   Counter& underfilled_ =
-      AddCounter(registry_, "fanline_timelines_fell_short_total",
+      AddCounter("fanline_timelines_fell_short_total",
                  "Timelines deleted because removals left less than half a window");
-  Counter& full_ = AddCounter(registry_, "fanline_timelines_dropped_full_total",
+  Counter& full_ = AddCounter("fanline_timelines_dropped_full_total",
                               "Timelines deleted because a full Redis let them take no more");
-  Counter& fenced_ = AddCounter(registry_, "fanline_fenced_writes_total",
+  Counter& fenced_ = AddCounter("fanline_fenced_writes_total",
                                 "Writes that Redis refused: another pusher has claimed the range");
-  Histogram& batch_timelines_ = AddHistogram(registry_, "fanline_batch_timelines",
-                                             "Timelines per write batch", SizeBuckets());
+  Histogram& batch_timelines_ = AddSizes("fanline_batch_timelines", "Timelines per write batch");
   Histogram& batch_items_ =
-      AddHistogram(registry_, "fanline_batch_items",
-                   "Items per write batch; beside fanline_batch_timelines it tells "
-                   "how many posts meet in one write",
-                   SizeBuckets());
+      AddSizes("fanline_batch_items",
+               "Items per write batch; beside fanline_batch_timelines it tells "
+               "how many posts meet in one write");
   Counter& followers_read_ =
-      AddCounter(registry_, "fanline_followers_read_total", "Follower rows read for fan-out");
-  Counter& weighed_ = AddCounter(registry_, "fanline_authors_weighed_total",
+      AddCounter("fanline_followers_read_total", "Follower rows read for fan-out");
+  Counter& weighed_ = AddCounter("fanline_authors_weighed_total",
                                  "Estimates of an author's live followers written down");
-  std::array<Counter*, 2> taken_up_ = AddCounters(
-      registry_, "fanline_units_taken_up_total",
+  Counters<2> taken_up_ = AddCounters(
+      "fanline_units_taken_up_total",
       "Units that an owner before had begun, by where this one went on", "from", {"page", "start"});
-  std::array<Counter*, 4> takeovers_ = AddCounters(
-      registry_, "fanline_takeovers_total",
+  Counters<4> takeovers_ = AddCounters(
+      "fanline_takeovers_total",
       "Ranges claimed, by what asked for it; a loss shows in "
       "fanline_redis_losses_total",
       "cause", {"assigned", "session_lost", "fenced", "rolled_back"});  // by TakeoverCause
-  std::array<Counter*, 4> losses_ = AddCounters(                        // by RedisLoss
-      registry_, "fanline_redis_losses_total",
+  Counters<4> losses_ = AddCounters(                                    // by RedisLoss
+      "fanline_redis_losses_total",
       "Ranges of which Redis had less than it had acknowledged, by what pos: was found to be",
       "cause", kLossNames);
-  Counter& contested_ = AddCounter(registry_, "fanline_ranges_contested_total",
+  Counter& contested_ = AddCounter("fanline_ranges_contested_total",
                                    "Times another pusher was found to own a range of ours");
   Counter& replayed_ =
-      AddCounter(registry_, "fanline_hints_replayed_total",
+      AddCounter("fanline_hints_replayed_total",
                  "Hints behind the committed offset that a takeover asked for again");
   Counter& dropped_ =
-      AddCounter(registry_, "fanline_timelines_dropped_total",
+      AddCounter("fanline_timelines_dropped_total",
                  "Timelines deleted by takeovers because their position was unknown");
   BySize first_delivery_ =
-      AddSeconds(registry_, "fanline_publish_to_first_delivery_seconds",
+      AddSeconds("fanline_publish_to_first_delivery_seconds",
                  "From the event's record to the first live timeline that has the post (sampled)",
                  "followers", kSizeClasses);
   BySize last_delivery_ =
-      AddSeconds(registry_, "fanline_publish_to_last_delivery_seconds",
+      AddSeconds("fanline_publish_to_last_delivery_seconds",
                  "From the event's record until every live timeline has the post (sampled)",
                  "followers", kSizeClasses);
-  Gauge& hints_open_ = AddGauge(registry_, "fanline_hints_open", "Hints received and not finished");
-  Gauge& units_open_ = AddGauge(registry_, "fanline_units_open", "Units of work under way");
-  Gauge& ranges_ready_ = AddGauge(registry_, "fanline_ranges_ready", "Ranges owned and claimed");
+  Gauge& hints_open_ = AddGauge("fanline_hints_open", "Hints received and not finished");
+  Gauge& units_open_ = AddGauge("fanline_units_open", "Units of work under way");
+  Gauge& ranges_ready_ = AddGauge("fanline_ranges_ready", "Ranges owned and claimed");
   Gauge& highest_epoch_ =
-      AddGauge(registry_, "fanline_highest_epoch",
+      AddGauge("fanline_highest_epoch",
                "Highest owner epoch of these ranges: each takeover of a range raises its epoch");
-  Gauge& awaiting_upgrade_ = AddGauge(registry_, "fanline_ranges_awaiting_upgrade",
+  Gauge& awaiting_upgrade_ = AddGauge("fanline_ranges_awaiting_upgrade",
                                       "Ranges that stand at a hint only a newer pusher can read");
-  Gauge& units_parked_ = AddGauge(registry_, "fanline_units_parked",
-                                  "Units of work that wait for a resource that is away");
-  Gauge& hints_parked_ = AddGauge(registry_, "fanline_hints_parked",
+  Gauge& units_parked_ =
+      AddGauge("fanline_units_parked", "Units of work that wait for a resource that is away");
+  Gauge& hints_parked_ = AddGauge("fanline_hints_parked",
                                   "Hints of these units, and those behind them in their lanes");
   Gauge& hints_span_ =
-      AddGauge(registry_, "fanline_hints_span",
+      AddGauge("fanline_hints_span",
                "Hints from the oldest unfinished one to the newest received, of the "
                "range with most: what its next owner replays");
-  std::array<Gauge*, kPauseCauses> ranges_paused_ = AddForEach(  // by PauseCause
+  std::array<Gauge*, kPauseCauses> ranges_paused_ = daemon::AddForEach(  // by PauseCause
       "cause", kPauseCauseNames, [this](const auto& labels) -> auto& {
-        return AddGauge(registry_, "fanline_ranges_paused",
+        return AddGauge("fanline_ranges_paused",
                         "Ranges whose log is not read for now, by the bound they have reached",
                         labels);
       });
@@ -269,7 +251,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
 
 }  // namespace
 
-std::unique_ptr<Metrics> PrometheusMetrics(Registry& registry, const daemon::Log& log,
+std::unique_ptr<Metrics> PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log,
                                            daemon::Health& health) {
   return std::make_unique<Prometheus>(registry, log, health);
 }

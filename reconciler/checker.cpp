@@ -14,26 +14,6 @@ using Action = Verdict::Action;
 
 constexpr const char* kNet = "pair";
 
-const char* NameOf(Finding finding) {
-  switch (finding) {
-    case Finding::kEqual:
-      return "equal";
-    case Finding::kStale:
-      return "stale";
-    case Finding::kMissing:
-      return "missing";
-    case Finding::kAhead:
-      return "ahead";
-    case Finding::kOrphan:
-      return "orphan";
-    case Finding::kLost:
-      return "lost";
-    case Finding::kCorrupt:
-      break;
-  }
-  return "corrupt";
-}
-
 // For a row of repair_log: "follows@1700000000000000", "none".
 std::string Text(const EdgeState& state) {
   if (state.ver == 0) return "none";

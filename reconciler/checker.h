@@ -51,7 +51,6 @@
 #include "fanline/ports/reverse_edges.h"
 #include "reconciler/edge_shards.h"
 #include "reconciler/metrics.h"
-#include "reconciler/pair_types.h"
 #include "reconciler/repair_gate.h"
 
 namespace fanline::reconciler {
@@ -59,10 +58,21 @@ namespace fanline::reconciler {
 using CheckerReply = std::variant<PendingAsked, EdgesRead, EdgesApplied, EdgeAdopted, RepairLogged,
                                   RemovalsTaken, HintsAppended, RelationsAppended>;
 
+// Orders a check: whether the edge is the mirror's, and if not, whether its two rows differ; if
+// they do, they are repaired. Each check gets one result.
+struct CheckOrder {
+  uint64_t ticket = 0;  // given back
+  EdgeKey edge;
+  EdgeClaim claim;  // what the pending message says
+};
+
 struct CheckResult {
   CheckOrder order;
-  bool resolved = false;  // as in pair_types.h
-  std::string hopeless;   // why no further check can resolve the edge; "": one may
+  // The edge is the mirror's; or the rows agree at the claimed version or above, perhaps because
+  // this check repaired them, and the hint sync(src, dst) is acknowledged. False: neither, or
+  // unknown; the check is ordered again.
+  bool resolved = false;
+  std::string hopeless;  // why no further check can resolve the edge; "": one may
 };
 
 class Checker {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "fanline/consuming/answered.h"
 
@@ -13,7 +14,9 @@ PairReconciler::PairReconciler(const Ports& ports, const Setup& setup, const Lim
       gate_(gate),
       poll_every_(std::min<Duration>(std::chrono::seconds(1), limits.grace / 2)),
       checker_(ports.checker, setup.checker, gate),
-      tracker_(limits, ports.metrics, setup.checker.shards, setup.checker.guards),
+      common_{limits, ports.metrics, setup.checker.shards, setup.checker.guards},
+      log_({.open = std::numeric_limits<size_t>::max(), .commit_every = limits.commit_every},
+           ports.metrics),
       random_(setup.checker.seed) {}
 
 Progress PairReconciler::Step(std::span<PairReconcilerInput> inputs, Now now) {
@@ -21,14 +24,14 @@ Progress PairReconciler::Step(std::span<PairReconcilerInput> inputs, Now now) {
     std::visit([&](auto& what) { On(what, now); }, input);
   }
   if (now.mono >= next_poll_at_) Poll(now);
-  TakeResults();
-  PairProgress pairs = tracker_.Step(std::exchange(inputs_, {}), now);
+  TakeResults(now);
+  PairProgress pairs{log_.Order({}, false, now), {}, {}};
+  for (auto& [partition, tracker] : trackers_) tracker.Advance(now.mono, mirror_lag_, pairs);
   Send(pairs, now);
   Progress progress = std::move(pairs);
   progress.StepBy(next_poll_at_);
   progress.StepBy(checker_.Send(now));
-  TakeResults();
-  if (!inputs_.empty()) progress.StepBy(now.mono);  // results of checks that ended at once
+  if (TakeResults(now)) progress.StepBy(now.mono);  // checks that ended at once
   return progress;
 }
 
@@ -40,43 +43,36 @@ void PairReconciler::StopTaking() {
 // ---- the log --------------------------------------------------------------------------------
 
 void PairReconciler::On(const PartitionAssigned& assigned, Now) {
-  mirror_.Assigned(assigned.partition, assigned.first());
-  inputs_.push_back(assigned);
+  const int32_t partition = assigned.partition;
+  mirror_.Assigned(partition, assigned.first());
+  log_.Assigned(assigned);
+  trackers_.erase(partition);
+  trackers_.try_emplace(partition, common_, partition, log_.ledger(partition));
 }
 
 void PairReconciler::On(const PartitionRevoked& revoked, Now) {
   mirror_.Revoked(revoked.partition);
-  inputs_.push_back(revoked);
+  log_.Revoked(revoked);
+  trackers_.erase(revoked.partition);
+}
+
+PairTracker* PairReconciler::TrackerOf(int32_t partition) {
+  const auto found = trackers_.find(partition);
+  return found == trackers_.end() ? nullptr : &found->second;
+}
+
+void PairReconciler::On(const LogEndSeen& seen, Now) {
+  if (PairTracker* tracker = TrackerOf(seen.partition)) tracker->On(seen);
 }
 
 void PairReconciler::On(const Record& record, Now now) {
   if (setup_.mirror_group) mirror_.Consumed(record.partition, record.offset, now.mono);
-  inputs_.push_back(Decode(record));
-}
-
-PairRecord PairReconciler::Decode(const Record& record) {
-  PairRecord out;
-  out.partition = record.partition;
-  out.offset = record.offset;
-  out.appended = record.timestamp;
-  const auto decoded = DecodeRelationMessage(record.value);
-  if (const auto* refused = std::get_if<Rejection>(&decoded)) {
-    ports_.metrics.Undecodable(refused->reason);
-    return out;
-  }
-  const auto& message = std::get<RelationMessage>(decoded);
-  out.edge = KeyOf(message);
-  if (const auto* written = std::get_if<EdgeWritten>(&message)) {
-    out.kind = PairRecord::Kind::kWritten;
-    out.ver = written->edge.ver;
-    out.live = written->edge.live;
-    out.pos = written->edge.pos;
-    out.log_id = written->log_id;
-  } else {
-    out.kind = PairRecord::Kind::kMirrored;
-    out.ver = std::get<EdgeMirrored>(message).ver;
-  }
-  return out;
+  PairTracker* tracker = TrackerOf(record.partition);
+  if (tracker == nullptr) return;
+  const PairRecord taken{record.offset, record.timestamp, DecodeRelationMessage(record.value)};
+  const auto* refused = std::get_if<Rejection>(&taken.message);
+  if (refused != nullptr) ports_.metrics.Undecodable(refused->reason);
+  tracker->On(taken, now.mono);
 }
 
 // ---- orders of the tracker ------------------------------------------------------------------
@@ -93,16 +89,28 @@ void PairReconciler::Send(PairProgress& progress, Now now) {
   }
 }
 
-void PairReconciler::TakeResults() {
-  for (const CheckResult& result : checker_.TakeResults()) {
-    inputs_.push_back(Checked{result.order.ticket, result.order.edge, result.resolved});
+// Returns whether there were any.
+bool PairReconciler::TakeResults(Now now) {
+  const std::vector<CheckResult> results = checker_.TakeResults();
+  for (const CheckResult& result : results) {  // no two pairs have one ticket
+    for (auto& [partition, tracker] : trackers_) {
+      tracker.Checked(result.order, result.resolved, now.mono);
+    }
   }
+  return !results.empty();
 }
 
-void PairReconciler::On(const RetriesAppended& appended, Now) {
+void PairReconciler::On(const RetriesAppended& appended, Now now) {
   const Retry retry = TakeAnswered(retries_, appended.id);
   if (appended.status.later()) ports_.metrics.Parked(appended.status.resource);
-  inputs_.push_back(RetryAppended{retry.partition, retry.id, retry.edge, appended.status.done()});
+  PairTracker* tracker = TrackerOf(retry.partition);
+  if (tracker != nullptr) tracker->RetryAppended(retry, appended.status.done(), now.mono);
+}
+
+uint64_t PairReconciler::pending() const {
+  uint64_t sum = 0;
+  for (const auto& [partition, tracker] : trackers_) sum += tracker.pending();
+  return sum;
 }
 
 // ---- once a second --------------------------------------------------------------------------
@@ -118,10 +126,12 @@ void PairReconciler::Poll(Now now) {
     asking_mirror_ = true;
     ports_.positions.Submit(ReadGroupOffsets{++ids_, owned});
   }
-  const UnixMs oldest = tracker_.OldestPending().value_or(now.unix_ms);
-  ports_.metrics.Pending(tracker_.pending(),
-                         std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - oldest)),
-                         tracker_.commit_lag());
+  UnixMs oldest = now.unix_ms;
+  for (const auto& [partition, tracker] : trackers_) {
+    oldest = std::min(oldest, tracker.OldestPending().value_or(oldest));
+  }
+  ports_.metrics.Pending(pending(), std::chrono::milliseconds(now.unix_ms - oldest),
+                         log_.commit_lag());
   for (Shard shard = 0; shard < gate_.shards(); ++shard) {
     ports_.metrics.BreakerOpen(shard, gate_.BreakerOpen(shard));
   }
@@ -142,7 +152,7 @@ void PairReconciler::On(const GroupOffsetsRead& read, Now now) {
   ports_.metrics.MirrorLagged(lag);
   // Pairs that a stopped mirror has not applied become due a grace after they came. The lag must
   // exceed the grace by then, not only at the next poll, or some of them would be checked.
-  inputs_.push_back(MirrorLag{lag > Duration(0) ? lag + poll_every_ + kPollSlack : lag});
+  mirror_lag_ = lag > Duration(0) ? lag + poll_every_ + kPollSlack : lag;
 }
 
 }  // namespace fanline::reconciler

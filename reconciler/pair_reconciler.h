@@ -7,14 +7,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <random>
 #include <span>
 #include <unordered_map>
 #include <variant>
-#include <vector>
 
 #include "fanline/base/backoff.h"
+#include "fanline/consuming/partitions.h"
 #include "fanline/ports/hint_log.h"
 #include "fanline/ports/log_positions.h"
 #include "fanline/ports/port.h"
@@ -53,24 +54,24 @@ class PairReconciler {
   // offsets stay at or below all pending pairs, so the next owner finds them.
   void StopTaking();
   bool drained() const { return checker_.idle() && retries_.empty(); }
-  uint64_t pending() const { return tracker_.pending(); }
+  uint64_t pending() const;
 
  private:
   static constexpr Duration kPollSlack = std::chrono::milliseconds(100);  // until the answer comes
 
   void On(const PartitionAssigned& assigned, Now now);
   void On(const PartitionRevoked& revoked, Now now);
-  void On(const LogEndSeen& seen, Now) { inputs_.push_back(seen); }
+  void On(const LogEndSeen& seen, Now);
   void On(const Record& record, Now now);
   void On(const CheckerReply& reply, Now now) { checker_.On(reply, now); }
   void On(const ReconcilerModeRead& read, Now now);
   void On(const RetriesAppended& appended, Now now);
   void On(const GroupOffsetsRead& read, Now now);
 
-  PairRecord Decode(const Record& record);
+  PairTracker* TrackerOf(int32_t partition);
   void Poll(Now now);
   void Send(PairProgress& progress, Now now);
-  void TakeResults();
+  bool TakeResults(Now now);
 
   Ports ports_;
   const Setup setup_;
@@ -78,12 +79,14 @@ class PairReconciler {
   const Duration poll_every_;
   uint64_t ids_ = 0;  // of requests
   Checker checker_;
-  PairTracker tracker_;
+  PairTracker::Common common_;
+  Partitions log_;
+  std::map<int32_t, PairTracker> trackers_;  // by partition
   MirrorLagMeter mirror_;
+  Duration mirror_lag_{};
   std::mt19937_64 random_;
   bool taking_ = true;
 
-  std::vector<PairInput> inputs_;                // for the tracker's next step
   std::unordered_map<uint64_t, Retry> retries_;  // request -> order
   Time next_poll_at_{};
   bool asking_mode_ = false;

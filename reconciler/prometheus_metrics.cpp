@@ -1,6 +1,5 @@
 #include "reconciler/prometheus_metrics.h"
 
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <map>
@@ -13,28 +12,16 @@
 namespace fanline::reconciler {
 namespace {
 
-using daemon::AddCounter;
-using daemon::AddCounters;
-using daemon::AddGauge;
-using daemon::AddHistogram;
-using daemon::Seconds;
-using daemon::SecondsBuckets;
-using daemon::SizeBuckets;
-using prometheus::Counter;
-using prometheus::Gauge;
-using prometheus::Histogram;
-using prometheus::Registry;
-
 constexpr Duration kWarnEvery = std::chrono::seconds(10);
 
 class Prometheus final : public daemon::ConsumedLog<Metrics> {
  public:
-  Prometheus(Registry& registry, const daemon::Log& log)
+  Prometheus(prometheus::Registry& registry, const daemon::Log& log)
       : ConsumedLog(registry, log, "what its lost records said is found by a scan") {}
 
   void Matched(Duration from_msg1_to_msg2) override {
     pairs_[kMatched]->Increment();
-    latency_.Observe(Seconds(from_msg1_to_msg2));
+    Observe(latency_, from_msg1_to_msg2);
   }
 
   void Early() override { pairs_[kEarly]->Increment(); }
@@ -49,7 +36,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   }
 
   void LogGap(int32_t partition, int64_t wanted, int64_t first) override {
-    lost_.Increment(static_cast<double>(first - wanted));
+    Add(lost_, first - wanted);
     log_.Error(
         "records were cut from a log before they were read; what they said is found by a scan",
         {{"partition", partition}, {"from_offset", wanted}, {"to_offset", first}});
@@ -65,7 +52,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
 
   void Repaired(RepairKind kind, Duration since) override {
     repairs_.at(static_cast<size_t>(kind))->Increment();
-    repair_seconds_.Observe(Seconds(since));
+    Observe(repair_seconds_, since);
   }
 
   void WouldRepair(const EdgeKey& edge, const Verdict& verdict) override {
@@ -85,13 +72,9 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   }
 
   void BreakerOpen(Shard shard, bool open) override {
-    auto& gauge = breakers_[shard];
-    if (gauge == nullptr) {
-      gauge = &AddGauge(registry_, "fanline_rel_breaker_open",
-                        "1: too many followers would be removed, an operator must look",
-                        {{"shard", std::to_string(shard)}});
-    }
-    gauge->Set(open ? 1 : 0);
+    Set(AddGauge("fanline_rel_breaker_open",
+                 "1: too many followers would be removed, an operator must look", Of(shard)),
+        open);
     if (open && !open_[shard]) {
       log_.Error(
           "repairs would remove too many followers: they stop until the setting reconciler "
@@ -101,101 +84,92 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
     open_[shard] = open;
   }
 
-  void Throttled(Duration waited) override { throttled_.Increment(Seconds(waited)); }
+  void Throttled(Duration waited) override { Add(throttled_, waited); }
 
   void Pending(uint64_t pairs, Duration oldest, uint64_t commit_lag) override {
-    pending_.Set(static_cast<double>(pairs));
-    oldest_.Set(Seconds(oldest));
-    commit_lag_.Set(static_cast<double>(commit_lag));
+    Set(pending_, pairs);
+    Set(oldest_, oldest);
+    Set(commit_lag_, commit_lag);
   }
 
   void CountersMarked(Shard shard, uint64_t counters) override {
-    auto& gauge = counters_marked_[shard];
-    if (gauge == nullptr) {
-      gauge = &AddGauge(registry_, "fanline_rel_counters_marked",
-                        "Counters known to be wrong that wait for their repair, 100 at most",
-                        {{"shard", std::to_string(shard)}});
-    }
-    gauge->Set(static_cast<double>(counters));
+    Set(AddGauge("fanline_rel_counters_marked",
+                 "Counters known to be wrong that wait for their repair, 100 at most", Of(shard)),
+        counters);
   }
 
   void CounterRepaired(int64_t drift) override {
     counter_repairs_.Increment();
-    counter_drift_.Observe(static_cast<double>(std::abs(drift)));
+    Observe(counter_drift_, std::abs(drift));
   }
 
   void CountersSwept(uint64_t users, uint64_t marked) override {
-    swept_.Increment(static_cast<double>(users));
-    swept_wrong_.Increment(static_cast<double>(marked));
+    Add(swept_, users);
+    Add(swept_wrong_, marked);
   }
 
-  void MirrorLagged(Duration lag) override { mirror_lag_.Set(Seconds(lag)); }
-  void RetriesHeld(uint64_t entries) override { retry_depth_.Set(static_cast<double>(entries)); }
+  void MirrorLagged(Duration lag) override { Set(mirror_lag_, lag); }
+  void RetriesHeld(uint64_t entries) override { Set(retry_depth_, entries); }
 
  private:
-  Histogram& latency_ =
-      AddHistogram(registry_, "fanline_rel_pair_latency_seconds",
-                   "From a change's msg1 to its msg2, by the broker's clock", SecondsBuckets());
+  static Labels Of(Shard shard) { return {{"shard", std::to_string(shard)}}; }
+
+  Histogram& latency_ = AddSeconds("fanline_rel_pair_latency_seconds",
+                                   "From a change's msg1 to its msg2, by the broker's clock");
   enum PairResult { kMatched, kEarly, kDup, kCoalesced, kTimeout, kPending };
-  std::array<Counter*, 6> pairs_ = AddCounters(
-      registry_, "fanline_rel_pairs_total", "Messages of relation-log, by what became of the pair",
-      "result", {"matched", "early", "dup", "coalesced", "timeout", "pending"});
+  Counters<6> pairs_ =
+      AddCounters("fanline_rel_pairs_total", "Messages of relation-log, by what became of the pair",
+                  "result", {"matched", "early", "dup", "coalesced", "timeout", "pending"});
   Counter& early_expired_ =
-      AddCounter(registry_, "fanline_rel_early_expired_total",
+      AddCounter("fanline_rel_early_expired_total",
                  "msg2 whose msg1 never came: lost, or a writer unknown to us");
-  std::array<Counter*, 2> retried_ = AddCounters(  // by cause
-      registry_, "fanline_rel_retries_total", "Pairs given to the retries, to be checked later",
-      "cause", {"checks_failed", "too_many"});
+  Counters<2> retried_ = AddCounters(  // by cause
+      "fanline_rel_retries_total", "Pairs given to the retries, to be checked later", "cause",
+      {"checks_failed", "too_many"});
   Counter& lost_ =
-      AddCounter(registry_, "fanline_events_lost_total",
+      AddCounter("fanline_events_lost_total",
                  "Offsets cut from a log before they were read: longer retention needed");
   Counter& undecodable_ =
-      AddCounter(registry_, "fanline_rel_undecodable_total", "Records that are no message we know");
-  std::array<Counter*, 7> checks_ = AddCounters(  // by finding
-      registry_, "fanline_rel_checks_total",
-      "Edges whose two rows were compared, by what was found", "outcome",
-      {"equal", "stale", "missing", "ahead", "orphan", "corrupt", "lost"}, {{"net", "pair"}});
-  std::array<Counter*, 3> repairs_ = AddCounters(  // by kind
-      registry_, "fanline_rel_repairs_total", "Edges and counters set right, by what it took",
-      "kind", {"add", "remove", "bump"}, {{"net", "pair"}});
-  Counter& counter_repairs_ = AddCounter(registry_, "fanline_rel_repairs_total",
-                                         "Edges and counters set right, by what it took",
-                                         {{"net", "counter"}, {"kind", "counter"}});
-  Counter& swept_ = AddCounter(registry_, "fanline_rel_counters_swept_total",
+      AddCounter("fanline_rel_undecodable_total", "Records that are no message we know");
+  Counters<7> checks_ = AddCounters(  // by finding
+      "fanline_rel_checks_total", "Edges whose two rows were compared, by what was found",
+      "outcome", kFindings, {{"net", "pair"}});
+  Counters<3> repairs_ = AddCounters(  // by kind
+      "fanline_rel_repairs_total", "Edges and counters set right, by what it took", "kind",
+      {"add", "remove", "bump"}, {{"net", "pair"}});
+  Counter& counter_repairs_ =
+      AddCounter("fanline_rel_repairs_total", "Edges and counters set right, by what it took",
+                 {{"net", "counter"}, {"kind", "counter"}});
+  Counter& swept_ = AddCounter("fanline_rel_counters_swept_total",
                                "Users whose counters were compared with their rows");
-  Counter& swept_wrong_ = AddCounter(registry_, "fanline_rel_counters_swept_wrong_total",
+  Counter& swept_wrong_ = AddCounter("fanline_rel_counters_swept_wrong_total",
                                      "Counters that the comparison found wrong");
-  Histogram& counter_drift_ =
-      AddHistogram(registry_, "fanline_rel_counter_drift",
-                   "By how much a counter that was repaired had been wrong", SizeBuckets());
-  Histogram& repair_seconds_ =
-      AddHistogram(registry_, "fanline_rel_repair_seconds",
-                   "From the read that found a difference to its repair", SecondsBuckets());
-  Counter& withheld_ = AddCounter(registry_, "fanline_rel_repairs_withheld_total",
+  Histogram& counter_drift_ = AddSizes("fanline_rel_counter_drift",
+                                       "By how much a counter that was repaired had been wrong");
+  Histogram& repair_seconds_ = AddSeconds("fanline_rel_repair_seconds",
+                                          "From the read that found a difference to its repair");
+  Counter& withheld_ = AddCounter("fanline_rel_repairs_withheld_total",
                                   "Repairs not made: a dry run, an open breaker");
-  Counter& hopeless_ = AddCounter(registry_, "fanline_rel_hopeless_total",
-                                  "Checks of edges that no repair can set right");
+  Counter& hopeless_ =
+      AddCounter("fanline_rel_hopeless_total", "Checks of edges that no repair can set right");
   Counter& throttled_ =
-      AddCounter(registry_, "fanline_rel_throttled_seconds_total",
+      AddCounter("fanline_rel_throttled_seconds_total",
                  "Time checks waited for the throttle of their shard", {{"reason", "rate"}});
-  Gauge& pending_ = AddGauge(registry_, "fanline_rel_pending", "Pairs that wait for their msg2");
-  Gauge& oldest_ =
-      AddGauge(registry_, "fanline_rel_oldest_pending_seconds", "Age of the oldest of them");
-  Gauge& commit_lag_ = AddGauge(registry_, "fanline_rel_commit_offset_lag",
+  Gauge& pending_ = AddGauge("fanline_rel_pending", "Pairs that wait for their msg2");
+  Gauge& oldest_ = AddGauge("fanline_rel_oldest_pending_seconds", "Age of the oldest of them");
+  Gauge& commit_lag_ = AddGauge("fanline_rel_commit_offset_lag",
                                 "Records of relation-log that a restart would read again");
   Gauge& mirror_lag_ = AddGauge(
-      registry_, "fanline_rel_mirror_lag_seconds",
+      "fanline_rel_mirror_lag_seconds",
       "How far behind an application's mirror was seen: above the grace no pair is checked");
-  Gauge& retry_depth_ = AddGauge(registry_, "fanline_rel_retry_depth",
-                                 "Entries of relation-log.retry held until they are due");
-  std::map<Shard, Gauge*> breakers_;
+  Gauge& retry_depth_ =
+      AddGauge("fanline_rel_retry_depth", "Entries of relation-log.retry held until they are due");
   std::map<Shard, bool> open_;
-  std::map<Shard, Gauge*> counters_marked_;
 };
 
 }  // namespace
 
-std::unique_ptr<Metrics> PrometheusMetrics(Registry& registry, const daemon::Log& log) {
+std::unique_ptr<Metrics> PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log) {
   return std::make_unique<Prometheus>(registry, log);
 }
 

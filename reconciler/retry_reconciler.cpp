@@ -4,8 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "fanline/consuming/answered.h"
-
 namespace fanline::reconciler {
 namespace {
 
@@ -72,7 +70,7 @@ void RetryReconciler::On(Record& record, Now) {
   if (!taking_) return;
   const auto place = partitions_.Received(record);
   if (!place) return;
-  const uint64_t id = ++entry_ids_;
+  const uint64_t id = ++ids_;
   Entry& entry = entries_[id];
   entry.place = *place;
   entry.record = std::move(record);
@@ -153,26 +151,17 @@ void RetryReconciler::Append(uint64_t id) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) return;
   LetGo(id);  // the edge's next entry may be this one's copy
-  const uint64_t request = ++ids_;
-  appending_.emplace(request, id);
+  ++appending_;
   Entry& entry = found->second;
   if (entry.reason.empty()) {
-    ports_.retries.Submit({request, {entry.retry}});
+    ports_.retries.Submit({id, {entry.retry}});
   } else {
-    ports_.dead_letters.Submit({request, {entry.record, "reconciler", entry.reason}});
+    ports_.dead_letters.Submit({id, {entry.record, "reconciler", entry.reason}});
   }
 }
 
-void RetryReconciler::On(const RetriesAppended& appended, Now now) {
-  Appended(appended.id, appended.status, now);
-}
-
-void RetryReconciler::On(const DeadLetterAppended& appended, Now now) {
-  Appended(appended.id, appended.status, now);
-}
-
-void RetryReconciler::Appended(uint64_t request, const Status& status, Now now) {
-  const uint64_t id = TakeAnswered(appending_, request);
+void RetryReconciler::Appended(uint64_t id, const Status& status, Now now) {
+  --appending_;
   const auto entry = entries_.find(id);
   if (entry == entries_.end()) return;
   if (status.done()) return Finish(id);

@@ -67,7 +67,7 @@ class RetryReconciler {
 
   // From now on nothing more is checked; keep stepping until drained().
   void StopTaking();
-  bool drained() const { return checker_.idle() && appending_.empty(); }
+  bool drained() const { return checker_.idle() && appending_ == 0; }
   size_t held() const { return entries_.size(); }
 
  private:
@@ -83,8 +83,8 @@ class RetryReconciler {
   void On(const PartitionRevoked& revoked, Now) { partitions_.Revoked(revoked); }
   void On(Record& record, Now now);
   void On(const CheckerReply& reply, Now now) { checker_.On(reply, now); }
-  void On(const RetriesAppended& appended, Now now);
-  void On(const DeadLetterAppended& appended, Now now);
+  void On(const RetriesAppended& reply, Now now) { Appended(reply.id, reply.status, now); }
+  void On(const DeadLetterAppended& reply, Now now) { Appended(reply.id, reply.status, now); }
 
   void ForgetTaken();
   void Hold(uint64_t entry);
@@ -93,22 +93,21 @@ class RetryReconciler {
   void MakeRoom(Now now);
   void OnResult(const CheckResult& result, Now now);
   void Append(uint64_t entry);
-  void Appended(uint64_t request, const Status& status, Now now);
+  void Appended(uint64_t entry, const Status& status, Now now);
   void Finish(uint64_t entry);
 
   Ports ports_;
   const RetryLimits limits_;
-  uint64_t ids_ = 0;  // of requests
   Checker checker_;
   std::mt19937_64 random_;
   bool taking_ = true;
-  uint64_t entry_ids_ = 0;
+  uint64_t ids_ = 0;  // of entries; an entry's requests carry it
   Partitions partitions_;
   std::unordered_map<uint64_t, Entry> entries_;
-  std::unordered_map<EdgeKey, uint64_t> of_edge_;     // the entry that is held or being checked
-  std::set<std::pair<UnixMs, uint64_t>> due_;         // entries that are held
-  std::unordered_map<uint64_t, uint64_t> appending_;  // request -> entry
-  RetryQueue<uint64_t> append_again_;                 // entries
+  std::unordered_map<EdgeKey, uint64_t> of_edge_;  // the entry that is held or being checked
+  std::set<std::pair<UnixMs, uint64_t>> due_;      // entries that are held
+  size_t appending_ = 0;                           // appends under way
+  RetryQueue<uint64_t> append_again_;              // entries
   Time make_room_at_{};
 };
 

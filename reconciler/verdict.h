@@ -14,16 +14,20 @@
 // are the same. Rows are never removed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "fanline/model/edge.h"
 
 namespace fanline::reconciler {
 
-// The labels of fanline_rel_checks_total. kAhead, kOrphan, kLost: the forward shard lost what it
-// had acknowledged. The reverse row shows it; for kLost a message does. kCorrupt: no known failure
-// leaves such rows.
+// What two rows were found to be, and its names in metrics and repair_log. kAhead, kOrphan, kLost:
+// the forward shard lost what it had acknowledged. The reverse row shows it; for kLost a message
+// does. kCorrupt: no known failure leaves such rows.
 enum class Finding { kEqual, kStale, kMissing, kAhead, kOrphan, kCorrupt, kLost };
+inline constexpr const char* kFindings[] = {"equal",  "stale",   "missing", "ahead",
+                                            "orphan", "corrupt", "lost"};
+inline const char* NameOf(Finding finding) { return kFindings[static_cast<size_t>(finding)]; }
 
 struct Verdict {
   enum class Action {

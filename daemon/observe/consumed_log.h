@@ -3,6 +3,7 @@
 
 #include <prometheus/registry.h>
 
+#include <array>
 #include <string>
 #include <utility>
 
@@ -39,16 +40,54 @@ class ConsumedLog : public Metrics {
   ConsumedLog(prometheus::Registry& registry, const Log& log, std::string consequence)
       : registry_(registry), log_(log), consequence_(std::move(consequence)) {}
 
+  // What metrics.h has, in this registry.
+  using Labels = prometheus::Labels;
+  using Counter = prometheus::Counter;
+  using Gauge = prometheus::Gauge;
+  using Histogram = prometheus::Histogram;
+  template <size_t kCount>
+  using Counters = std::array<Counter*, kCount>;
+
+  Counter& AddCounter(const char* name, const char* help, const Labels& labels = {}) {
+    return daemon::AddCounter(registry_, name, help, labels);
+  }
+  Gauge& AddGauge(const char* name, const char* help, const Labels& labels = {}) {
+    return daemon::AddGauge(registry_, name, help, labels);
+  }
+  Histogram& AddSeconds(const char* name, const char* help) {
+    return AddHistogram(registry_, name, help, SecondsBuckets());
+  }
+  Histogram& AddSizes(const char* name, const char* help) {
+    return AddHistogram(registry_, name, help, SizeBuckets());
+  }
+  template <size_t kCount>
+  auto AddCounters(const char* name, const char* help, const char* label,
+                   const char* const (&values)[kCount], const Labels& labels = {}) {
+    return daemon::AddCounters(registry_, name, help, label, values, labels);
+  }
+  template <size_t kCount>
+  auto AddSeconds(const char* name, const char* help, const char* label,
+                  const char* const (&values)[kCount]) {
+    return daemon::AddSeconds(registry_, name, help, label, values);
+  }
+
+  // Numbers, or durations in seconds.
+  static void Add(Counter& counter, auto by) { counter.Increment(Double(by)); }
+  static void Set(Gauge& gauge, auto to) { gauge.Set(Double(to)); }
+  static void Observe(Histogram& histogram, auto value) { histogram.Observe(Double(value)); }
+
   prometheus::Registry& registry_;
   const Log& log_;
 
  private:
+  static double Double(Duration duration) { return Seconds(duration); }
+  static double Double(auto number) { return static_cast<double>(number); }
+
   const std::string consequence_;
   ResourceCounters parked_{registry_, "fanline_parked_total",
                            "Work put off because a resource was away", "kafka"};
-  prometheus::Counter& tails_lost_ =
-      AddCounter(registry_, "fanline_log_tails_lost_total",
-                 "Times a log was found to end before what was read of it");
+  prometheus::Counter& tails_lost_ = AddCounter(
+      "fanline_log_tails_lost_total", "Times a log was found to end before what was read of it");
 };
 
 }  // namespace fanline::daemon

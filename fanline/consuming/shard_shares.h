@@ -27,7 +27,6 @@ class ShardShares {
 
   // The owner's jobs, for it to count up and down.
   Held& of(Shard shard) { return shards_[static_cast<size_t>(shard)]; }
-  void Clear() { std::fill(shards_.begin(), shards_.end(), Held{}); }
 
   // Sums over all shards.
   [[nodiscard]] size_t jobs() const {

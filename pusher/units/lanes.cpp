@@ -107,12 +107,4 @@ void Lanes::SetParked(const Unit& unit, bool parked) {
   parked ? ++parked_units_ : --parked_units_;
 }
 
-void Lanes::Clear() {
-  lanes_.clear();
-  shares_.Clear();
-  for (auto& authors : runnable_) authors.clear();
-  units_ = 0;
-  parked_units_ = 0;
-}
-
 }  // namespace fanline::pusher

@@ -58,12 +58,11 @@ class Lanes {
   // again, without any others.
   Unit Take(UserId author, bool singly, size_t syncs, const std::map<int64_t, BegunHints>& begun);
 
-  // Every unit that is taken ends by one of these, or by Clear.
+  // Every unit that is taken ends by one of these.
   void Finished(const Unit& unit);
   void TakeApart(Unit unit);  // its hints come next, one by one
 
   void SetParked(const Unit& unit, bool parked);
-  void Clear();
 
   size_t units() const { return units_; }                    // taken and not ended
   size_t working() const { return units_ - parked_units_; }  // of these, not parked

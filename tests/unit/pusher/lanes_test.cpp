@@ -180,17 +180,5 @@ TEST(Lanes, WhatAShardHasBeyondItsShareIsHeldUp) {
   EXPECT_EQ(w.lanes.hints().held_up(), 0u);
 }
 
-TEST(Lanes, OfARangeThatWasLostForgetEverything) {
-  World w;
-  for (int i = 0; i < 3; ++i) w.Post(kAnn);
-  w.Take(true);
-  w.lanes.SetParked(w.unit, true);
-  w.lanes.Clear();
-  EXPECT_FALSE(w.lanes.runnable());
-  EXPECT_EQ(w.lanes.units() + w.lanes.hints().parked() + w.lanes.hints().held_up(), 0u);
-  w.Post(kAnn);
-  EXPECT_EQ(w.Take(), Offsets{3});
-}
-
 }  // namespace
 }  // namespace fanline::pusher

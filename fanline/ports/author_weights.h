@@ -12,16 +12,13 @@
 namespace fanline {
 
 struct WeighAuthor {
-  using Reply = struct AuthorWeighed;
+  using Reply = Acknowledged<WeighAuthor>;
   uint64_t id = 0;
   Shard shard = 0;  // of the author
   UserId author{};
   uint64_t live = 0;  // followers with a live timeline in all ranges
   Duration lag{};     // from publish to delivery
 };
-struct AuthorWeighed {
-  uint64_t id = 0;
-  Status status;
-};
+using AuthorWeighed = WeighAuthor::Reply;
 
 }  // namespace fanline

@@ -12,14 +12,11 @@
 namespace fanline {
 
 struct AppendEvent {
-  using Reply = struct EventAppended;
+  using Reply = Acknowledged<AppendEvent>;
   uint64_t id = 0;
   FeedEvent event;
   std::string json = {};  // the event's own text, when it has one
 };
-struct EventAppended {
-  uint64_t id = 0;
-  Status status;
-};
+using EventAppended = AppendEvent::Reply;
 
 }  // namespace fanline

@@ -44,35 +44,26 @@ struct HintsAppended {
 };
 
 struct AppendRelations {
-  using Reply = struct RelationsAppended;
+  using Reply = Acknowledged<AppendRelations>;
   uint64_t id = 0;
   std::vector<RelationMessage> messages;  // each to the partition of its edge
   std::vector<Headers> headers;           // one per message; empty: none has any
 };
-struct RelationsAppended {
-  uint64_t id = 0;
-  Status status;
-};
+using RelationsAppended = AppendRelations::Reply;
 
 struct AppendRetries {
-  using Reply = struct RetriesAppended;
+  using Reply = Acknowledged<AppendRetries>;
   uint64_t id = 0;
   std::vector<RelationRetry> retries;
 };
-struct RetriesAppended {
-  uint64_t id = 0;
-  Status status;
-};
+using RetriesAppended = AppendRetries::Reply;
 
 struct AppendDeadLetter {
-  using Reply = struct DeadLetterAppended;
+  using Reply = Acknowledged<AppendDeadLetter>;
   uint64_t id = 0;
   DeadLetter letter;
 };
 // Its status is never kNever: if the topic refuses a letter, its origin alone is appended.
-struct DeadLetterAppended {
-  uint64_t id = 0;
-  Status status;
-};
+using DeadLetterAppended = AppendDeadLetter::Reply;
 
 }  // namespace fanline

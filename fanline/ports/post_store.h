@@ -41,15 +41,12 @@ struct EventsApplied {
 // Notes that all hints of one of the author's posts that are merged at read were appended: later
 // ones need none. If this gets lost, another post's hints are appended for nothing.
 struct AnnounceAuthor {
-  using Reply = struct AuthorAnnounced;
+  using Reply = Acknowledged<AnnounceAuthor>;
   uint64_t id = 0;
   Shard shard = 0;
   UserId author{};
 };
-struct AuthorAnnounced {
-  uint64_t id = 0;
-  Status status;
-};
+using AuthorAnnounced = AnnounceAuthor::Reply;
 
 // Switches an author's mode automatically, unless it was changed (also by hand) since `version` was
 // read. Like a switch by hand, a switch to pull marks the author.

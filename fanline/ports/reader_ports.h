@@ -230,15 +230,12 @@ struct RebuildFinished {
 // Ends the token's rebuild, which cannot go on: there is no timeline then, and the next
 // BeginRebuild creates one. Does nothing if the token is gone.
 struct AbandonRebuild {
-  using Reply = struct RebuildAbandoned;
+  using Reply = Acknowledged<AbandonRebuild>;
   uint64_t id = 0;
   UserId reader{};
   std::string token = {};
 };
-struct RebuildAbandoned {
-  uint64_t id = 0;
-  Status status;
-};
+using RebuildAbandoned = AbandonRebuild::Reply;
 
 using TimelinePort = Port<ReadLivePage, BeginRebuild, FinishRebuild, AbandonRebuild>;
 

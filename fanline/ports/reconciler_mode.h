@@ -2,6 +2,7 @@
 // installation at any time; reconcilers read it about once a second.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -17,15 +18,8 @@ enum class ReconcilerMode {
 };
 
 constexpr const char* NameOf(ReconcilerMode mode) {
-  switch (mode) {
-    case ReconcilerMode::kRun:
-      return "run";
-    case ReconcilerMode::kDryRun:
-      return "dry_run";
-    case ReconcilerMode::kPause:
-      break;
-  }
-  return "pause";
+  constexpr const char* kNames[] = {"run", "dry_run", "pause"};
+  return kNames[static_cast<size_t>(mode)];
 }
 constexpr std::optional<ReconcilerMode> ParseReconcilerMode(std::string_view text) {
   for (const auto mode : {ReconcilerMode::kRun, ReconcilerMode::kDryRun, ReconcilerMode::kPause}) {

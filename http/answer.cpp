@@ -68,6 +68,4 @@ std::string AnswerText(const Response& response, const AnswerForm& form, int64_t
   return text;
 }
 
-std::string ContinueText() { return "HTTP/1.1 100 Continue\r\n\r\n"; }
-
 }  // namespace fanline::http

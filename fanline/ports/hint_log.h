@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "fanline/base/outcome.h"
 #include "fanline/model/bucket.h"
+#include "fanline/model/event.h"
 #include "fanline/model/hint.h"
 #include "fanline/model/record.h"
 #include "fanline/wire/relation_log.h"
@@ -65,5 +67,14 @@ struct AppendDeadLetter {
 };
 // Its status is never kNever: if the topic refuses a letter, its origin alone is appended.
 using DeadLetterAppended = AppendDeadLetter::Reply;
+
+// Appends an event to feed-events, as an application's producer does (docs/producers.md).
+struct AppendEvent {
+  using Reply = Acknowledged<AppendEvent>;
+  uint64_t id = 0;
+  FeedEvent event;
+  std::string json = {};  // the event's own text, when it has one
+};
+using EventAppended = AppendEvent::Reply;
 
 }  // namespace fanline

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fanline/base/outcome.h"
+#include "fanline/base/time.h"
 #include "fanline/model/author_mode.h"
 #include "fanline/model/bucket.h"
 #include "fanline/model/event.h"
@@ -63,6 +64,18 @@ struct AuthorSwitched {
   Status status;
   bool switched = false;
 };
+
+// Stores the pusher's estimate of what a post of an author costs. One request writes one row; the
+// last one wins. A lost one costs nothing: the author's next posts are weighed again.
+struct WeighAuthor {
+  using Reply = Acknowledged<WeighAuthor>;
+  uint64_t id = 0;
+  Shard shard = 0;  // of the author
+  UserId author{};
+  uint64_t live = 0;  // followers with a live timeline in all ranges
+  Duration lag{};     // from publish to delivery
+};
+using AuthorWeighed = WeighAuthor::Reply;
 
 // How many authors of the shard are merged at read.
 struct CountPulled {

@@ -118,8 +118,8 @@ void ReadTarget(std::string_view target, Request* out) {
   ReadParams(query, out);
 }
 
-constexpr std::array<std::string_view, 9> kMethods = {
-    "GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"};
+constexpr std::array<std::string_view, 8> kMethods = {"GET",   "HEAD",   "PUT",     "POST",
+                                                      "PATCH", "DELETE", "OPTIONS", "TRACE"};
 
 bool MayHaveBody(std::string_view method) {
   return method == "PUT" || method == "POST" || method == "PATCH" || method == "DELETE";
@@ -138,8 +138,7 @@ char ReadRequestLine(std::string_view line, Request* out) {
     Refuse("the first line must be: method, one blank, target, one blank, HTTP/1.1");
   }
   if (line[5] != '1') throw Fault{505, "spoken here are HTTP/1.0, HTTP/1.1"};
-  if (std::find(kMethods.begin(), kMethods.end(), method) == kMethods.end() ||
-      method == "CONNECT") {
+  if (std::find(kMethods.begin(), kMethods.end(), method) == kMethods.end()) {
     throw Fault{501, "this method is not known; there are GET, HEAD, PUT, POST, DELETE"};
   }
   out->method = method;

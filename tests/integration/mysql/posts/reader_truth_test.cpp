@@ -86,14 +86,5 @@ TEST_F(ReaderTruthTest, AReadThatEndsEarlySaysWhoIsPartialAndWhoUnread) {
   }
 }
 
-TEST_F(ReaderTruthTest, AnswersAreAppendedToWhatIsThere) {
-  const UserId reader = shards_.UserOn(0, 1);
-  shards_.of(reader).Execute("INSERT INTO following (src, dst, ver, state, pos) VALUES (" +
-                             ToString(reader) + ", 10, 1, 1, 1)");
-  std::vector<UserId> followees = {UserId{1}};
-  ASSERT_TRUE(reader_.Followees(reader, &followees).done());
-  EXPECT_THAT(followees, ::testing::ElementsAre(UserId{1}, UserId{10}));
-}
-
 }  // namespace
 }  // namespace fanline::mysql

@@ -1,5 +1,5 @@
-// What reconcilers do with edges that may differ. An operator may change this setting of the
-// installation at any time; reconcilers read it about once a second.
+// Settings of the installation that an operator may change at any time. Programs read them about
+// once a second.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,33 @@
 
 namespace fanline {
 
+// Whether a writer of forward edges also writes the reverse row at once. Only latency depends on
+// it: the log1 row and what the mirror does with it are the same in both modes.
+enum class MirrorMode {
+  kAsync,  // the mirror alone writes the reverse row
+  kSync,   // the writer also tries it inline; a failure is no error to its caller
+};
+
+constexpr const char* NameOf(MirrorMode mode) {
+  return mode == MirrorMode::kSync ? "sync" : "async";
+}
+constexpr std::optional<MirrorMode> ParseMirrorMode(std::string_view text) {
+  if (text == NameOf(MirrorMode::kSync)) return MirrorMode::kSync;
+  if (text == NameOf(MirrorMode::kAsync)) return MirrorMode::kAsync;
+  return std::nullopt;
+}
+
+struct ReadMirrorMode {
+  using Reply = struct MirrorModeRead;
+  uint64_t id = 0;
+};
+struct MirrorModeRead {
+  uint64_t id = 0;
+  Status status;
+  MirrorMode mode = MirrorMode::kAsync;
+};
+
+// What reconcilers do with edges that may differ.
 enum class ReconcilerMode {
   kRun,     // check and repair
   kDryRun,  // check and report; no row is changed

@@ -31,11 +31,6 @@ struct PostsOf {
   bool pushed = true;
   friend auto operator<=>(const PostsOf&, const PostsOf&) = default;
 };
-inline std::vector<PostsOf> PushedBy(const std::vector<UserId>& authors) {
-  std::vector<PostsOf> posts;
-  for (const UserId author : authors) posts.push_back({author, true});
-  return posts;
-}
 
 struct Position {  // a place in a timeline: the last item seen
   UnixMs created_at = 0;

@@ -67,7 +67,8 @@ TEST_F(ReaderTruthTest, AReadThatEndsEarlySaysWhoIsPartialAndWhoUnread) {
   }
   for (const uint32_t limit : {1u, 3u, 4u, 7u, 79u, 80u, 81u}) {
     std::multiset<uint64_t> met;
-    std::vector<PostsOf> left = PushedBy(authors);
+    std::vector<PostsOf> left;
+    for (const UserId author : authors) left.push_back({author, true});
     for (const UserId author : authors) left.push_back({author, false});
     while (!left.empty()) {
       ItemsRead read;

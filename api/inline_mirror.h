@@ -4,8 +4,8 @@
 // written only if the change was already in place, which may be the repetition of an interrupted
 // change; the answer does not wait for it.
 //
-// The mode is the installation's (fanline/ports/mirror_mode.h) and is read once a second; a shard
-// that does not answer leaves it as it was.
+// The mode is the installation's (fanline/ports/operator_modes.h) and is read once a second; a
+// shard that does not answer leaves it as it was.
 //
 // Submit and the replies: any thread. Step: one thread.
 #pragma once
@@ -22,7 +22,7 @@
 #include "fanline/base/time.h"
 #include "fanline/model/bucket.h"
 #include "fanline/ports/forward_edges.h"
-#include "fanline/ports/mirror_mode.h"
+#include "fanline/ports/operator_modes.h"
 #include "fanline/ports/port.h"
 #include "fanline/ports/reverse_edges.h"
 

@@ -74,12 +74,12 @@ struct Serving {
                 .newest_first_after = limits.longest_wait / 2,
                 .probes = true}) {
     const ShardMap& map = installation.shard_map;
-    const auto mono = [] { return daemon::SystemNow().mono; };
+    const auto mono = [] { return SystemNow().mono; };
     if (bodies_config) ServeBodies(*bodies_config, limits, process);
     mirror.emplace(api::InlineMirror::Servers{shards, reverse, shards}, map, metrics, mono);
     exchanges.emplace(*mirror, shards, shards, timelines, bodies ? &*bodies : nullptr, map,
                       api::Exchanges::Rules{installation.following_limit, limits.longest_wait},
-                      daemon::SystemNow);
+                      SystemNow);
     const timeline::RebuildRules rules{installation.window, [this] { return tokens.Next(); },
                                        installation.own_posts};
     rebuilds.emplace(api::Rebuilds::By(*exchanges, map, rules, metrics),
@@ -87,7 +87,7 @@ struct Serving {
                                            .longest_wait = 2 * limits.longest_pull_wait,
                                            .newest_first_after = limits.longest_wait / 2},
                      metrics, mono, map);
-    pages.emplace(*exchanges, *rebuilds, map, metrics, daemon::SystemNow,
+    pages.emplace(*exchanges, *rebuilds, map, metrics, SystemNow,
                   api::Pages::Rules{.own_posts = installation.own_posts,
                                     .overlap = limits.newest_overlap,
                                     .columns = bodies_config ? &bodies_config->columns : nullptr,
@@ -147,7 +147,7 @@ struct Publishing {
   Publishing(const options::KafkaSettings& kafka, const mysql::Installation& installation,
              const api::Limits& limits, api::Metrics& metrics, const daemon::Log& log)
       : producer(OptionsOf(kafka, installation, limits), log.Sink()) {
-    publisher.emplace(producer, limits.publish_queue, metrics, daemon::SystemNow);
+    publisher.emplace(producer, limits.publish_queue, metrics, SystemNow);
   }
 
   static kafka::ProducerOptions OptionsOf(const options::KafkaSettings& kafka,
@@ -196,7 +196,7 @@ struct MainLoop {
   void AnswerTheRest() {
     for (server.Stop(); !server.stopped();
          std::this_thread::sleep_for(std::chrono::milliseconds(20))) {
-      serving.Step(daemon::SystemNow().mono);
+      serving.Step(SystemNow().mono);
     }
   }
 
@@ -235,7 +235,7 @@ int Main(int argc, char** argv) {
   auto redis_options = options::ToOptions(config.redis, config.timelines, installation);
   const auto redis_checked = checks.AskRedis(redis_options);
   checks.Stand();
-  const auto mono_now = [] { return daemon::SystemNow().mono; };
+  const auto mono_now = [] { return SystemNow().mono; };
   redis_options.silent_nodes = std::make_shared<redis::SilentNodes>(mono_now);
   const auto bodies_config = options::ToConfig(config.bodies);
   const auto& map = installation.shard_map;
@@ -252,7 +252,7 @@ int Main(int argc, char** argv) {
   serving.timelines.SetFit(redis_checked->fit());
 
   api::Handler handler(*serving.exchanges, *serving.pages,
-                       publishing ? &*publishing->publisher : nullptr, *metrics, daemon::SystemNow,
+                       publishing ? &*publishing->publisher : nullptr, *metrics, SystemNow,
                        config.allowed_origins);
   http::Server server(config.listen.host, config.listen.port, api::HttpLimits(config.limits),
                       handler);

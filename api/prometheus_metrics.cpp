@@ -9,9 +9,9 @@
 #include <string>
 
 #include "api/operations/routes.h"
-#include "daemon/clock.h"
 #include "daemon/observe/metrics.h"
 #include "fanline/base/check.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::api {
 namespace {
@@ -61,7 +61,7 @@ class Prometheus final : public Metrics {
                    const std::string& reason) override {
     const std::string label = resource.empty() ? kFault : resource;
     failed_.Increment(label);
-    log_.WarnEvery(label, kWarnEvery, daemon::SystemNow().mono, "the store did not do a request",
+    log_.WarnEvery(label, kWarnEvery, SystemNow().mono, "the store did not do a request",
                    {{"route", route}, {"resource", label}, {"reason", reason}});
   }
 
@@ -83,8 +83,8 @@ class Prometheus final : public Metrics {
   void RebuildFailed(const std::string& resource, const std::string& reason) override {
     const std::string label = resource.empty() ? kFault : resource;
     rebuilds_[0]->Increment();
-    log_.WarnEvery("rebuild " + label, kWarnEvery, daemon::SystemNow().mono,
-                   "a timeline was not made live", {{"resource", label}, {"reason", reason}});
+    log_.WarnEvery("rebuild " + label, kWarnEvery, SystemNow().mono, "a timeline was not made live",
+                   {{"resource", label}, {"reason", reason}});
   }
   void RebuildsWait(size_t readers) override { waiting_.Set(static_cast<double>(readers)); }
   void Connected(size_t clients) override { connected_.Set(static_cast<double>(clients)); }

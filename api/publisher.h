@@ -17,7 +17,7 @@
 #include "api/metrics.h"
 #include "api/operations/call.h"
 #include "fanline/base/time.h"
-#include "fanline/ports/event_log.h"
+#include "fanline/ports/hint_log.h"
 #include "fanline/ports/port.h"
 
 namespace fanline::api {

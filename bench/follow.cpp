@@ -28,9 +28,9 @@
 #include "bench/made_up.h"
 #include "bench/round.h"
 #include "bench/threads.h"
-#include "daemon/clock.h"
 #include "daemon/options/options.h"
 #include "daemon/run/main_guard.h"
+#include "fanline/base/mono_now.h"
 #include "fanline/model/edge.h"
 
 using namespace fanline;
@@ -89,7 +89,7 @@ class InlineCounts : public api::Metrics {
 };
 
 void Quiet(LogLevel, const std::string&) {}
-Time Mono() { return daemon::SystemNow().mono; }
+Time Mono() { return SystemNow().mono; }
 
 struct AlwaysSync : Serves<ReadMirrorMode> {
   void Submit(ReadMirrorMode request, ReplyTo<MirrorModeRead> to) override {

@@ -174,6 +174,12 @@ std::vector<double> RebuildAll(const Config& config, const redis::Options& optio
   });
 }
 
+std::vector<PostsOf> PushedBy(const std::vector<UserId>& authors) {
+  std::vector<PostsOf> posts;
+  for (const UserId author : authors) posts.push_back({author, true});
+  return posts;
+}
+
 // For each reader the newest moment that is not in the window.
 std::vector<UnixMs> FindSpans(const Config& config, ReaderTruth& truth) {
   std::vector<UnixMs> above;

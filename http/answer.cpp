@@ -1,71 +1,49 @@
 #include "http/answer.h"
 
-#include <cstdio>
 #include <ctime>
 #include <string_view>
+#include <utility>
 
 namespace fanline::http {
 namespace {
 
 std::string DateText(int64_t unix_seconds) {
-  static constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  static constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   const std::time_t time = unix_seconds;
   std::tm parts{};
   gmtime_r(&time, &parts);
   char text[64];
-  const int size = std::snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d GMT",
-                                 kDays[parts.tm_wday], parts.tm_mday, kMonths[parts.tm_mon],
-                                 parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec);
-  return std::string(text, static_cast<size_t>(size));
+  return {text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts)};
 }
+
+constexpr std::pair<int, std::string_view> kReasons[] = {
+    {200, "OK"},
+    {202, "Accepted"},
+    {400, "Bad Request"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {408, "Request Timeout"},
+    {409, "Conflict"},
+    {412, "Precondition Failed"},
+    {413, "Content Too Large"},
+    {414, "URI Too Long"},
+    {415, "Unsupported Media Type"},
+    {417, "Expectation Failed"},
+    {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {500, "Internal Server Error"},
+    {501, "Not Implemented"},
+    {503, "Service Unavailable"},
+    {505, "HTTP Version Not Supported"},
+};
 
 }  // namespace
 
 std::string_view ReasonOf(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 202:
-      return "Accepted";
-    case 400:
-      return "Bad Request";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 408:
-      return "Request Timeout";
-    case 409:
-      return "Conflict";
-    case 412:
-      return "Precondition Failed";
-    case 413:
-      return "Content Too Large";
-    case 414:
-      return "URI Too Long";
-    case 415:
-      return "Unsupported Media Type";
-    case 417:
-      return "Expectation Failed";
-    case 429:
-      return "Too Many Requests";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 501:
-      return "Not Implemented";
-    case 503:
-      return "Service Unavailable";
-    case 505:
-      return "HTTP Version Not Supported";
-    default:
-      return "";  // RFC 9112, 4: clients do not look at it
+  for (const auto& [known, reason] : kReasons) {
+    if (known == status) return reason;
   }
+  return "";  // RFC 9112, 4: clients do not look at it
 }
 
 std::string AnswerText(const Response& response, const AnswerForm& form, int64_t unix_seconds) {
@@ -89,7 +67,5 @@ std::string AnswerText(const Response& response, const AnswerForm& form, int64_t
   if (!form.head_only) text.append(response.body);
   return text;
 }
-
-std::string ContinueText() { return "HTTP/1.1 100 Continue\r\n\r\n"; }
 
 }  // namespace fanline::http

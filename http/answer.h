@@ -21,7 +21,4 @@ std::string AnswerText(const Response& response, const AnswerForm& form, int64_t
 // "Not Found" for 404; empty for a status that we do not use.
 std::string_view ReasonOf(int status);
 
-// "HTTP/1.1 100 Continue", whole.
-std::string ContinueText();
-
 }  // namespace fanline::http

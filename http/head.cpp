@@ -1,7 +1,10 @@
 #include "http/head.h"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 
 namespace fanline::http {
@@ -24,11 +27,8 @@ bool IsToken(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenChar);
 }
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 bool Same(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return Lower(x) == Lower(y); });
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
 std::string_view Trimmed(std::string_view text) {
@@ -46,12 +46,6 @@ std::string_view Next(std::string_view& rest, std::string_view end) {
   return part;
 }
 
-int HexOf(char c) {
-  if (IsDigit(c)) return c - '0';
-  const char low = Lower(c);
-  return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
-}
-
 std::string Decoded(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -61,10 +55,12 @@ std::string Decoded(std::string_view text) {
     } else if (text[i] != '%') {
       out += text[i];
     } else {
-      const int high = i + 2 < text.size() ? HexOf(text[i + 1]) : -1;
-      const int low = i + 2 < text.size() ? HexOf(text[i + 2]) : -1;
-      if (high < 0 || low < 0) Refuse("a % in the query is not followed by two hex digits");
-      out += static_cast<char>(high * 16 + low);
+      const std::string_view digits = text.substr(i + 1, 2);
+      uint8_t byte = 0;
+      const char* end = digits.data() + digits.size();
+      const bool hex = std::from_chars(digits.data(), end, byte, 16).ptr == end;
+      if (!hex || digits.size() < 2) Refuse("a % in the query is not followed by two hex digits");
+      out += static_cast<char>(byte);
       i += 2;
     }
   }
@@ -122,8 +118,8 @@ void ReadTarget(std::string_view target, Request* out) {
   ReadParams(query, out);
 }
 
-constexpr std::array<std::string_view, 9> kMethods = {
-    "GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"};
+constexpr std::array<std::string_view, 8> kMethods = {"GET",   "HEAD",   "PUT",     "POST",
+                                                      "PATCH", "DELETE", "OPTIONS", "TRACE"};
 
 bool MayHaveBody(std::string_view method) {
   return method == "PUT" || method == "POST" || method == "PATCH" || method == "DELETE";
@@ -142,8 +138,7 @@ char ReadRequestLine(std::string_view line, Request* out) {
     Refuse("the first line must be: method, one blank, target, one blank, HTTP/1.1");
   }
   if (line[5] != '1') throw Fault{505, "spoken here are HTTP/1.0, HTTP/1.1"};
-  if (std::find(kMethods.begin(), kMethods.end(), method) == kMethods.end() ||
-      method == "CONNECT") {
+  if (std::find(kMethods.begin(), kMethods.end(), method) == kMethods.end()) {
     throw Fault{501, "this method is not known; there are GET, HEAD, PUT, POST, DELETE"};
   }
   out->method = method;
@@ -166,8 +161,12 @@ std::optional<Field> FieldOf(std::string_view line) {
 }
 
 // The headers that say where a request ends, and the others that count here.
-class Fields {
- public:
+struct Fields {
+  // Each header's only value; none if it was not sent. A second value is refused.
+  std::optional<std::string_view> host, length, encoding, expect, content_type, content_encoding,
+      origin;
+  bool close = false, keep_alive = false;
+
   Fields(std::string_view lines, const Limits& limits) {
     size_t count = 0;
     while (!lines.empty()) {
@@ -186,43 +185,27 @@ class Fields {
     }
   }
 
-  // Each header's only value; none if it was not sent. A second value is refused.
-  const std::optional<std::string_view>& host() const { return host_; }
-  const std::optional<std::string_view>& length() const { return length_; }
-  const std::optional<std::string_view>& encoding() const { return encoding_; }
-  const std::optional<std::string_view>& expect() const { return expect_; }
-  const std::optional<std::string_view>& content_type() const { return content_type_; }
-  const std::optional<std::string_view>& content_encoding() const { return content_encoding_; }
-  const std::optional<std::string_view>& origin() const { return origin_; }
-  bool close() const { return close_; }
-  bool keep_alive() const { return keep_alive_; }
-
- private:
   void Keep(const Field& field) {
     const auto once = [&field](std::string_view name, std::optional<std::string_view>* kept) {
       if (!Same(field.name, name)) return;
       if (*kept) Refuse("the header " + std::string(name) + " may be sent once");
       *kept = field.value;
     };
-    once("Host", &host_);
-    once("Content-Length", &length_);
-    once("Transfer-Encoding", &encoding_);
-    once("Expect", &expect_);
-    once("Content-Type", &content_type_);
-    once("Content-Encoding", &content_encoding_);
-    once("Origin", &origin_);
+    once("Host", &host);
+    once("Content-Length", &length);
+    once("Transfer-Encoding", &encoding);
+    once("Expect", &expect);
+    once("Content-Type", &content_type);
+    once("Content-Encoding", &content_encoding);
+    once("Origin", &origin);
     if (!Same(field.name, "Connection")) return;
     std::string_view options = field.value;
     while (!options.empty()) {
       const std::string_view option = Trimmed(Next(options, ","));
-      close_ = close_ || Same(option, "close");
-      keep_alive_ = keep_alive_ || Same(option, "keep-alive");
+      close = close || Same(option, "close");
+      keep_alive = keep_alive || Same(option, "keep-alive");
     }
   }
-
-  std::optional<std::string_view> host_, length_, encoding_, expect_, content_type_,
-      content_encoding_, origin_;
-  bool close_ = false, keep_alive_ = false;
 };
 
 // An unknown coding is 501 (RFC 9112, 6.1). A coded body that does not end in chunks has no end
@@ -241,12 +224,12 @@ void ReadEncoding(std::string_view text, Head* out) {
 }
 
 void ReadFraming(const Fields& fields, bool http_1_0, Head* out) {
-  if (fields.encoding()) {
-    if (fields.length()) Refuse("a request has a Content-Length or a Transfer-Encoding, not both");
+  if (fields.encoding) {
+    if (fields.length) Refuse("a request has a Content-Length or a Transfer-Encoding, not both");
     if (http_1_0) Refuse("HTTP/1.0 has no Transfer-Encoding");
-    ReadEncoding(*fields.encoding(), out);
+    ReadEncoding(*fields.encoding, out);
   }
-  if (const auto& length = fields.length()) {
+  if (const auto& length = fields.length) {
     if (length->empty() || length->size() > 18 ||
         !std::all_of(length->begin(), length->end(), IsDigit)) {
       Refuse("the Content-Length is no number");
@@ -263,21 +246,21 @@ Head Read(std::string_view text, const Limits& limits) {
   const bool http_1_0 = ReadRequestLine(Next(text, "\r\n"), &head.request) == '0';
   head.http_1_0 = http_1_0;
   const Fields fields(text, limits);
-  if (!http_1_0 && !fields.host()) Refuse("the header Host is missing");
-  if (fields.host() && !IsAuthority(*fields.host())) Refuse("the Host is no host");
+  if (!http_1_0 && !fields.host) Refuse("the header Host is missing");
+  if (fields.host && !IsAuthority(*fields.host)) Refuse("the Host is no host");
   ReadFraming(fields, http_1_0, &head);
-  head.keep_alive = http_1_0 ? fields.keep_alive() && !fields.close() : !fields.close();
-  if (fields.expect() && !http_1_0) {
-    if (!Same(*fields.expect(), "100-continue")) {
+  head.keep_alive = http_1_0 ? fields.keep_alive && !fields.close : !fields.close;
+  if (fields.expect && !http_1_0) {
+    if (!Same(*fields.expect, "100-continue")) {
       throw Fault{417, "nothing can be expected but 100-continue"};
     }
     head.expects_100 = head.has_body();
   }
-  if (fields.content_encoding() && !Same(*fields.content_encoding(), "identity")) {
+  if (fields.content_encoding && !Same(*fields.content_encoding, "identity")) {
     throw Fault{415, "a body is taken as it is, without a Content-Encoding"};
   }
-  head.request.content_type = fields.content_type().value_or("");
-  head.request.origin = fields.origin().value_or("");
+  head.request.content_type = fields.content_type.value_or("");
+  head.request.origin = fields.origin.value_or("");
   return head;
 }
 

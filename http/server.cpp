@@ -59,10 +59,8 @@ struct Connection : std::enable_shared_from_this<Connection> {
   State state = State::kIdle;
   bool awaits_read = false, awaits_write = false;  // a handler is pending
   bool turned_away = false;
-  bool serves = false;     // a request, not a refusal
-  bool head_only = false;  // the answer's body is left out
-  bool says_keep_alive = false;
-  bool close_after = false;
+  bool serves = false;  // a request, not a refusal
+  AnswerForm form;
   bool broken = false;  // it cannot be written to
   Time deadline = Time::max();
   std::optional<std::list<Connection*>::iterator> idles;  // its place among the idle ones
@@ -264,7 +262,9 @@ class Server::Impl {
       connection->awaits_write = false;
       if (!connection->socket.is_open()) return;
       if (error) return Close(connection);
-      if (connection->state == State::kWriting) Write(connection);
+      if (connection->state != State::kWriting) return;
+      Send(*connection);
+      Written(connection);
     });
   }
 
@@ -274,15 +274,12 @@ class Server::Impl {
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) return AwaitReadable(connection);
     if (size <= 0) return Close(connection);
     const std::string_view bytes(scratch_.data(), static_cast<size_t>(size));
-    if (connection->state == State::kLingering) return Drain(connection, bytes.size());
+    if (connection->state == State::kLingering) {
+      connection->drained += bytes.size();
+      return connection->drained > limits_.drained ? Close(connection) : AwaitReadable(connection);
+    }
     connection->in.append(bytes);
     Read(connection);
-  }
-
-  void Drain(const ConnectionPtr& connection, size_t size) {
-    connection->drained += size;
-    if (connection->drained > limits_.drained) return Close(connection);
-    AwaitReadable(connection);
   }
 
   void Read(const ConnectionPtr& connection) {
@@ -307,9 +304,9 @@ class Server::Impl {
 
   // The kernel has taken all earlier answers, so it has room for a line.
   static bool SendContinue(Connection& connection) {
-    const std::string text = ContinueText();
-    return ::send(connection.socket.native_handle(), text.data(), text.size(),
-                  MSG_DONTWAIT | MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+    constexpr std::string_view kText = "HTTP/1.1 100 Continue\r\n\r\n";
+    return ::send(connection.socket.native_handle(), kText.data(), kText.size(),
+                  MSG_DONTWAIT | MSG_NOSIGNAL) == static_cast<ssize_t>(kText.size());
   }
 
   void Serve(const ConnectionPtr& connection) {
@@ -317,9 +314,10 @@ class Server::Impl {
     connection->serves = true;
     connection->alive = std::make_shared<std::atomic<bool>>(true);
     service_.Serving(++serving_, left_);
-    connection->close_after = !connection->reader.keep_alive() || !limits_.keep_alive;
-    connection->says_keep_alive = connection->reader.says_keep_alive();
-    connection->head_only = connection->reader.head_only();
+    const RequestReader& reader = connection->reader;
+    connection->form = {.head_only = reader.head_only(),
+                        .close = !reader.keep_alive() || !limits_.keep_alive,
+                        .keep_alive = reader.says_keep_alive()};
     ready_.push_back({connection.get(), connection->reader.Take()});
     ready_.back().request.alive = connection->alive;
   }
@@ -339,8 +337,7 @@ class Server::Impl {
   void Refuse(const ConnectionPtr& connection, int status, const std::string& detail) {
     Enter(*connection, State::kServing);
     Release(connection->in);
-    connection->close_after = true;
-    connection->head_only = connection->reader.head_only();
+    connection->form = {.head_only = connection->reader.head_only(), .close = true};
     Answer(*connection, service_.Refuse(status, detail));
   }
 
@@ -349,12 +346,8 @@ class Server::Impl {
   // Any thread: the client has its answer before our own thread is woken.
   void Answer(Connection& connection, const Response& response) {
     ++answering_;
-    connection.close_after = connection.close_after || stopping_;
-    connection.out = AnswerText(response,
-                                {.head_only = connection.head_only,
-                                 .close = connection.close_after,
-                                 .keep_alive = connection.says_keep_alive},
-                                std::time(nullptr));
+    connection.form.close = connection.form.close || stopping_;
+    connection.out = AnswerText(response, connection.form, std::time(nullptr));
     connection.out_at = 0;
     Send(connection);
     const bool taken = connection.broken || connection.out_at == connection.out.size();
@@ -388,19 +381,12 @@ class Server::Impl {
     Written(connection);
   }
 
-  void Write(const ConnectionPtr& connection) {
-    Send(*connection);
-    Written(connection);
-  }
-
   void Written(const ConnectionPtr& connection) {
     if (connection->broken) return Close(connection);
-    if (connection->out_at < connection->out.size()) {
-      return AwaitWritable(connection);
-    }
+    if (connection->out_at < connection->out.size()) return AwaitWritable(connection);
     Release(connection->out);
     Keep(*connection, 0);
-    if (connection->close_after) return Linger(connection);
+    if (connection->form.close) return Linger(connection);
     Enter(*connection, State::kIdle);
     if (stopping_) return CloseIfNothingCame(connection);
     if (connection->in.empty()) return AwaitReadable(connection);
@@ -432,24 +418,14 @@ class Server::Impl {
     connection.idles.reset();
   }
 
+  // The service has bounds of its own.
   static constexpr std::chrono::milliseconds kForEver = std::chrono::milliseconds::max();
 
   std::chrono::milliseconds TimeOf(State state) const {
-    switch (state) {
-      case State::kIdle:
-        return limits_.idle_time;
-      case State::kHead:
-        return limits_.head_time;
-      case State::kBody:
-        return limits_.body_time;
-      case State::kServing:
-        return kForEver;  // the service has bounds of its own
-      case State::kWriting:
-        return limits_.write_time;
-      case State::kLingering:
-        return limits_.linger_time;
-    }
-    return kForEver;
+    const std::chrono::milliseconds times[] = {limits_.idle_time,  limits_.head_time,
+                                               limits_.body_time,  kForEver,
+                                               limits_.write_time, limits_.linger_time};
+    return times[static_cast<size_t>(state)];
   }
 
   void HurryUp(Connection& connection, Time now) {
@@ -477,11 +453,8 @@ class Server::Impl {
     }
     for (const ConnectionPtr& connection : late) {
       const bool asks = connection->state == State::kHead || connection->state == State::kBody;
-      if (!asks) {
-        Close(connection);
-      } else {
-        Refuse(connection, 408, "the request did not come to its end in time");
-      }
+      asks ? Refuse(connection, 408, "the request did not come to its end in time")
+           : Close(connection);
     }
   }
 

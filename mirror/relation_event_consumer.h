@@ -34,7 +34,7 @@
 #include "fanline/model/record.h"
 #include "fanline/ports/forward_edges.h"
 #include "fanline/ports/hint_log.h"
-#include "fanline/ports/mirror_mode.h"
+#include "fanline/ports/operator_modes.h"
 #include "fanline/ports/port.h"
 #include "fanline/ports/reverse_edges.h"
 #include "fanline/wire/relation_event.h"

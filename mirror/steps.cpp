@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fanline/consuming/answered.h"
-#include "fanline/ports/friendship_edges.h"
+#include "fanline/ports/forward_edges.h"
 
 namespace fanline::mirror {
 namespace {
@@ -215,7 +215,7 @@ void Steps::SendFriendships(ShardQueue& queue, Now now) {
     const Job& job = *window_.Find(id);
     const uint64_t run = ++ids_;
     friendships_.emplace(run, Friendship{job.forward, job.reverse, *std::move(batch), 2, {}});
-    for (const EdgeChange& change : EdgesOfFriendship({.edge = *pair})) {
+    for (const EdgeChange& change : EdgesOfFriendship(*pair)) {
       halves_.emplace(++ids_, run);
       ports_.forward.Submit(ChangeEdge{ids_, change});
     }

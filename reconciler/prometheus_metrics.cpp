@@ -5,9 +5,9 @@
 #include <map>
 #include <string>
 
-#include "daemon/clock.h"
 #include "daemon/observe/consumed_log.h"
 #include "daemon/observe/metrics.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::reconciler {
 namespace {
@@ -44,8 +44,8 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
 
   void Undecodable(const std::string& why) override {
     undecodable_.Increment();
-    log_.WarnEvery("undecodable", kWarnEvery, daemon::SystemNow().mono,
-                   "a record is no message we know", {{"reason", why}});
+    log_.WarnEvery("undecodable", kWarnEvery, SystemNow().mono, "a record is no message we know",
+                   {{"reason", why}});
   }
 
   void Checked(Finding finding) override { checks_.at(static_cast<size_t>(finding))->Increment(); }
@@ -57,7 +57,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
 
   void WouldRepair(const EdgeKey& edge, const Verdict& verdict) override {
     withheld_.Increment();
-    log_.WarnEvery("withheld", kWarnEvery, daemon::SystemNow().mono, "a repair was not made",
+    log_.WarnEvery("withheld", kWarnEvery, SystemNow().mono, "a repair was not made",
                    {{"src", ToString(edge.src)},
                     {"dst", ToString(edge.dst)},
                     {"version", std::to_string(verdict.state.ver)},
@@ -66,7 +66,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
 
   void Hopeless(const EdgeKey& edge, const std::string& why) override {
     hopeless_.Increment();
-    log_.WarnEvery("hopeless", kWarnEvery, daemon::SystemNow().mono,
+    log_.WarnEvery("hopeless", kWarnEvery, SystemNow().mono,
                    "an edge cannot be repaired: set its rows right by hand",
                    {{"src", ToString(edge.src)}, {"dst", ToString(edge.dst)}, {"reason", why}});
   }

@@ -13,7 +13,7 @@
 
 #include "fanline/model/bucket.h"
 #include "fanline/model/edge.h"
-#include "fanline/ports/reconciler_mode.h"
+#include "fanline/ports/operator_modes.h"
 #include "fanline/ports/removal_allowance.h"
 #include "reconciler/throttle.h"
 #include "reconciler/verdict.h"

@@ -31,7 +31,6 @@
 #include "fanline/base/log_sink.h"
 #include "fanline/base/time.h"
 #include "fanline/model/record.h"
-#include "fanline/ports/event_log.h"
 #include "fanline/ports/hint_log.h"
 #include "fanline/ports/port.h"
 #include "fanline/wire/relation_log.h"

@@ -8,9 +8,9 @@
 #include "backends/redis/cluster/masters.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/installation_mark.h"
-#include "daemon/clock.h"
 #include "daemon/observe/metrics.h"
 #include "daemon/options/options.h"
+#include "fanline/base/mono_now.h"
 #include "fanline/base/number.h"
 #include "fanline/wire/dead_letter.h"
 #include "fanline/wire/relation_log.h"
@@ -193,7 +193,7 @@ std::shared_ptr<const AwaitedRedis> Checks::AskRedis(const redis::Options& optio
         ? StateReach(*masters)
         : process_.health.SetReach("redis", kAnyStore, daemon::Reach::kAway, status.message);
     if (!status.later()) return status;
-    process_.log.WarnEvery("redis", std::chrono::seconds(10), daemon::SystemNow().mono,
+    process_.log.WarnEvery("redis", std::chrono::seconds(10), SystemNow().mono,
                            "goes on without Redis until it answers", {{"reason", status.message}});
     return Status::Done();
   };

@@ -1,6 +1,6 @@
 #include "backends/wiring/standing_checks.h"
 
-#include "daemon/clock.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::wiring {
 
@@ -40,8 +40,8 @@ bool StandingChecks::StoppedWithin(Duration wait) {
 
 void ShowWaiting(daemon::Process& process, const std::string& what, const Status& status) {
   process.health.SetReady(what, false, status.message);
-  process.log.WarnEvery(what, std::chrono::seconds(10), daemon::SystemNow().mono,
-                        "waiting for a service", {{"service", what}, {"reason", status.message}});
+  process.log.WarnEvery(what, std::chrono::seconds(10), SystemNow().mono, "waiting for a service",
+                        {{"service", what}, {"reason", status.message}});
 }
 
 }  // namespace fanline::wiring

@@ -9,10 +9,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "daemon/clock.h"
 #include "daemon/observe/health.h"
 #include "daemon/observe/log.h"
 #include "fanline/base/endpoint.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::daemon {
 

@@ -8,10 +8,10 @@
 #include <mutex>
 #include <vector>
 
-#include "daemon/clock.h"
 #include "daemon/options/options.h"
 #include "daemon/options/redact.h"
 #include "fanline/base/check.h"
+#include "fanline/base/mono_now.h"
 #include "fanline/base/rate_limit.h"
 
 namespace fanline::daemon {

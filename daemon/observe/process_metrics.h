@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "daemon/clock.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::daemon {
 

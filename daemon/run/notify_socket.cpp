@@ -10,7 +10,7 @@
 #include <memory>
 #include <system_error>
 
-#include "daemon/clock.h"
+#include "fanline/base/mono_now.h"
 #include "fanline/base/number.h"
 
 namespace fanline::daemon {

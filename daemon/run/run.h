@@ -5,11 +5,11 @@
 #include <functional>
 #include <optional>
 
-#include "daemon/clock.h"
 #include "daemon/observe/health.h"
 #include "daemon/observe/log.h"
 #include "daemon/run/supervisor.h"
 #include "daemon/wakeup.h"
+#include "fanline/base/mono_now.h"
 
 namespace fanline::daemon {
 

@@ -19,7 +19,13 @@ template <class T>
 using Decoded = std::variant<T, Rejection>;
 
 // For codecs of messages between our programs.
-Rejection RefuseVersion(uint32_t found, uint32_t known);
-Rejection RefuseId(const std::string& field, uint64_t found);
+inline Rejection RefuseVersion(uint32_t found, uint32_t known) {
+  return {"schema_version: found " + std::to_string(found) + "; this Fanline reads " +
+              std::to_string(known),
+          found > known};
+}
+inline Rejection RefuseId(const std::string& field, uint64_t found) {
+  return {field + ": found " + std::to_string(found) + "; an id is 1 to 18446744073709551614"};
+}
 
 }  // namespace fanline

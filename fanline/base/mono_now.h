@@ -12,4 +12,7 @@ inline UnixMs UnixNow() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(wall).count();
 }
 
+// Both, read one after the other. Any thread.
+inline Now SystemNow() { return {MonoNow(), UnixNow()}; }
+
 }  // namespace fanline

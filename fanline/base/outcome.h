@@ -2,6 +2,7 @@
 // Kafka, Redis and MariaDB maps to one of the three in the adapter's one table.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "fanline/base/time.h"
@@ -49,6 +50,13 @@ struct [[nodiscard]] Status {
     return {Outcome::kLater, std::move(resource), std::move(message)};
   }
   static Status Never(std::string message) { return {Outcome::kNever, {}, std::move(message)}; }
+};
+
+// The reply to a request of which there is nothing to say but whether it was done.
+template <class Request>
+struct Acknowledged {
+  uint64_t id = 0;
+  Status status;
 };
 
 }  // namespace fanline

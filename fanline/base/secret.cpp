@@ -1,49 +1,29 @@
 #include "fanline/base/secret.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
-#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 
 namespace fanline {
 namespace {
 
-std::string SystemError() { return std::strerror(errno); }
-
-// Reads at most kMostBytes + 1 bytes. Returns what is wrong.
-std::string ReadAll(int fd, std::string* content) {
+// Returns what is wrong.
+std::string ReadFile(const std::string& path, std::string* content) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (error) return "cannot be read: " + error.message();
+  if (!std::filesystem::is_regular_file(status)) return "is no file";  // a pipe may take for ever
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return "cannot be read: " + std::generic_category().message(errno);
   content->resize(Secret::kMostBytes + 1);
-  size_t size = 0;
-  while (size < content->size()) {
-    const ssize_t got = read(fd, content->data() + size, content->size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return "cannot be read: " + SystemError();
-    if (got == 0) break;
-    size += static_cast<size_t>(got);
-  }
-  content->resize(size);
-  return {};
-}
-
-std::string ReadOpened(int fd, std::string* content) {
-  struct stat status = {};
-  if (fstat(fd, &status) != 0) return "cannot be read: " + SystemError();
-  if (!S_ISREG(status.st_mode)) return "is no file";  // reading a pipe may take for ever
-  if (std::string wrong = ReadAll(fd, content); !wrong.empty()) return wrong;
+  file.read(content->data(), static_cast<std::streamsize>(content->size()));
+  if (file.bad()) return "cannot be read: " + std::generic_category().message(errno);
+  content->resize(static_cast<size_t>(file.gcount()));
   if (content->size() > Secret::kMostBytes) return "is too large";
   if (content->ends_with('\n')) content->pop_back();
   if (content->ends_with('\r')) content->pop_back();
   return content->empty() ? "is empty" : "";
-}
-
-std::string ReadFile(const std::string& path, std::string* content) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return path + ": cannot be read: " + SystemError();
-  const std::string wrong = ReadOpened(fd, content);
-  close(fd);
-  return wrong.empty() ? wrong : path + ": " + wrong;
 }
 
 }  // namespace
@@ -51,7 +31,9 @@ std::string ReadFile(const std::string& path, std::string* content) {
 std::string Secret::Read(std::string* secret) const {
   std::string content = text;
   if (!file.empty()) {
-    if (std::string wrong = ReadFile(file, &content); !wrong.empty()) return wrong;
+    if (const std::string wrong = ReadFile(file, &content); !wrong.empty()) {
+      return file + ": " + wrong;
+    }
   }
   *secret = std::move(content);
   return {};

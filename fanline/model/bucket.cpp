@@ -1,35 +1,12 @@
 #include "fanline/model/bucket.h"
 
-#include <array>
+#include <boost/crc.hpp>
 
 #include "fanline/base/check.h"
 #include "fanline/base/number.h"
 
 namespace fanline {
 namespace {
-
-constexpr std::array<uint32_t, 256> MakeCrc32Table() {
-  std::array<uint32_t, 256> table{};
-  for (uint32_t i = 0; i < 256; ++i) {
-    uint32_t value = i;
-    for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) ? 0xEDB88320u : 0u);
-    table[i] = value;
-  }
-  return table;
-}
-
-constexpr std::array<uint16_t, 256> MakeCrc16Table() {
-  std::array<uint16_t, 256> table{};
-  for (uint32_t i = 0; i < 256; ++i) {
-    uint32_t value = i << 8;
-    for (int bit = 0; bit < 8; ++bit) value = (value << 1) ^ ((value & 0x8000u) ? 0x1021u : 0u);
-    table[i] = static_cast<uint16_t>(value);
-  }
-  return table;
-}
-
-constexpr auto kCrc32Table = MakeCrc32Table();
-constexpr auto kCrc16Table = MakeCrc16Table();
 
 constexpr uint32_t kClusterSlots = 16384;
 constexpr uint32_t kSlotsPerBucket = kClusterSlots / kBuckets;
@@ -65,16 +42,13 @@ std::optional<Span> ParseSpan(std::string_view text) {
 }  // namespace
 
 uint32_t Crc32(std::string_view bytes) {
-  uint32_t crc = 0xFFFFFFFFu;
-  for (unsigned char byte : bytes) crc = (crc >> 8) ^ kCrc32Table[(crc ^ byte) & 0xFFu];
-  return crc ^ 0xFFFFFFFFu;
+  boost::crc_32_type crc;
+  crc.process_bytes(bytes.data(), bytes.size());
+  return crc.checksum();
 }
 
 uint16_t Crc16(std::string_view bytes) {
-  uint32_t crc = 0;
-  for (unsigned char byte : bytes)
-    crc = ((crc << 8) ^ kCrc16Table[((crc >> 8) ^ byte) & 0xFFu]) & 0xFFFFu;
-  return static_cast<uint16_t>(crc);
+  return boost::crc<16, 0x1021, 0, 0, false, false>(bytes.data(), bytes.size());
 }
 
 Bucket BucketOf(UserId user) {

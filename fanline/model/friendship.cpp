@@ -43,37 +43,14 @@ FriendStep Remove(const Friendship& now) {
 }  // namespace
 
 const char* NameOf(FriendState state) {
-  switch (state) {
-    case FriendState::kNone:
-      return "none";
-    case FriendState::kAsked:
-      return "requested";
-    case FriendState::kFriends:
-      return "friends";
-    case FriendState::kRefused:
-      return "refused";
-    case FriendState::kCancelled:
-      return "cancelled";
-    case FriendState::kRemoved:
-      return "removed";
-  }
-  return "none";
+  constexpr const char* kNames[] = {"none",    "requested", "friends",
+                                    "refused", "cancelled", "removed"};
+  return kNames[static_cast<size_t>(state)];
 }
 
 const char* NameOf(FriendAction action) {
-  switch (action) {
-    case FriendAction::kRequest:
-      return "request";
-    case FriendAction::kAccept:
-      return "accept";
-    case FriendAction::kRefuse:
-      return "refuse";
-    case FriendAction::kCancel:
-      return "cancel";
-    case FriendAction::kRemove:
-      return "remove";
-  }
-  return "unknown";
+  constexpr const char* kNames[] = {"request", "accept", "refuse", "cancel", "remove"};
+  return kNames[static_cast<size_t>(action)];
 }
 
 std::optional<FriendAction> ParseFriendAction(std::string_view text) {

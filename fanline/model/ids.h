@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "fanline/base/number.h"
+
 namespace fanline {
 
 enum class UserId : uint64_t {};
@@ -36,6 +38,10 @@ struct IdText {
 };
 
 // The one decimal spelling of a valid id; nothing for anything else.
-std::optional<uint64_t> ParseId(std::string_view text);
+inline std::optional<uint64_t> ParseId(std::string_view text) {
+  if (text.empty() || text.front() == '0') return std::nullopt;
+  const auto raw = ParseNumber<uint64_t>(text);
+  return raw && IsValidId(*raw) ? raw : std::nullopt;
+}
 
 }  // namespace fanline

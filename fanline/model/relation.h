@@ -1,6 +1,7 @@
 // The relation of one user to another, and a place in a list of users.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,17 +21,8 @@ enum class Relation {
 };
 
 constexpr const char* NameOf(Relation relation) {
-  switch (relation) {
-    case Relation::kNone:
-      return "none";
-    case Relation::kFollowing:
-      return "following";
-    case Relation::kFollower:
-      return "follower";
-    case Relation::kMutual:
-      return "mutual";
-  }
-  return "none";
+  constexpr const char* kNames[] = {"none", "following", "follower", "mutual"};
+  return kNames[static_cast<size_t>(relation)];
 }
 
 // The place behind the last entry shown. Lists are newest first, at equal times the higher id

@@ -72,15 +72,12 @@ struct PendingAsked {
 // Marks rows done; repeating it changes nothing. A row must match in all fields: the id of a lost
 // row may belong to another row now.
 struct MarkDone {
-  using Reply = struct MarkedDone;
+  using Reply = Acknowledged<MarkDone>;
   uint64_t id = 0;
   Shard shard = 0;
   std::vector<LogRow> rows;
 };
-struct MarkedDone {
-  uint64_t id = 0;
-  Status status;
-};
+using MarkedDone = MarkDone::Reply;
 
 // Deletes rows that are done and older than `keep`, oldest first, at most `most` of them.
 struct PurgeDone {

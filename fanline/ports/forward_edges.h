@@ -5,9 +5,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "fanline/base/outcome.h"
 #include "fanline/model/edge.h"
@@ -41,6 +43,20 @@ struct EdgeChange {
   Origin origin = Origin::kUser;
   uint64_t origin_version = 0;
 };
+
+// The two changes that a changed friendship causes, each with the pair's version. Both carry the
+// time of the agreement, not of the write, so both edges get the same place in the lists.
+inline std::array<EdgeChange, 2> EdgesOfFriendship(const Edge& pair) {
+  EdgeChange one{.src = pair.src,
+                 .dst = pair.dst,
+                 .live = pair.live,
+                 .unix_us = static_cast<uint64_t>(pair.pos) * 1000,
+                 .origin = Origin::kFriendship,
+                 .origin_version = pair.ver};
+  EdgeChange other = one;
+  std::swap(other.src, other.dst);
+  return {one, other};
+}
 
 struct ForwardChanged {
   Edge edge;  // as it is now; ver 0: there is no row. ver is the token of freshness for readers

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "fanline/base/outcome.h"
 #include "fanline/model/bucket.h"
+#include "fanline/model/event.h"
 #include "fanline/model/hint.h"
 #include "fanline/model/record.h"
 #include "fanline/wire/relation_log.h"
@@ -44,35 +46,35 @@ struct HintsAppended {
 };
 
 struct AppendRelations {
-  using Reply = struct RelationsAppended;
+  using Reply = Acknowledged<AppendRelations>;
   uint64_t id = 0;
   std::vector<RelationMessage> messages;  // each to the partition of its edge
   std::vector<Headers> headers;           // one per message; empty: none has any
 };
-struct RelationsAppended {
-  uint64_t id = 0;
-  Status status;
-};
+using RelationsAppended = AppendRelations::Reply;
 
 struct AppendRetries {
-  using Reply = struct RetriesAppended;
+  using Reply = Acknowledged<AppendRetries>;
   uint64_t id = 0;
   std::vector<RelationRetry> retries;
 };
-struct RetriesAppended {
-  uint64_t id = 0;
-  Status status;
-};
+using RetriesAppended = AppendRetries::Reply;
 
 struct AppendDeadLetter {
-  using Reply = struct DeadLetterAppended;
+  using Reply = Acknowledged<AppendDeadLetter>;
   uint64_t id = 0;
   DeadLetter letter;
 };
 // Its status is never kNever: if the topic refuses a letter, its origin alone is appended.
-struct DeadLetterAppended {
+using DeadLetterAppended = AppendDeadLetter::Reply;
+
+// Appends an event to feed-events, as an application's producer does (docs/producers.md).
+struct AppendEvent {
+  using Reply = Acknowledged<AppendEvent>;
   uint64_t id = 0;
-  Status status;
+  FeedEvent event;
+  std::string json = {};  // the event's own text, when it has one
 };
+using EventAppended = AppendEvent::Reply;
 
 }  // namespace fanline

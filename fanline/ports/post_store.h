@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fanline/base/outcome.h"
+#include "fanline/base/time.h"
 #include "fanline/model/author_mode.h"
 #include "fanline/model/bucket.h"
 #include "fanline/model/event.h"
@@ -41,15 +42,12 @@ struct EventsApplied {
 // Notes that all hints of one of the author's posts that are merged at read were appended: later
 // ones need none. If this gets lost, another post's hints are appended for nothing.
 struct AnnounceAuthor {
-  using Reply = struct AuthorAnnounced;
+  using Reply = Acknowledged<AnnounceAuthor>;
   uint64_t id = 0;
   Shard shard = 0;
   UserId author{};
 };
-struct AuthorAnnounced {
-  uint64_t id = 0;
-  Status status;
-};
+using AuthorAnnounced = AnnounceAuthor::Reply;
 
 // Switches an author's mode automatically, unless it was changed (also by hand) since `version` was
 // read. Like a switch by hand, a switch to pull marks the author.
@@ -66,6 +64,18 @@ struct AuthorSwitched {
   Status status;
   bool switched = false;
 };
+
+// Stores the pusher's estimate of what a post of an author costs. One request writes one row; the
+// last one wins. A lost one costs nothing: the author's next posts are weighed again.
+struct WeighAuthor {
+  using Reply = Acknowledged<WeighAuthor>;
+  uint64_t id = 0;
+  Shard shard = 0;  // of the author
+  UserId author{};
+  uint64_t live = 0;  // followers with a live timeline in all ranges
+  Duration lag{};     // from publish to delivery
+};
+using AuthorWeighed = WeighAuthor::Reply;
 
 // How many authors of the shard are merged at read.
 struct CountPulled {

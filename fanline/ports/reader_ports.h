@@ -31,11 +31,6 @@ struct PostsOf {
   bool pushed = true;
   friend auto operator<=>(const PostsOf&, const PostsOf&) = default;
 };
-inline std::vector<PostsOf> PushedBy(const std::vector<UserId>& authors) {
-  std::vector<PostsOf> posts;
-  for (const UserId author : authors) posts.push_back({author, true});
-  return posts;
-}
 
 struct Position {  // a place in a timeline: the last item seen
   UnixMs created_at = 0;
@@ -230,15 +225,12 @@ struct RebuildFinished {
 // Ends the token's rebuild, which cannot go on: there is no timeline then, and the next
 // BeginRebuild creates one. Does nothing if the token is gone.
 struct AbandonRebuild {
-  using Reply = struct RebuildAbandoned;
+  using Reply = Acknowledged<AbandonRebuild>;
   uint64_t id = 0;
   UserId reader{};
   std::string token = {};
 };
-struct RebuildAbandoned {
-  uint64_t id = 0;
-  Status status;
-};
+using RebuildAbandoned = AbandonRebuild::Reply;
 
 using TimelinePort = Port<ReadLivePage, BeginRebuild, FinishRebuild, AbandonRebuild>;
 

@@ -154,15 +154,13 @@ Status ReaderTruth::Read(TruthReads::Requests requests) {
 
 Status ReaderTruth::Followees(UserId reader, std::vector<UserId>* out) {
   Status status = Read(reads_.Followees(reader));
-  const auto read = reads_.TakeFollowees();
-  out->insert(out->end(), read.begin(), read.end());
+  *out = reads_.TakeFollowees();
   return status;
 }
 
 Status ReaderTruth::LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) {
   Status status = Read(reads_.LastAt(authors));
-  const auto read = reads_.TakeLastAt();
-  out->insert(out->end(), read.begin(), read.end());
+  *out = reads_.TakeLastAt();
   return status;
 }
 

@@ -132,7 +132,6 @@ class ReaderTruth {
   ReaderTruth(Server& server, const ShardMap& map)
       : map_(map), reads_(map, TruthReads::Answers::kWhole), port_(server, replies_) {}
 
-  // These two append to *out.
   Status Followees(UserId reader, std::vector<UserId>* out);
   // For each of `authors` that has a row, any order.
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out);

@@ -135,9 +135,7 @@ struct ForwardRead {
   std::vector<EdgeState> states;  // in the request's order; ver 0: there is no row
 };
 
-// ---- friendships
-// ---------------------------------------------------------------------------------- The row of a
-// pair is on the shard of the smaller id.
+// ---- friendships: the row of a pair is on the shard of the smaller id
 
 struct ReadFriendship {
   using Reply = struct FriendshipRead;

@@ -49,7 +49,7 @@ struct EdgeAdopted {
 
 // Writes a row of table repair_log, the record of repairs, before the repair is made.
 struct LogRepair {
-  using Reply = struct RepairLogged;
+  using Reply = Acknowledged<LogRepair>;
   uint64_t id = 0;
   std::string net;    // what found it: at most 16 bytes, like the cause
   std::string cause;  // "missing", "stale", ...
@@ -57,10 +57,7 @@ struct LogRepair {
   std::string before, after;  // at most 64 bytes
   uint64_t ver = 0;           // of the edge as repaired
 };
-struct RepairLogged {
-  uint64_t id = 0;
-  Status status;
-};
+using RepairLogged = LogRepair::Reply;
 
 // Deletes rows of repair_log that are older than `keep`, oldest first, at most `most` of them.
 struct PurgeRepairs {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <string>
 
-#include "daemon/clock.h"
 #include "daemon/observe/metrics.h"
+#include "fanline/base/mono_now.h"
 #include "feedctl/auditing/findings_text.h"
 
 namespace fanline::feedctl {
@@ -28,9 +28,7 @@ class Prometheus final : public audit::WatchMetrics {
     RoundEnded();                                           // none is due yet
   }
 
-  void RoundEnded() override {
-    last_.Set(static_cast<double>(daemon::SystemNow().unix_ms) / 1'000);
-  }
+  void RoundEnded() override { last_.Set(static_cast<double>(SystemNow().unix_ms) / 1'000); }
 
   void Judged(Result result, uint64_t items) override {
     timelines_[static_cast<size_t>(result)]->Increment();
@@ -52,7 +50,7 @@ class Prometheus final : public audit::WatchMetrics {
   }
 
   void Failed(const std::string& resource, const std::string& reason) override {
-    log_.WarnEvery("watch " + resource, kSayAgain, daemon::SystemNow().mono,
+    log_.WarnEvery("watch " + resource, kSayAgain, SystemNow().mono,
                    "a round of the watch was aborted",
                    {{"resource", resource}, {"reason", reason}});
   }

@@ -12,9 +12,9 @@
 #include "backends/redis/installation_mark.h"
 #include "backends/redis/range_states.h"
 #include "backends/redis/timeline_scanner.h"
-#include "daemon/clock.h"
 #include "daemon/observe/health.h"
 #include "daemon/observe/log.h"
+#include "fanline/base/mono_now.h"
 #include "feedctl/auditing/watch_metrics.h"
 #include "feedctl/support/explain.h"
 
@@ -38,7 +38,7 @@ class ProgressReader {
 
   // Not done: *progress is unchanged. A range whose node is away keeps its progress.
   Status Read(audit::Progress* progress) {
-    const Time asked_at = daemon::SystemNow().mono;
+    const Time asked_at = SystemNow().mono;
     std::vector<kafka::LogSpan> logs;
     Status status = kafka_.Look(installation_.tasks_topic,
                                 static_cast<int32_t>(installation_.partitions), 0, &logs);
@@ -119,7 +119,7 @@ void WatchTimelines(const Settings& settings, const mysql::Installation& install
   ProgressReader reader(settings, installation, redis, log.Sink());
   // A round may take long when stores are slow, so each look reports life and checks for a stop.
   const auto goes_on = [&] {
-    health.Beat(daemon::SystemNow().mono);
+    health.Beat(SystemNow().mono);
     return !interrupt.requested();
   };
   const Status stopping = Status::Later("none", "stopping");
@@ -129,7 +129,7 @@ void WatchTimelines(const Settings& settings, const mysql::Installation& install
                       [&](Range range, std::string* cursor, std::vector<UserId>* readers) {
                         return goes_on() ? timelines.Listed(range, cursor, readers) : stopping;
                       },
-                      [] { return daemon::SystemNow().mono; }},
+                      [] { return SystemNow().mono; }},
                      installation.layout(), options.limits, *metrics);
   audit::Progress progress;
   while (goes_on()) {
@@ -137,8 +137,8 @@ void WatchTimelines(const Settings& settings, const mysql::Installation& install
     RequireSame(redis::CheckMark(redis), settings);
     const Status read = reader.Read(&progress);
     health.SetReady("progress", read.done(), read.message);
-    const Time next = watch.Step(progress, daemon::SystemNow().mono);
-    interrupt.Sleep(std::max(next - daemon::SystemNow().mono, kShortestSleep));
+    const Time next = watch.Step(progress, SystemNow().mono);
+    interrupt.Sleep(std::max(next - SystemNow().mono, kShortestSleep));
   }
 }
 

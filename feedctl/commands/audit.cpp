@@ -14,7 +14,7 @@
 #include "backends/mysql/sql/scan.h"
 #include "backends/redis/reader_timelines.h"
 #include "backends/redis/timeline_scanner.h"
-#include "daemon/clock.h"
+#include "fanline/base/mono_now.h"
 #include "feedctl/auditing/findings_text.h"
 #include "feedctl/auditing/watching.h"
 #include "feedctl/commands/command.h"
@@ -82,7 +82,7 @@ class Audit : public Command {
     RequireUsage(watch_ && (repair_ || json_ || sample_ > 0)
                      ? "--watch: not together with --repair, --json or --sample"
                      : "");
-    const Time begin = daemon::SystemNow().mono;
+    const Time begin = SystemNow().mono;
     installation_ = ReadInstalled(settings_);  // checks that these are the right shards
     redis_ = RequireRedis(settings_, installation_);
     if (watch_) {
@@ -97,7 +97,7 @@ class Audit : public Command {
     std::optional<RepairResult> repaired;
     if (repair_) repaired = SetRight(wrong, interrupt);
     const RepairResult* repair = repaired ? &*repaired : nullptr;
-    const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
+    const double seconds = std::chrono::duration<double>(SystemNow().mono - begin).count();
     std::fputs(
         (json_ ? ToJson(findings, repair, seconds) : ToText(findings, repair, seconds)).c_str(),
         stdout);

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "backends/kafka/producer.h"
-#include "daemon/clock.h"
+#include "fanline/base/mono_now.h"
 #include "fanline/wire/relation_retry.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/dead_letters/letter_log.h"
@@ -76,7 +76,7 @@ class DlqReplay : public Command {
       appending.emplace(settings_, installation, [this](const auto&... told) { Told(told...); });
     Replayer* const replayer = appending ? &appending->replayer : nullptr;
     std::vector<bool> met(selection.places.size());
-    const Pace pace(rate_, daemon::SystemNow().mono);
+    const Pace pace(rate_, SystemNow().mono);
     ForEachLetter(settings_, selection, [&](Letter letter) {
       for (size_t i = 0; i < met.size(); ++i) {
         if (selection.places[i].Holds(letter.place)) met[i] = true;
@@ -119,8 +119,8 @@ class DlqReplay : public Command {
       Name(letter, "would " + Describe(plan));
     } else {
       // Marks the letters already sent before waiting for the next one's turn.
-      if (pace.WaitBefore(sent_, daemon::SystemNow().mono) > Duration::zero()) replayer->Finish();
-      if (!interrupt.Sleep(pace.WaitBefore(sent_, daemon::SystemNow().mono))) return false;
+      if (pace.WaitBefore(sent_, SystemNow().mono) > Duration::zero()) replayer->Finish();
+      if (!interrupt.Sleep(pace.WaitBefore(sent_, SystemNow().mono))) return false;
       ++sent_;
       replayer->Take(std::move(letter), plan);
     }

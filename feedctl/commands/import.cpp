@@ -9,7 +9,7 @@
 #include "backends/kafka/producer.h"
 #include "backends/mysql/installation/owned_ranges.h"
 #include "backends/mysql/tools/bulk_load.h"
-#include "daemon/clock.h"
+#include "fanline/base/mono_now.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/events/acknowledgements.h"
 #include "feedctl/relations/graph.h"
@@ -39,7 +39,7 @@ class Import : public Command {
   }
 
   int Run(Interrupt& interrupt) override {
-    const Time begin = daemon::SystemNow().mono;
+    const Time begin = SystemNow().mono;
     const mysql::Installation installation = ReadInstalled(settings_);
     const Graph graph = Read();
     const std::vector<UserId> users = graph.Users();
@@ -54,7 +54,7 @@ class Import : public Command {
     const Status loaded = Load(graph, installation, &result);
     if (!loaded.later()) SendHints(graph, installation);
     Require(loaded, settings_, kExitData);
-    const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
+    const double seconds = std::chrono::duration<double>(SystemNow().mono - begin).count();
     Report(graph, users.size(), result, seconds);
     SayOverLimit(result, installation.following_limit);
     return 0;
@@ -125,7 +125,7 @@ class Import : public Command {
     for (const auto& [from, to] : graph.edges()) loader.Add(from, to);
     Progress progress("loading", "rows", 2 * graph.edges().size());
     return loader.Load(
-        static_cast<uint64_t>(daemon::SystemNow().unix_ms) * 1000,
+        static_cast<uint64_t>(SystemNow().unix_ms) * 1000,
         [&](uint64_t rows, uint64_t of) {
           progress.SetTotal(of);
           progress.At(rows);

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "backends/kafka/producer.h"
-#include "daemon/clock.h"
+#include "fanline/base/mono_now.h"
 #include "fanline/wire/event_codec.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/events/acknowledgements.h"
@@ -44,10 +44,10 @@ class Publish : public Command {
                               .linger = kLinger},
                              [](LogLevel, const std::string&) {});
     const Interrupt::Graceful graceful(interrupt);
-    const Time begin = daemon::SystemNow().mono;
+    const Time begin = SystemNow().mono;
     SendAll(lines, producer, interrupt);
     acks_.AwaitAtMost(0);
-    const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
+    const double seconds = std::chrono::duration<double>(SystemNow().mono - begin).count();
     if (!acks_.failure().done()) throw NotAcknowledged();
     Report(acks_.acknowledged(), seconds, interrupt.requested());
     return 0;
@@ -56,12 +56,12 @@ class Publish : public Command {
  private:
   void SendAll(LineReader& lines, kafka::Producer& producer, const Interrupt& interrupt) {
     Progress progress("publishing", "events acknowledged", 0);
-    const Pace pace(rate_, daemon::SystemNow().mono);
+    const Pace pace(rate_, SystemNow().mono);
     std::string_view line;
     for (uint64_t sent = 0; lines.Next(&line) && !interrupt.requested();) {
       if (IsBlank(line)) continue;
       const FeedEvent event = Decode(lines, line);
-      const bool goes_on = interrupt.Sleep(pace.WaitBefore(sent, daemon::SystemNow().mono));
+      const bool goes_on = interrupt.Sleep(pace.WaitBefore(sent, SystemNow().mono));
       if (!goes_on || !acks_.failure().done()) return;
       acks_.AwaitAtMost(kMostUnderWay);
       acks_.Expect();

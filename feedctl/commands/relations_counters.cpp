@@ -10,7 +10,7 @@
 #include "backends/mysql/repairs/counter_walk.h"
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/shard_connections.h"
-#include "daemon/clock.h"
+#include "fanline/base/mono_now.h"
 #include "fanline/ports/counter_store.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
@@ -67,12 +67,12 @@ class RelationsCounters : public Command {
                   installation.shard_map};
 
     const Interrupt::Graceful graceful(interrupt);
-    const Time begin = daemon::SystemNow().mono;
+    const Time begin = SystemNow().mono;
     Tally tally;
     const Status status = users.empty() ? CountEverybody(shards, interrupt, tally)
                                         : CountThese(users, shards, interrupt, tally);
     tally.complete = status.done() && !interrupt.requested();
-    const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
+    const double seconds = std::chrono::duration<double>(SystemNow().mono - begin).count();
     if (status.done() || tally.users + tally.differing > 0) {
       json_ ? PrintJson(tally, seconds) : PrintText(tally, seconds);
     }

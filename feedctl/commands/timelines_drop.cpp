@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "backends/redis/key_sweeper.h"
-#include "daemon/clock.h"
+#include "fanline/base/mono_now.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/events/pace.h"
 #include "feedctl/support/explain.h"
@@ -25,11 +25,11 @@ class TimelinesDrop : public Command {
 
   int Run(Interrupt& interrupt) override {
     interrupt.Advise("run it again to finish it");
-    const Time begin = daemon::SystemNow().mono;
+    const Time begin = SystemNow().mono;
     // The number of ranges does not matter: all keys are looked at.
     redis::KeySweeper sweeper(options::ToOptions(settings_.redis, {}, {}));
     Sweep(sweeper, begin, interrupt);
-    const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
+    const double seconds = std::chrono::duration<double>(SystemNow().mono - begin).count();
     if (json_) {
       PutJson({{"keys", sweeper.deleted()}, {"seconds", seconds}});
     } else {
@@ -47,7 +47,7 @@ class TimelinesDrop : public Command {
       Require(sweeper.Step(), settings_);
       progress.At(sweeper.deleted());
       // Ctrl-C ends the process.
-      interrupt.Sleep(pace.WaitBefore(sweeper.looked_at(), daemon::SystemNow().mono));
+      interrupt.Sleep(pace.WaitBefore(sweeper.looked_at(), SystemNow().mono));
     }
   }
 

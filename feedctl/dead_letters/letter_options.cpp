@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "daemon/clock.h"
+#include "fanline/base/mono_now.h"
 #include "feedctl/support/failure.h"
 
 namespace fanline::feedctl {
@@ -28,7 +28,7 @@ Selection LetterOptions::Selected(const std::vector<std::string>& places) const 
                           [&](const LetterPlaces& each) { return each.topic == topic.name; });
     });
   }
-  if (since_.count() > 0) selection.since = daemon::SystemNow().unix_ms - since_.count();
+  if (since_.count() > 0) selection.since = SystemNow().unix_ms - since_.count();
   return selection;
 }
 

@@ -11,7 +11,7 @@
 #include "backends/mysql/installation/installation_row.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/range_states.h"
-#include "fanline/ports/reconciler_mode.h"
+#include "fanline/ports/operator_modes.h"
 #include "feedctl/doctor/check.h"
 
 namespace fanline::feedctl {

@@ -9,7 +9,7 @@
 #include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/posts/reader_truth.h"
 #include "backends/redis/timeline_scanner.h"
-#include "daemon/clock.h"
+#include "fanline/base/mono_now.h"
 #include "feedctl/doctor/ask.h"
 #include "feedctl/support/failure.h"
 
@@ -106,7 +106,7 @@ ReaderFacts AskReader(const Settings& settings, const mysql::Installation& insta
                     .shard = installation.shard_map.ShardOf(user),
                     .bucket = BucketOf(user),
                     .range = installation.layout().RangeOf(user),
-                    .now = daemon::SystemNow().unix_ms};
+                    .now = SystemNow().unix_ms};
   const mysql::Config config = options::ToConfig(settings.mysql);
   mysql::MysqlReaderTruth reader_truth(config, installation.shard_map);
   std::vector<UserId> followees;

@@ -6,7 +6,6 @@
 #include <mutex>
 
 #include "fanline/base/outcome.h"
-#include "fanline/ports/event_log.h"
 #include "fanline/ports/hint_log.h"
 
 namespace fanline::feedctl {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "daemon/clock.h"
+#include "fanline/base/mono_now.h"
 #include "feedctl/support/failure.h"
 
 namespace fanline::feedctl {
@@ -42,8 +42,8 @@ void Interrupt::EndUnlessGraceful() {
 }
 
 bool Interrupt::Sleep(Duration time) const {
-  const Time until = daemon::SystemNow().mono + time;
-  for (Time now; !requested() && (now = daemon::SystemNow().mono) < until;) {
+  const Time until = SystemNow().mono + time;
+  for (Time now; !requested() && (now = SystemNow().mono) < until;) {
     std::this_thread::sleep_for(std::min(until - now, kLongestNap));
   }
   return !requested();

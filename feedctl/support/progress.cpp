@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "daemon/clock.h"
+#include "fanline/base/mono_now.h"
 #include "feedctl/support/text.h"
 
 namespace fanline::feedctl {
@@ -15,8 +15,6 @@ namespace {
 constexpr Duration kRedrawEvery = std::chrono::milliseconds(100);
 constexpr Duration kLineEvery = std::chrono::seconds(1);
 constexpr uint64_t kBarWidth = 30;
-
-Time MonoNow() { return daemon::SystemNow().mono; }
 
 std::string Bar(uint64_t done, uint64_t total) {
   const uint64_t full = std::min(kBarWidth, done * kBarWidth / total);

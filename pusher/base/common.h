@@ -6,10 +6,10 @@
 
 #include "fanline/base/mutation_switches.h"
 #include "fanline/model/bucket.h"
-#include "fanline/ports/author_weights.h"
 #include "fanline/ports/hint_log.h"
 #include "fanline/ports/live_timelines.h"
 #include "fanline/ports/port.h"
+#include "fanline/ports/post_store.h"
 #include "fanline/ports/range_owners.h"
 #include "fanline/ports/truth.h"
 #include "pusher/base/limits.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "fanline/ports/event_log.h"
+#include "fanline/ports/hint_log.h"
 #include "fanline/ports/port.h"
 
 namespace fanline::fakes {

@@ -15,7 +15,6 @@
 
 #include "fanline/model/bucket.h"
 #include "fanline/model/post_state.h"
-#include "fanline/ports/author_weights.h"
 #include "fanline/ports/post_store.h"
 #include "fanline/ports/range_owners.h"
 #include "fanline/ports/reader_ports.h"

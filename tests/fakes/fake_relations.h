@@ -1,5 +1,5 @@
 // Relations of schemas/sql as a small in-memory model. Answers each request of forward_edges.h,
-// reverse_edges.h, change_log.h and mirror_mode.h, the steps of a friendship's change, and a
+// reverse_edges.h, change_log.h and operator_modes.h, the steps of a friendship's change, and a
 // reconciler's adoption, at once, as the shards would. Held against MariaDB in
 // tests/integration/mysql/model. Left out: ids that are no user's, how much a user may change
 // within an hour, and counters that have drifted.
@@ -13,7 +13,7 @@
 #include "fanline/model/friendship.h"
 #include "fanline/ports/change_log.h"
 #include "fanline/ports/forward_edges.h"
-#include "fanline/ports/mirror_mode.h"
+#include "fanline/ports/operator_modes.h"
 #include "fanline/ports/relation_store.h"
 #include "fanline/ports/repair_store.h"
 #include "fanline/ports/reverse_edges.h"

@@ -17,7 +17,7 @@
 #include "fanline/model/hint.h"
 #include "fanline/model/record.h"
 #include "fanline/ports/hint_log.h"
-#include "fanline/ports/reconciler_mode.h"
+#include "fanline/ports/operator_modes.h"
 #include "fanline/wire/relation_log.h"
 #include "tests/fakes/fake_mysql.h"
 #include "tests/fakes/fake_redis.h"

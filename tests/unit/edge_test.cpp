@@ -27,12 +27,6 @@ TEST(Edge, TransitionsCountLiveEdges) {
   EXPECT_EQ(Transition(kFollow, {.ver = 9, .live = true, .pos = 5}), 0);
 }
 
-TEST(Edge, KeysAreOrderedBySrcAndAnEdgeIsNotItsReverse) {
-  EXPECT_LT((EdgeKey{UserId{1}, UserId{9}}), (EdgeKey{UserId{2}, UserId{1}}));
-  EXPECT_LT((EdgeKey{UserId{1}, UserId{1}}), (EdgeKey{UserId{1}, UserId{9}}));
-  EXPECT_NE((EdgeKey{UserId{1}, UserId{2}}), (EdgeKey{UserId{2}, UserId{1}}));
-}
-
 // Neighbouring ids are what an importer makes. 250,000 hashes of 2^20 places: with perfect chance
 // 222,000 places are taken.
 TEST(Edge, HashesOfNeighboursSpreadInTheLowBits) {

@@ -108,17 +108,5 @@ TEST(PostState, EndsTheSameInAnyOrderAndWithAnyDuplicates) {
   }
 }
 
-TEST(PostState, OnceDeletedIsNeverVisibleAgainWhateverArrives) {
-  fanline::testing::Seeded random;
-  for (int round = 0; round < 1'000; ++round) {
-    PostState state = After({Deleted()});
-    for (const auto& event : ShuffledWithDuplicates(RandomHistory(random), random)) {
-      ApplyEvent(event, state);
-      ASSERT_TRUE(state.deleted);
-      ASSERT_FALSE(state.visible());
-    }
-  }
-}
-
 }  // namespace
 }  // namespace fanline

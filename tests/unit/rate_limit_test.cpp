@@ -7,14 +7,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(RateLimit, PassesOneEventPerIntervalAndCountsTheOthers) {
-  RateLimit limit;
-  EXPECT_EQ(limit.Pass("k", 10s, Time{}), 0u);
-  EXPECT_EQ(limit.Pass("k", 10s, Time{9s}), std::nullopt);
-  EXPECT_EQ(limit.Pass("k", 10s, Time{10s}), 1u);
-  EXPECT_EQ(limit.Pass("k", 10s, Time{20s}), 0u);
-}
-
 TEST(RateLimit, LetsKeysBeyondItsBoundShareOneAllowance) {
   RateLimit limit;
   for (size_t i = 0; i < RateLimit::kMaxKeys; ++i) {

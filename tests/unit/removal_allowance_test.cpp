@@ -27,12 +27,6 @@ TEST(RemovalAllowance, AMinuteBeginsWithItsFirstRemoval) {
   EXPECT_EQ(Take(kept, Asking(1), kNoon + 119 * kSecond), 0u);
 }
 
-TEST(RemovalAllowance, WhatIsLeftIsGivenToWhomWantsMore) {
-  RemovalAllowance kept;
-  EXPECT_EQ(Take(kept, Asking(25), kNoon), 10u);
-  EXPECT_EQ(Take(kept, Asking(1), kNoon + kMinute), 0u);
-}
-
 TEST(RemovalAllowance, ClosedByAnOperatorItStillCountsTheMinute) {
   RemovalAllowance kept;
   EXPECT_EQ(Take(kept, Asking(11), kNoon), 10u);

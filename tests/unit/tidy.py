@@ -117,7 +117,7 @@ CLIENT_HEADERS = {
     "backends/kafka": re.compile(r"^(librdkafka/|rdkafka)"),
     "backends/redis": re.compile(r"^(hiredis/|hiredis\.|sw/redis|openssl/)"),
     "backends/mysql": re.compile(r"^(mysql|mariadb|cppconn)"),
-    "http": re.compile(r"^boost/"),
+    "http": re.compile(r"^boost/asio/"),
 }
 MAY_USE_ANY_CLIENT = ("bench/", "tests/adapters/", "tests/integration/")
 

@@ -10,8 +10,7 @@
 #include "fanline/model/bucket.h"
 #include "fanline/ports/change_log.h"
 #include "fanline/ports/forward_edges.h"
-#include "fanline/ports/mirror_mode.h"
-#include "fanline/ports/reconciler_mode.h"
+#include "fanline/ports/operator_modes.h"
 #include "fanline/ports/reverse_edges.h"
 
 namespace fanline::mysql {

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "backends/mysql/sql/connection.h"
-#include "fanline/ports/mirror_mode.h"
-#include "fanline/ports/reconciler_mode.h"
+#include "fanline/ports/operator_modes.h"
 
 namespace fanline::mysql {
 

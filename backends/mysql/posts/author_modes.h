@@ -10,7 +10,7 @@
 #include "backends/mysql/sql/shard_port.h"
 #include "fanline/model/author_mode.h"
 #include "fanline/model/ids.h"
-#include "fanline/ports/author_weights.h"
+#include "fanline/ports/post_store.h"
 
 namespace fanline::mysql {
 
@@ -31,7 +31,7 @@ void LeaveAuthorMode(Connection& connection, UserId author);
 Status ScanMarkedAuthors(ShardConnections& connections, Shard shard,
                          const std::function<void(UserId author, bool announced)>& each);
 
-// Stores what pushers estimate (fanline/ports/author_weights.h). Estimates that exceed `queue` are
+// Stores what pushers estimate (fanline/ports/post_store.h). Estimates that exceed `queue` are
 // lost.
 struct WeightService {
   static constexpr const char* kName = "author weights";

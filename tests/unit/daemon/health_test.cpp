@@ -14,14 +14,6 @@ TEST(Health, IsNotReadyBeforeAnyPartHasReported) {
             R"({"status":"not ready","reasons":{"start":"no part has reported yet"}})");
 }
 
-TEST(Health, IsReadyWhenEveryConditionHolds) {
-  Health health;
-  health.SetReady("loop", true);
-  health.SetReady("redis", true);
-  EXPECT_TRUE(health.Ready().ok);
-  EXPECT_EQ(health.Ready().json, R"({"status":"ready"})");
-}
-
 TEST(Health, NamesEveryConditionThatDoesNotHold) {
   Health health;
   health.SetReady("loop", true);
@@ -92,16 +84,6 @@ TEST(Health, IsNotAliveOnceTheLastBeatIsOlderThanTheLimit) {
 
 TEST(Health, IsAliveBeforeTheFirstBeatHoweverLongTheStartTakes) {
   EXPECT_TRUE(Health({.stall_limit = 10s}).Alive(Time{1h}).ok);
-}
-
-TEST(Health, SaysInWordsWhatItSaysAsJson) {
-  Health health;
-  EXPECT_EQ(health.Summary(), "not ready: start: no part has reported yet");
-  health.SetReady("redis", true);
-  EXPECT_EQ(health.Summary(), "ready");
-  health.SetReady("redis", false, "Connection refused");
-  health.SetReady("mysql_0", false, "not reachable");
-  EXPECT_EQ(health.Summary(), "not ready: mysql_0: not reachable; redis: Connection refused");
 }
 
 }  // namespace

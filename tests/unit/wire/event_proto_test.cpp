@@ -61,8 +61,7 @@ TEST(EventProto, RefusesNumbersOutOfRange) {
 }
 
 TEST(EventProto, RefusesAnEventOfANewerSchemaByItsFieldNumber) {
-  const std::string bytes = "\x08\x01\x3a\x00";  // schema_version 1, field 7 empty
-  EXPECT_THAT(ReasonOf(std::string_view(bytes.data(), 4)), HasSubstr("event: found "));
+  // schema_version 1, field 7 empty
   EXPECT_THAT(ReasonOf(std::string_view("\x08\x01\x3a\x00", 4)),
               HasSubstr("event: found field 7;"));
 }

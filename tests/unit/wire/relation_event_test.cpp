@@ -67,16 +67,6 @@ TEST(RelationEvent, IsOneJsonObject) {
             R"({"schema_version":1,"type":"relation.unfollow","src":"9","dst":"5","version":4})");
 }
 
-TEST(RelationEvent, TakesNumbersAsIntegersBelow2To53OrAsStrings) {
-  EXPECT_EQ(Accepted(FollowWith("src", "9")), kFollow);
-  EXPECT_EQ(Accepted(FollowWith("version", "\"3\"")), kFollow);
-  EXPECT_EQ(Accepted(FollowWith("dst", "9007199254740991")).edge.dst, UserId{9007199254740991});
-  EXPECT_EQ(Accepted(FollowWith("version", "\"18446744073709551615\"")).version, UINT64_MAX);
-  EXPECT_THAT(ReasonOf(FollowWith("dst", "9007199254740992")),
-              AllOf(HasSubstr("dst: found the number 9007199254740992"),
-                    HasSubstr("as a string of digits")));
-}
-
 TEST(RelationEvent, RefusesAnyFieldThatIsMissingByNameInBothForms) {
   for (const char* field : {"schema_version", "type", "src", "dst", "version"}) {
     EXPECT_THAT(ReasonOf(FollowWith(field, "")), HasSubstr(std::string(field) + ": missing; send"));

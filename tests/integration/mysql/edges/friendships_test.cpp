@@ -8,7 +8,7 @@
 
 #include "backends/mysql/edges/change_log.h"
 #include "backends/mysql/edges/forward_edges.h"
-#include "fanline/ports/friendship_edges.h"
+#include "fanline/ports/forward_edges.h"
 #include "tests/integration/mysql/blocking_edges.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/unit/seeded.h"
@@ -51,7 +51,7 @@ class FriendshipsTest : public ::testing::Test {
     return changed;
   }
   static Status Write(const LoggedChange& change, ForwardEdges& forward) {
-    for (const EdgeChange& edge : EdgesOfFriendship(change)) {
+    for (const EdgeChange& edge : EdgesOfFriendship(change.edge)) {
       ForwardChanged changed;
       if (Status status = forward.Change(edge, &changed); !status.done()) return status;
     }

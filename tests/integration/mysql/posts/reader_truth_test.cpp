@@ -67,7 +67,8 @@ TEST_F(ReaderTruthTest, AReadThatEndsEarlySaysWhoIsPartialAndWhoUnread) {
   }
   for (const uint32_t limit : {1u, 3u, 4u, 7u, 79u, 80u, 81u}) {
     std::multiset<uint64_t> met;
-    std::vector<PostsOf> left = PushedBy(authors);
+    std::vector<PostsOf> left;
+    for (const UserId author : authors) left.push_back({author, true});
     for (const UserId author : authors) left.push_back({author, false});
     while (!left.empty()) {
       ItemsRead read;
@@ -84,15 +85,6 @@ TEST_F(ReaderTruthTest, AReadThatEndsEarlySaysWhoIsPartialAndWhoUnread) {
     }
     EXPECT_EQ(met, std::multiset<uint64_t>(posts.begin(), posts.end())) << "limit " << limit;
   }
-}
-
-TEST_F(ReaderTruthTest, AnswersAreAppendedToWhatIsThere) {
-  const UserId reader = shards_.UserOn(0, 1);
-  shards_.of(reader).Execute("INSERT INTO following (src, dst, ver, state, pos) VALUES (" +
-                             ToString(reader) + ", 10, 1, 1, 1)");
-  std::vector<UserId> followees = {UserId{1}};
-  ASSERT_TRUE(reader_.Followees(reader, &followees).done());
-  EXPECT_THAT(followees, ::testing::ElementsAre(UserId{1}, UserId{10}));
 }
 
 }  // namespace

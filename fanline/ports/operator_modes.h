@@ -1,0 +1,69 @@
+// Settings of the installation that an operator may change at any time. Programs read them about
+// once a second.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "fanline/base/outcome.h"
+
+namespace fanline {
+
+// Whether a writer of forward edges also writes the reverse row at once. Only latency depends on
+// it: the log1 row and what the mirror does with it are the same in both modes.
+enum class MirrorMode {
+  kAsync,  // the mirror alone writes the reverse row
+  kSync,   // the writer also tries it inline; a failure is no error to its caller
+};
+
+constexpr const char* NameOf(MirrorMode mode) {
+  return mode == MirrorMode::kSync ? "sync" : "async";
+}
+constexpr std::optional<MirrorMode> ParseMirrorMode(std::string_view text) {
+  if (text == NameOf(MirrorMode::kSync)) return MirrorMode::kSync;
+  if (text == NameOf(MirrorMode::kAsync)) return MirrorMode::kAsync;
+  return std::nullopt;
+}
+
+struct ReadMirrorMode {
+  using Reply = struct MirrorModeRead;
+  uint64_t id = 0;
+};
+struct MirrorModeRead {
+  uint64_t id = 0;
+  Status status;
+  MirrorMode mode = MirrorMode::kAsync;
+};
+
+// What reconcilers do with edges that may differ.
+enum class ReconcilerMode {
+  kRun,     // check and repair
+  kDryRun,  // check and report; no row is changed
+  kPause,   // neither: edges that are due for a check wait in the retries
+};
+
+constexpr const char* NameOf(ReconcilerMode mode) {
+  constexpr const char* kNames[] = {"run", "dry_run", "pause"};
+  return kNames[static_cast<size_t>(mode)];
+}
+constexpr std::optional<ReconcilerMode> ParseReconcilerMode(std::string_view text) {
+  for (const auto mode : {ReconcilerMode::kRun, ReconcilerMode::kDryRun, ReconcilerMode::kPause}) {
+    if (text == NameOf(mode)) return mode;
+  }
+  return std::nullopt;
+}
+
+struct ReadReconcilerMode {
+  using Reply = struct ReconcilerModeRead;
+  uint64_t id = 0;
+};
+struct ReconcilerModeRead {
+  uint64_t id = 0;
+  Status status;
+  ReconcilerMode mode = ReconcilerMode::kRun;
+  uint64_t closings = 0;  // number of the breakers' last closing (removal_allowance.h)
+};
+
+}  // namespace fanline

@@ -45,7 +45,8 @@ FriendStep Remove(const Friendship& now) {
 const char* NameOf(FriendState state) {
   constexpr const char* kNames[] = {"none",    "requested", "friends",
                                     "refused", "cancelled", "removed"};
-  return kNames[static_cast<size_t>(state)];
+  const auto index = static_cast<size_t>(state);  // as the row says
+  return index < std::size(kNames) ? kNames[index] : kNames[0];
 }
 
 const char* NameOf(FriendAction action) {

@@ -145,14 +145,14 @@ struct Serving {
 // Publishes posts. Kafka may be away, now or always.
 struct Publishing {
   Publishing(const options::KafkaSettings& kafka, const mysql::Installation& installation,
-             const api::Limits& limits, api::Metrics& metrics, const daemon::Log& log)
-      : producer(OptionsOf(kafka, installation, limits), log.Sink()) {
+             const api::Limits& limits, api::Metrics& metrics, daemon::Process& process)
+      : producer(OptionsOf(kafka, installation, limits, process.health), process.log.Sink()) {
     publisher.emplace(producer, limits.publish_queue, metrics, SystemNow);
   }
 
   static kafka::ProducerOptions OptionsOf(const options::KafkaSettings& kafka,
                                           const mysql::Installation& installation,
-                                          const api::Limits& limits) {
+                                          const api::Limits& limits, daemon::Health& health) {
     kafka::ProducerOptions options;
     options.client = options::ToOptions(kafka, "fanline-api");
     // Only feedctl creates a missing topic. Brokers would create it with their own settings.
@@ -161,6 +161,11 @@ struct Publishing {
     options.delivery_timeout =
         std::chrono::duration_cast<std::chrono::milliseconds>(limits.publish_timeout);
     options.queued_records = limits.publish_queue;
+    // All that does not publish is served without Kafka.
+    options.on_brokers = [&health, name = "kafka_" + installation.feed_topic](bool any) {
+      health.SetReach(name, "kafka", any ? daemon::Reach::kWhole : daemon::Reach::kEnough,
+                      "no broker answers; posts are refused with 503");
+    };
     return options;
   }
 
@@ -244,7 +249,7 @@ int Main(int argc, char** argv) {
   const auto metrics = api::PrometheusMetrics(process.registry, process.log);
   std::optional<Publishing> publishing;
   if (!config.kafka.brokers.empty()) {
-    publishing.emplace(config.kafka, installation, config.limits, *metrics, process.log);
+    publishing.emplace(config.kafka, installation, config.limits, *metrics, process);
   }
 
   Serving serving(mysql_config, redis_options, bodies_config, installation, config.limits, *metrics,

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "backends/kafka/client_options.h"
@@ -22,6 +23,9 @@ struct ProducerOptions {
   // request is under way still travel together, so batches form by themselves under load.
   std::chrono::milliseconds linger{0};
   std::chrono::milliseconds delivery_timeout{30'000};
+  // Told every five seconds whether a broker answers, by the producer's own thread; while nothing
+  // is appended, too. Only the events' producer needs it: consumers know by themselves.
+  std::function<void(bool)> on_brokers = {};
   size_t queued_records = 200'000;  // not yet acknowledged; more are refused
   size_t queued_kbytes = 64 * 1024;
   // A dead letter is up to 64 KB larger than its record.

@@ -10,6 +10,12 @@ void OnDelivered(rd_kafka_t*, const rd_kafka_message_t* message, void*) {
   static_cast<Delivery*>(message->_private)->OnRecord(message->err);
 }
 
+int OnStatistics(rd_kafka_t*, char* json, size_t length, void* opaque) {
+  auto& session = *static_cast<ProducerSession*>(ContextOf(opaque).owner);
+  session.OnStatistics({json, length});
+  return 0;  // the client frees them
+}
+
 ClientConfig ConfigOf(const ProducerOptions& options) {
   ClientConfig config(
       options.client,
@@ -20,9 +26,11 @@ ClientConfig ConfigOf(const ProducerOptions& options) {
        {"message.max.bytes", std::to_string(options.max_record_bytes)},
        // Well below the topic's limit, which brokers apply to whole batches.
        {"batch.size", "262144"},
+       {"statistics.interval.ms", options.on_brokers ? "5000" : "0"},
        {"request.timeout.ms", "10000"}},
       {{"enable.idempotence", "true"}, {"acks", "all"}, {"partitioner", "murmur2_random"}});
   rd_kafka_conf_set_dr_msg_cb(config.get(), OnDelivered);
+  rd_kafka_conf_set_stats_cb(config.get(), fanline::kafka::OnStatistics);
   return config;
 }
 
@@ -64,7 +72,14 @@ rd_kafka_resp_err_t SendWithHeaders(rd_kafka_t* client, rd_kafka_topic_t* topic,
 }  // namespace
 
 ProducerSession::ProducerSession(const ProducerOptions& options, const LogSink& log)
-    : client_(RD_KAFKA_PRODUCER, ConfigOf(options), log, this) {}
+    : on_brokers_(options.on_brokers), client_(RD_KAFKA_PRODUCER, ConfigOf(options), log, this) {
+  // What the client knows of a topic is asked for anew every ten seconds: who hangs is found out.
+  if (on_brokers_) (void)TopicOf(options.feed_topic);
+}
+
+void ProducerSession::OnStatistics(std::string_view statistics) {
+  on_brokers_(statistics.find(R"("state":"UP")") != std::string_view::npos);
+}
 
 rd_kafka_resp_err_t ProducerSession::Send(const std::string& topic, const Outgoing& record,
                                           Delivery* delivery) {

@@ -6,6 +6,7 @@ import unittest
 
 from demo.producer import Producer
 from stack.programs.fleet import FEED, TASKS
+from stack.programs.visits import visited
 from tests.e2e.installation import USERS, Installation
 
 EVERYBODY = range(1, USERS + 1)
@@ -24,6 +25,7 @@ def last_batch(log):
 class BrokerComesBack(Installation):
     def test_every_acknowledged_event_arrives(self):
         self.make_live(EVERYBODY)
+        api = self.enterContext(visited(self.stack, self.ports)).wait_ready()
         self.publish_all(list(EVERYBODY) * 3)
         self.stack.kafka.kill()
         # An application goes on sending: its client waits for the broker.
@@ -33,8 +35,12 @@ class BrokerComesBack(Installation):
             self.assertEqual(daemon.status("/healthz"), 200, daemon.name)
         self.wait_for(lambda: {daemon.status("/readyz") for daemon in self.fleet.daemons} == {503},
                       "every daemon to say that it is not ready")
+        self.wait_for(lambda: f"kafka_{FEED}" in api.named(), "the API to name it")
+        self.assertEqual(api.status("/readyz"), 200)  # pages and follows are served
+        self.assertEqual(self.gauge(api, "fanline_reachable", resource=f"kafka_{FEED}"), 0)
         self.stack.kafka.start()
         posts.join()
+        self.wait_for(api.has_all, "the API to have a broker again")
         self.settle(120)
         self.assert_exact(live=EVERYBODY)
         for daemon in self.fleet.daemons:

@@ -53,7 +53,7 @@ Dispatcher::Dispatcher(Ports ports, Setup setup, Limits limits)
       queues_(setup_.shards.shards(),
               ShardQueue({limits_.events_per_transaction, limits_.transactions_in_flight,
                           limits_.backoff})),
-      room_(setup_.shards.shards(), limits_.events_open, limits_.parked_bytes_per_shard),
+      room_(setup_.shards.shards(), limits_.events_open, limits_.event_bytes_per_shard),
       gathered_(limits_.gather),
       hints_(ports.hints, ports.metrics, setup_.layout.partitions(),
              ShareOf(limits_, setup_.layout.partitions()), ids_, setup_.guards),
@@ -100,7 +100,7 @@ bool Dispatcher::ForgetTaken(uint64_t id) {
 }
 
 void Dispatcher::Release(const Job& job) {
-  if (job.shard && !job.parked) room_.Finished(*job.shard, job.record);
+  if (!job.parked) room_.Finished(job.shard, job.record);
 }
 
 void Dispatcher::On(Record& record, Now now) {
@@ -112,14 +112,17 @@ void Dispatcher::On(Record& record, Now now) {
   job.record = std::move(record);
   job.place = *place;
   auto decoded = DecodeEvent(job.record.value, ContentTypeOf(job.record));
-  if (const auto* rejection = std::get_if<Rejection>(&decoded))
-    return SendToDeadLetters(id, rejection->reason);
-  job.event = std::get<FeedEvent>(decoded);
-  ports_.metrics.EventReceived(job.event.kind);
-  if (auto reason = Validate(job.record, job.event, now); !reason.empty())
-    return SendToDeadLetters(id, reason);
-  job.shard = setup_.shards.ShardOf(job.event.author);
-  room_.Took(*job.shard, job.record);
+  std::string refused;
+  if (const auto* rejection = std::get_if<Rejection>(&decoded)) {
+    refused = rejection->reason;
+  } else {
+    job.event = std::get<FeedEvent>(decoded);
+    ports_.metrics.EventReceived(job.event.kind);
+    refused = Validate(job.record, job.event, now);
+  }
+  if (refused.empty()) job.shard = setup_.shards.ShardOf(job.event.author);
+  room_.Took(job.shard, job.record);
+  if (!refused.empty()) return SendToDeadLetters(id, refused);
   queues_[*job.shard].Push({id});
 }
 

@@ -16,10 +16,10 @@ struct Limits {
   // All partitions are paused once each shard has its equal share of this many (shard_room.h), or
   // this many are on their way to the dead letters.
   uint32_t events_open = 8'192;
-  // Events of shards that are away, or beyond their shard's share, do not count as open. They take
-  // at most this much memory per shard: an hour at twenty events a second, five minutes at three
-  // hundred.
-  size_t parked_bytes_per_shard = size_t{64} << 20;
+  // Events of shards that are away, or beyond their shard's share, do not count as open. All events
+  // of a shard take at most this much memory, and so do those on their way to the dead letters: an
+  // hour at twenty events a second, five minutes at three hundred.
+  size_t event_bytes_per_shard = size_t{64} << 20;
   // Hints under way to all ranges together, by number and by the bytes of their records. Each range
   // has an equal share of both (hint_appends.h). The producer's queue is larger: dead letters need
   // room there too. A range's share is at most a quarter of events_open, so that a range that hangs

@@ -44,9 +44,10 @@ struct Limits {
   uint32_t records_open = 32'768;
   Duration commit_every = std::chrono::milliseconds(200);
   uint32_t changes_in_flight = 64;  // per shard
-  // Events of shards that are away do not count as open. They take at most this much memory per
-  // shard. A restart reads again from the oldest unfinished event on: the span.
-  size_t parked_bytes_per_shard = size_t{64} << 20;
+  // Events of shards that are away do not count as open. All events of a shard take at most this
+  // much memory, and so do those on their way to the dead letters. A restart reads again from the
+  // oldest unfinished event on: the span.
+  size_t event_bytes_per_shard = size_t{64} << 20;
   uint32_t events_span_per_partition = 1'000'000;
   Duration mode_every = std::chrono::seconds(1);
   // Tombstones are kept for at least this long. An older event could bring a follow back whose

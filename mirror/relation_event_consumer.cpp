@@ -16,7 +16,7 @@ RelationEventConsumer::RelationEventConsumer(Ports ports, Setup setup, const Lim
       partitions_({limits.records_open, limits.events_span_per_partition, limits.commit_every},
                   ports.metrics),
       queues_(setup_.shards.shards(), ShardQueue({1, limits.changes_in_flight, limits.backoff})),
-      room_(setup_.shards.shards(), limits.records_open, limits.parked_bytes_per_shard),
+      room_(setup_.shards.shards(), limits.records_open, limits.event_bytes_per_shard),
       letter_retries_(limits.backoff) {}
 
 Progress RelationEventConsumer::Step(std::span<RelationEventInput> inputs, Now now) {
@@ -53,17 +53,20 @@ void RelationEventConsumer::On(Record& record, Now now) {
   job.record = std::move(record);
   job.place = *place;
   auto decoded = DecodeRelationEvent(job.record.value, ContentTypeOf(job.record));
-  if (const auto* rejection = std::get_if<Rejection>(&decoded))
-    return SendToDeadLetters(id, rejection->reason);
-  job.event = std::get<RelationEvent>(decoded);
+  std::string refused;
   const UnixMs since = FirstAppended(job.record);
-  if (since > 0 && std::chrono::milliseconds(now.unix_ms - since) > limits_.oldest_record) {
+  if (const auto* rejection = std::get_if<Rejection>(&decoded)) {
+    refused = rejection->reason;
+  } else if (since > 0 && std::chrono::milliseconds(now.unix_ms - since) > limits_.oldest_record) {
     ports_.metrics.OldMessageRejected();
-    return SendToDeadLetters(id, "the record is older than tombstones are kept (its timestamp is " +
-                                     std::to_string(since) + " ms): send the event anew");
+    refused = "the record is older than tombstones are kept (its timestamp is " +
+              std::to_string(since) + " ms): send the event anew";
+  } else {
+    job.event = std::get<RelationEvent>(decoded);
+    job.shard = setup_.shards.ShardOf(job.event.edge.src);
   }
-  job.shard = setup_.shards.ShardOf(job.event.edge.src);
-  room_.Took(*job.shard, job.record);
+  room_.Took(job.shard, job.record);
+  if (!refused.empty()) return SendToDeadLetters(id, refused);
   queues_[*job.shard].Push({id, Raw(job.event.edge.src)});
 }
 
@@ -151,7 +154,7 @@ void RelationEventConsumer::Done(uint64_t id) {
   const auto found = jobs_.find(id);
   FANLINE_CHECK(found != jobs_.end(), "an event that is finished twice");
   const Job& job = found->second;
-  if (job.shard) room_.Finished(*job.shard, job.record);
+  room_.Finished(job.shard, job.record);
   partitions_.Finished(job.place);
   jobs_.erase(found);
 }

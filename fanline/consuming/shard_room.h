@@ -1,7 +1,7 @@
 // Counts the jobs that a consumer of events holds for each shard, and their memory. Jobs of shards
 // that are away or too slow are parked: they do not count as under way, so that jobs of other
-// shards go on. A shard whose parked jobs fill its share of memory stops the consumer, for nothing
-// may be lost.
+// shards go on. A shard whose jobs fill its share of memory stops the consumer, for nothing may be
+// lost. So do records without a shard, which are on their way to the dead letters.
 //
 // Every shard has an equal share of the jobs that may be under way (shard_shares.h). Jobs beyond it
 // are parked: a shard that hangs answers nothing for seconds, and would take all room before it
@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "fanline/consuming/shard_shares.h"
@@ -29,63 +30,48 @@ class ShardRoom {
     return kOverhead + record.key.size() + record.value.size() + fanline::BytesOf(record.headers);
   }
 
-  // Bounds. `jobs`: under way for all shards. `bytes`: held up for one shard.
+  // Bounds. `jobs`: under way for all shards. `bytes`: of the jobs of one shard.
   ShardRoom(size_t shards, size_t jobs, size_t bytes)
-      : bytes_(bytes), shares_(shards, jobs), shards_(shards) {}
+      : most_bytes_(bytes), shares_(shards, jobs), away_(shards), bytes_(shards + 1) {}
 
-  // A job for `shard` came with `record`; one is finished.
-  void Took(Shard shard, const Record& record) {
-    ++shares_.of(shard).jobs;
-    At(shard).all += BytesOf(record);
-    if (At(shard).away) Park(shard);
+  // A job came with `record`; one is finished. None: it has no shard.
+  void Took(std::optional<Shard> shard, const Record& record) {
+    BytesFor(shard) += BytesOf(record);
+    if (!shard) return;
+    ++shares_.of(*shard).jobs;
+    if (away_[*shard]) Park(*shard);
   }
-  // Jobs finish in any order, so the one that finishes may be larger than those that are parked.
-  void Finished(Shard shard, const Record& record) {
-    ShardShares::Held& held = shares_.of(shard);
+  void Finished(std::optional<Shard> shard, const Record& record) {
+    BytesFor(shard) -= BytesOf(record);
+    if (!shard) return;
+    ShardShares::Held& held = shares_.of(*shard);
     --held.jobs;
     held.parked -= std::min<size_t>(held.parked, 1);
-    One& one = At(shard);
-    one.all -= BytesOf(record);
-    one.parked = held.parked == 0 ? 0 : one.parked - std::min(one.parked, BytesOf(record));
   }
   // The shard's last answer says whether it is away. Once it is back, its parked jobs stay parked
   // until as many jobs have finished, so that they do not stop the others. New jobs count as under
   // way.
   void Answered(Shard shard, bool away) {
-    At(shard).away = away;
+    away_[shard] = away;
     if (away) Park(shard);
   }
 
-  [[nodiscard]] size_t jobs() const { return shares_.jobs(); }
+  [[nodiscard]] size_t jobs() const { return shares_.jobs(); }  // that have a shard
   // Jobs of shards that are away, those still parked from such a time, and those beyond a share.
   [[nodiscard]] size_t parked() const { return shares_.held_up(); }
   // Whether no more jobs may be taken, and whether they may again.
-  [[nodiscard]] bool full() const { return shares_.full() || Most() >= bytes_; }
-  [[nodiscard]] bool roomy() const { return shares_.roomy() && Most() <= bytes_ / 2; }
+  [[nodiscard]] bool full() const { return shares_.full() || MostBytes() >= most_bytes_; }
+  [[nodiscard]] bool roomy() const { return shares_.roomy() && MostBytes() <= most_bytes_ / 2; }
 
  private:
-  struct One {
-    size_t all = 0, parked = 0;  // bytes of its jobs
-    bool away = false;
-  };
+  size_t& BytesFor(std::optional<Shard> shard) { return bytes_[shard.value_or(away_.size())]; }
+  void Park(Shard shard) { shares_.of(shard).parked = shares_.of(shard).jobs; }
+  size_t MostBytes() const { return *std::max_element(bytes_.begin(), bytes_.end()); }
 
-  One& At(Shard shard) { return shards_[static_cast<size_t>(shard)]; }
-  void Park(Shard shard) {
-    shares_.of(shard).parked = shares_.of(shard).jobs;
-    At(shard).parked = At(shard).all;
-  }
-  size_t Most() const {
-    size_t most = 0;
-    for (Shard shard = 0; shard < shards_.size(); ++shard) {
-      const One& one = shards_[shard];
-      most = std::max(most, shares_.beyond_share(shard) ? one.all : one.parked);
-    }
-    return most;
-  }
-
-  const size_t bytes_;
+  const size_t most_bytes_;
   ShardShares shares_;
-  std::vector<One> shards_;
+  std::vector<bool> away_;     // by shard
+  std::vector<size_t> bytes_;  // of jobs by shard, and last of those that have none
 };
 
 }  // namespace fanline

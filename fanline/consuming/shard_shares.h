@@ -39,9 +39,6 @@ class ShardShares {
   [[nodiscard]] size_t held_up() const {
     return Sum([this](const Held& held) { return held.jobs - Working(held); });
   }
-  [[nodiscard]] bool beyond_share(Shard shard) const {
-    return shards_[static_cast<size_t>(shard)].jobs > share_;
-  }
 
   // Whether no shard has room in its share, and whether some shard has half of it free.
   [[nodiscard]] bool full() const { return Room() == 0; }

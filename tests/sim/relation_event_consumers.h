@@ -124,7 +124,7 @@ struct EventConsumer
     limits.commit_every = milliseconds(5);
     limits.backoff = {milliseconds(2), milliseconds(20)};
     limits.changes_in_flight = 2;
-    limits.parked_bytes_per_shard = 8 << 10;
+    limits.event_bytes_per_shard = 8 << 10;
     limits.mode_every = milliseconds(30);
     logic = std::make_unique<mirror::RelationEventConsumer>(
         mirror::RelationEventConsumer::Ports{

@@ -41,21 +41,27 @@ TEST(ShardRoom, OfAShardThatIsBackOnlyTheBacklogIsParkedHoweverManyJobsCome) {
   EXPECT_EQ(room.parked(), kBacklog) << "away again: all that it has";
 }
 
-TEST(ShardRoom, TheBytesOfWhatIsParkedAreBounded) {
+TEST(ShardRoom, TheBytesOfEachShardsJobsAreBounded) {
   ShardRoom room(2, kManyJobs, 20'000);
-  for (int i = 0; i < 10; ++i) room.Took(0, Of(4'000));
-  EXPECT_FALSE(room.full()) << "under way";
-  room.Answered(0, true);
+  for (int i = 0; i < 4; ++i) room.Took(0, Of(4'000));
+  room.Took(1, Of(4'000));
+  EXPECT_FALSE(room.full()) << "each shard has its own";
+  room.Took(0, Of(4'000));
   EXPECT_TRUE(room.full());
-  room.Answered(0, false);
-  EXPECT_TRUE(room.full()) << "it is held all the same";
-  for (int i = 0; i < 6; ++i) room.Finished(0, Of(4'000));
+  for (int i = 0; i < 2; ++i) room.Finished(0, Of(4'000));
   EXPECT_FALSE(room.full());
   EXPECT_FALSE(room.roomy());
-  for (int i = 0; i < 4; ++i) room.Finished(0, Of(4'000));
+  room.Finished(0, Of(4'000));
   EXPECT_TRUE(room.roomy());
-  for (int i = 0; i < 10; ++i) room.Took(0, Of(4'000));
-  EXPECT_FALSE(room.full()) << "the shard answers";
+}
+
+TEST(ShardRoom, TheBytesOfRecordsWithoutAShardAreBoundedToo) {
+  ShardRoom room(1, kManyJobs, 20'000);
+  room.Took(std::nullopt, Of(20'000));
+  EXPECT_TRUE(room.full());
+  EXPECT_EQ(room.jobs(), 0u);
+  room.Finished(std::nullopt, Of(20'000));
+  EXPECT_TRUE(room.roomy());
 }
 
 // A shard that hangs answers neither that it is there nor that it is not.

@@ -9,10 +9,8 @@ TEST(ShardShares, WhatAShardHasBeyondItsShareIsHeldUp) {
   ShardShares shares(2, 7);
   shares.of(0).jobs = 4;
   EXPECT_EQ(shares.held_up(), 0u) << "half of seven, rounded up";
-  EXPECT_FALSE(shares.beyond_share(0));
   shares.of(0).jobs = 6;
   EXPECT_EQ(shares.held_up(), 2u);
-  EXPECT_TRUE(shares.beyond_share(0));
   shares.of(0).parked = 1;
   EXPECT_EQ(shares.held_up(), 2u) << "it is one of these";
   shares.of(0).parked = 5;

@@ -40,6 +40,19 @@ TEST(Dispatcher, WritesALetterAgainThatMayNotHaveBeenWritten) {
   EXPECT_EQ(w.committed, 1);
 }
 
+TEST(Dispatcher, HoldsNoMoreBytesOfLettersThanFit) {
+  Limits limits;
+  limits.event_bytes_per_shard = 20'000;
+  World w(limits);
+  w.Assign();
+  for (int i = 0; i < 3; ++i) w.GiveBytes(std::string(8'000, 'x'));
+  w.Step();  // nobody takes the letters
+  EXPECT_EQ(w.paused, 1u);
+  w.RunUntilIdle();
+  EXPECT_EQ(w.resumed, 1u);
+  EXPECT_EQ(w.letters.size(), 3u);
+}
+
 TEST(Dispatcher, RefusesARecordOlderThanRowsAreKept) {
   World w;
   w.Assign();

@@ -123,7 +123,7 @@ TEST(Dispatcher, WhatIsParkedIsBounded) {
        {std::tuple(Headers{}, 16u, 50u), {{{"baggage", std::string(6'000, 'b')}}, 0u, 5u}}) {
     Limits limits;
     limits.events_open = 16;
-    limits.parked_bytes_per_shard = 20'000;  // some thirty events without headers
+    limits.event_bytes_per_shard = 20'000;  // some thirty events without headers
     World w(limits);
     w.Assign();
     for (uint64_t i = 0; i < 100 && w.paused == 0; ++i) {
@@ -148,7 +148,7 @@ TEST(Dispatcher, WhatIsParkedIsHeldOnceHoweverOftenItsPartitionMoves) {
   constexpr uint64_t kParked = 30;
   Limits limits;
   limits.events_open = 16;
-  limits.parked_bytes_per_shard = 60'000;  // three times what is parked
+  limits.event_bytes_per_shard = 60'000;  // three times what is parked
   World w(limits);
   w.Assign();
   const auto park = [&] {

@@ -287,7 +287,7 @@ TEST(RelationEventConsumer, AShardIsGivenMoreWhileTheOtherHangs) {
 TEST(RelationEventConsumer, WhatIsParkedIsBounded) {
   Limits limits;
   limits.records_open = 16;
-  limits.parked_bytes_per_shard = 20'000;  // some thirty events
+  limits.event_bytes_per_shard = 20'000;  // some thirty events
   AwayWorld w(limits);
   for (uint64_t i = 0; i < 100; ++i) {
     w.AppendEvent({RelationEventKind::kFollow, {w.ann, UserId{1'000'000 + i}}, 1});
@@ -310,7 +310,7 @@ TEST(RelationEventConsumer, WhatIsParkedIsHeldOnceHoweverOftenItsPartitionMoves)
   constexpr uint64_t kParked = 30;
   Limits limits;
   limits.changes_in_flight = 4;
-  limits.parked_bytes_per_shard = 60'000;  // three times what is parked
+  limits.event_bytes_per_shard = 60'000;  // three times what is parked
   AwayWorld w(limits);
   EventWorld::Held held;
   w.metrics = &held;

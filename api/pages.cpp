@@ -147,7 +147,8 @@ void Pages::AskForMerged(UserId author, std::string_view route, Time asked) {
 void Pages::PullOrAwait(const Shared& page) {
   if (Joins(page)) return;
   const bool away = rules_.away && rules_.away(map_.ShardOf(page->call->user));
-  const bool rebuilds = page->can_be_built && !page->query.older_than && !page->awaited && !away;
+  const bool rebuilds =
+      page->can_be_built && !page->query.older_than && !page->awaited && !away && !AnyIsSlow();
   if (!rebuilds) return Pull(page);
   bool room = false;
   {
@@ -188,9 +189,9 @@ void Pages::StepRun(const Shared& page, const timeline::PageRun::Requests& reque
     std::visit(
         [&](const auto& each) {
           const Asking asking = AskingOf(*page, each.shard);
-          const bool waits = asking.patience == Duration::max();
-          page->stores->Ask(each, asking, [this, page, waits](auto& reply) {
-            if (!waits) NoteLack(*page, reply.status);
+          page->stores->Ask(each, asking, [this, page, asking, shard = each.shard](auto& reply) {
+            if (asking.patience < Duration::max()) NoteLack(*page, reply.status);
+            if (asking.work == Work::kPulls) NotePulled(shard, reply.status);
             StepRun(page, page->run->On(std::move(reply)));
           });
         },
@@ -198,11 +199,38 @@ void Pages::StepRun(const Shared& page, const timeline::PageRun::Requests& reque
   }
 }
 
-Asking Pages::AskingOf(const Serving& page, Shard shard) const {
+Asking Pages::AskingOf(const Serving& page, Shard shard) {
   if (page.run->merges()) return {.work = Work::kMerges, .patience = kMergePatience};
   Asking asking{.work = Work::kPulls, .longest_wait = rules_.longest_pull_wait};
-  if (shard != map_.ShardOf(page.call->user)) asking.patience = kPullPatience;
+  if (shard != map_.ShardOf(page.call->user)) asking.patience = PatienceWith(shard);
   return asking;
+}
+
+// The whole patience with a shard that was slow is one page's at a time.
+Duration Pages::PatienceWith(Shard shard) {
+  const Time now = clock_().mono;
+  const std::lock_guard lock(mutex_);
+  const auto slow = slow_.find(shard);
+  if (slow == slow_.end()) return kPullPatience;
+  if (now < slow->second) return kMergePatience;
+  slow->second = now + kPullPatience;
+  return kPullPatience;
+}
+
+void Pages::NotePulled(Shard shard, const Status& status) {
+  const Time now = clock_().mono;
+  const std::lock_guard lock(mutex_);
+  if (status.done()) {
+    slow_.erase(shard);
+  } else if (status.cause == Cause::kAway) {
+    slow_.try_emplace(shard, now + kPullPatience);
+  }
+}
+
+// A rebuild needs all shards, so it would not end either.
+bool Pages::AnyIsSlow() {
+  const std::lock_guard lock(mutex_);
+  return !slow_.empty();
 }
 
 // A store did not do what the page is served without.

@@ -6,10 +6,11 @@
 // a page needs are asked at once, and no thread waits for a store, but that a page may ask Redis on
 // the thread that brings the request. A shard that does not answer in time costs a page the posts
 // of its authors, and the page says so: kMergePatience for what is merged into a live page,
-// kPullPatience for what is pulled. Only the reader's own shard is waited for. Pages of one reader
-// that need the same pull share it. A page with bodies is joined with the application's table
-// (timeline/hydration.h). When its database is away, slow or busy, the page is served without
-// bodies, and says so.
+// kPullPatience for what is pulled. Once a pull has waited for all of that in vain, the others wait
+// for that shard for kMergePatience, until it answers. Only the reader's own shard is waited for.
+// Pages of one reader that need the same pull share it. A page with bodies is joined with the
+// application's table (timeline/hydration.h). When its database is away, slow or busy, the page is
+// served without bodies, and says so.
 //
 // Thread-safe.
 #pragma once
@@ -95,7 +96,10 @@ class Pages {
   void Pull(const Shared& page);
   bool Joins(const Shared& page);
   void StepRun(const Shared& page, const timeline::PageRun::Requests& requests);
-  Asking AskingOf(const Serving& page, Shard shard) const;
+  Asking AskingOf(const Serving& page, Shard shard);
+  Duration PatienceWith(Shard shard);
+  void NotePulled(Shard shard, const Status& status);
+  bool AnyIsSlow();
   void NoteLack(const Serving& page, const Status& status) const;
   void RunEnded(const Shared& page);
   void EndPull(const Shared& page);
@@ -124,6 +128,8 @@ class Pages {
   std::mutex mutex_;
   // Pulls under way, and the pages that wait for each but the first; under mutex_.
   std::map<PullKey, std::vector<Shared>> pulls_;
+  // Shards that pulls waited for in vain, and when the next pull waits for as long; under mutex_.
+  std::map<Shard, Time> slow_;
 };
 
 }  // namespace fanline::api

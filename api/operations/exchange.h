@@ -202,6 +202,7 @@ uint64_t Exchange::Await(Reply failure, Duration patience, std::function<void(Re
   std::string resource;
   if constexpr (requires { failure.shard; }) resource = "mysql_" + std::to_string(failure.shard);
   failure.status = Status::Later(std::move(resource), "no reply in time");
+  failure.status.cause = Cause::kAway;
   all_.NoteFailure(all_.clock_().mono + patience, std::move(failure));
   return id;
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -38,6 +39,7 @@ class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadL
   Status pages_fail = Status::Done();     // of live timelines, while rebuilds are well
   std::set<Shard> away;                   // these shards answer that they are away
   bool holds = false;                     // requests to the shards wait to be answered
+  std::optional<Shard> hangs;             // those to this one
   std::function<void()> on_read;          // of items, after it
   std::function<void()> on_fail;          // of the truth, after it
   std::function<UnixMs()> as_of;          // of every range; none: as pos: says
@@ -50,7 +52,7 @@ class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadL
   template <class R>
   void Serve(const R& request, ReplyTo<typename R::Reply> to) {
     if constexpr (requires { request.shard; }) {
-      if (holds) {
+      if (holds || hangs == request.shard) {
         held_.emplace_back(request.shard, [=, this] { Answer(request, to); });
         return;
       }

@@ -136,6 +136,7 @@ void Pull::Narrow() {
 }
 
 void Pull::OnItems(ItemsRead read) {
+  bool crowded = false;
   if (partial_) {
     // The author's newest most() + 1 came; nothing behind them is wanted.
     partial_.reset();
@@ -148,13 +149,28 @@ void Pull::OnItems(ItemsRead read) {
       if (found != unread_.end()) partial_ = *found;
       partial_end_ = PlaceOf(read.items.back());
     }
+    const size_t asked = unread_.size();
     std::erase_if(unread_, [&](const Source& source) { return !left.contains(source.posts); });
+    crowded = spans_ > kSpansBeforeAll && 2 * unread_.size() > asked && !read.items.empty();
   }
   for (const Item& item : read.items) {
     if (!until_ || IsNewer(item, ItemAt(*until_))) items_.push_back(item);
   }
+  if (crowded) Shorten(read.items);
   Narrow();
   if (!partial_ && unread_.empty()) SpanRead();
+}
+
+// Authors are read in the order of their ids. If ids rise with time, those whose posts are the
+// oldest come first, and each read of such a span would narrow it by these few alone.
+void Pull::Shorten(std::vector<Item> read) {
+  const auto middle = read.begin() + static_cast<std::ptrdiff_t>(read.size() / 2);
+  std::nth_element(read.begin(), middle, read.end(), IsNewer);
+  const UnixMs above = middle->created_at + (*span_.up_to - middle->created_at) / 2;
+  if (above <= span_.above.value_or(0) || above >= *span_.up_to) return;
+  span_.above = above;
+  length_ = newest_ - above;
+  std::erase_if(items_, [above](const Item& item) { return item.created_at <= above; });
 }
 
 // The whole span is held. The second one makes the length 2 to 16 times as long, as the number of

@@ -90,6 +90,7 @@ class Pull {
   bool enough() const { return items_.size() > limits_.want; }
   UnixMs FirstLength() const;
   void StartSpan(UnixMs length);
+  void Shorten(std::vector<Item> read);
   void Narrow();
   void SpanRead();
   void End();

@@ -325,7 +325,11 @@ bool IsWithin(const TimeSpan& span, const Item& item) {
 ItemsRead FakeMysql::Items(const std::vector<PostsOf>& posts, const TimeSpan& span,
                            uint32_t limit) const {
   ItemsRead out;
-  for (const PostsOf& one : posts) {
+  std::vector<PostsOf> in_order = posts;  // as the index has them
+  std::sort(in_order.begin(), in_order.end(), [](const PostsOf& a, const PostsOf& b) {
+    return std::pair(!a.pushed, a.author) < std::pair(!b.pushed, b.author);
+  });
+  for (const PostsOf& one : in_order) {
     if (out.items.size() >= limit) {
       out.unread.push_back(one);
       continue;

@@ -49,6 +49,27 @@ TEST(Pull, OfAuthorsOfFewPostsThatAreFarApartTakesThreeReads) {
   EXPECT_EQ(w.reads, 3u);
 }
 
+// Ids rise with time in many installations: the authors met first are those who left first.
+TEST(Pull, BehindManyAuthorsWhoLeftLongAgoTakesFewReads) {
+  World w;
+  constexpr uint64_t kAuthors = 1'000;
+  for (uint64_t author = 1; author <= kAuthors; ++author) {
+    w.Follow(UserId{100 + author});
+    for (uint64_t post = 1; post <= 20; ++post) {
+      w.Publish(UserId{100 + author}, 100 * author + post,
+                static_cast<UnixMs>(1'000'000 * author + 10'000 * post));
+    }
+  }
+  const Position deep{UnixMs{1'000'000} * kAuthors / 2, PostId{1}};
+  w.reads = 0;
+  const Page page = w.Home({.limit = 50, .older_than = deep});
+  EXPECT_LE(w.reads, 16u);
+  std::vector<Item> expected = w.Everything();
+  std::erase_if(expected, [&](const Item& item) { return item.created_at >= deep.created_at; });
+  expected.resize(50);
+  EXPECT_EQ(page.items, expected);
+}
+
 TEST(Pull, WhatIsHeldNarrowsTheSpan) {
   Pull pull = AtItsItems({.want = 2}, {1'000, 1'000});
   ASSERT_LT(std::get<NeedItems>(pull.needed()).span.above, 997);

@@ -4,9 +4,8 @@
 #include <cstdio>
 
 #include "backends/mysql/edges/change_log.h"
-#include "backends/mysql/edges/friendships.h"
-#include "backends/mysql/edges/relation_checks.h"
-#include "backends/mysql/edges/relation_statements.h"
+#include "backends/mysql/edges/edge_rows.h"
+#include "backends/mysql/edges/relation_store.h"
 #include "backends/mysql/repairs/repair_log.h"
 #include "daemon/observe/log.h"
 #include "feedctl/commands/command.h"

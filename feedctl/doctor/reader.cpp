@@ -5,7 +5,7 @@
 #include "audit/look.h"
 #include "backends/kafka/admin.h"
 #include "backends/kafka/tools/log_reader.h"
-#include "backends/mysql/edges/relation_lists.h"
+#include "backends/mysql/edges/relation_store.h"
 #include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/posts/reader_truth.h"
 #include "backends/redis/timeline_scanner.h"

@@ -108,7 +108,7 @@ class ApiPage(unittest.TestCase):
         mirror = (ROOT / "api" / "inline_mirror.h").read_text()
         self.assertIn("kBudget = std::chrono::milliseconds(50);", mirror)
         self.assertIn("50 ms", IN_ONE_LINE)
-        lists = (ROOT / "backends" / "mysql" / "edges" / "relation_lists.h").read_text()
+        lists = (ROOT / "backends" / "mysql" / "edges" / "relation_store.h").read_text()
         self.assertIn("kMostFollowersShown = 10'000;", lists)
 
 

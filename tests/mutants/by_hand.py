@@ -284,7 +284,7 @@ BY_HAND = (
            "if (run) {"),
     # MariaDB.
     Mutant("a late order switches an author",
-           "backends/mysql/sql/statements.cpp",
+           "backends/mysql/posts/post_store.cpp",
            '" AND version = "',
            '" AND version >= 0 * "',
            tests=("mysql_integration_test",), filter="FakeMysql.*"),

@@ -184,8 +184,6 @@ ENTRIES = [
           f" {bucket(MEMBER)} AND src > 7 ORDER BY src LIMIT {PAGE}"),
     entry(f"SELECT src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND dst = {OWNER} AND bucket BETWEEN 64"
           f" AND 1023 ORDER BY bucket, src LIMIT {PAGE}"),
-    entry("SELECT dst, src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND (dst, bucket, src) IN ([])",
-          _REVERSE_KEYS),
     entry("SELECT src, dst, ver, state, pos FROM follower FORCE INDEX (PRIMARY) WHERE (dst, bucket, src) IN ([])",
           _REVERSE_KEYS),
     entry("SELECT src, dst, ver, state, pos FROM follower FORCE INDEX (PRIMARY) WHERE (dst, bucket, src) IN ([])"
@@ -193,8 +191,6 @@ ENTRIES = [
     entry("SELECT src, dst, ver, state, pos FROM following FORCE INDEX (PRIMARY) WHERE (src, dst) IN ([])",
           _POST_KEYS),
     entry(f"SELECT dst FROM following WHERE state = 1 AND src = {OWNER}"),
-    entry(f"SELECT dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND src = {OWNER} AND dst IN ([])",
-          listed([id_of(member_of(11, k)) for k in range(PER_OWNER)] + owners(LIST - PER_OWNER))),
     *[entry(f"SELECT {other}, pos FROM {table} FORCE INDEX (newest) WHERE state = 1 AND {owner} = {OWNER}{behind}"
             f" ORDER BY pos DESC, {other} DESC LIMIT 50")
       for table, owner, other in [("following", "src", "dst"), ("follower", "dst", "src")]
@@ -233,8 +229,6 @@ ENTRIES = [
 
     # Counters.
     entry("SELECT user_id, fans_cnt FROM user_fan FORCE INDEX (PRIMARY) WHERE user_id IN ([])",
-          listed(owners(LIST))),
-    entry("SELECT user_id FROM user_fan FORCE INDEX (PRIMARY) WHERE fans_cnt < 0 AND user_id IN ([])",
           listed(owners(LIST))),
     entry("INSERT INTO user_fan (user_id, fans_cnt) VALUES [] ON DUPLICATE KEY UPDATE fans_cnt = fans_cnt +"
           " VALUES(fans_cnt)", [row(user, -1) for user in owners(LIST)]),

@@ -85,22 +85,21 @@ ForwardChanged AdoptForward(Connection& connection, const Edge& edge) {
 }
 
 uint64_t AnnounceFriendship(Connection& connection, const EdgeKey& edge, uint64_t version) {
-  const std::string src = ToString(edge.src), dst = ToString(edge.dst);
+  const UserId src = edge.src, dst = edge.dst;
   uint64_t settled = 0;
   connection.Transact([&] {
     const bool made =
         connection.Execute(
-            "INSERT INTO following (src, dst, ver, state, pos, friend_announced) VALUES (" + src +
-            "," + dst + ",1,0,0," + std::to_string(version) +
-            ") ON DUPLICATE KEY UPDATE"
-            " friend_announced = GREATEST(friend_announced, VALUES(friend_announced))") == 1;
+            Sql("INSERT INTO following (src, dst, ver, state, pos, friend_announced) VALUES (", src,
+                ",", dst, ",1,0,0,", version,
+                ") ON DUPLICATE KEY UPDATE"
+                " friend_announced = GREATEST(friend_announced, VALUES(friend_announced))")) == 1;
     if (made) {
-      connection.Execute("INSERT INTO log1 (kind, src, dst, ver, state, pos) VALUES (1," + src +
-                         "," + dst + ",1,0,0)");
+      connection.Execute(Sql("INSERT INTO log1 (kind, src, dst, ver, state, pos) VALUES (1,", src,
+                             ",", dst, ",1,0,0)"));
     }
-    connection.Query(
-        "SELECT friend_version FROM following WHERE src = " + src + " AND dst = " + dst,
-        [&](const Row& row) { settled = row.UInt64(1); });
+    settled = connection.Number(
+        Sql("SELECT friend_version FROM following WHERE src = ", src, " AND dst = ", dst));
     return true;
   });
   return settled;
@@ -120,35 +119,23 @@ Status TooOften(uint32_t most_followed) {
 
 std::optional<std::chrono::seconds> TakeChange(Connection& connection, UserId user,
                                                uint32_t most_followed) {
-  const std::string takes = std::to_string(kHourUs / ChangesAnHour(most_followed));
+  const int64_t takes = kHourUs / ChangesAnHour(most_followed);
   const std::string clock = "UNIX_TIMESTAMP() * 1000000";
-  const std::string hour = "(" + clock + " + " + std::to_string(kHourUs) + ")";
-  const std::string latest = "(" + hour + " - " + takes + ")";
+  const std::string hour = Sql("(", clock, " + ", kHourUs, ")");
+  const std::string latest = Sql("(", hour, " - ", takes, ")");
   // A value beyond the hour comes from a clock that was ahead, and refuses nothing
   // (change_edge.sql).
   const uint64_t taken = connection.Execute(
-      "INSERT INTO user_rel (user_id, changes_until) VALUES (" + ToString(user) + ", " + clock +
-      " + " + takes + ") ON DUPLICATE KEY UPDATE changes_until = IF(changes_until > " + latest +
-      " AND changes_until <= " + hour + ", changes_until, LEAST(GREATEST(changes_until, " + clock +
-      ") + " + takes + ", " + hour + "))");
+      Sql("INSERT INTO user_rel (user_id, changes_until) VALUES (", user, ", ", clock, " + ", takes,
+          ") ON DUPLICATE KEY UPDATE changes_until = IF(changes_until > ", latest,
+          " AND changes_until <= ", hour, ", changes_until, LEAST(GREATEST(changes_until, ", clock,
+          ") + ", takes, ", ", hour, "))"));
   if (taken > 0) return std::nullopt;
   int64_t wait_us = 0;
-  connection.Query(
-      "SELECT changes_until - " + latest + " FROM user_rel WHERE user_id = " + ToString(user),
-      [&](const Row& row) { wait_us = row.Int64(1); });
+  connection.Query(Sql("SELECT changes_until - ", latest, " FROM user_rel WHERE user_id = ", user),
+                   [&](const Row& row) { wait_us = row.Int64(1); });
   return std::chrono::ceil<std::chrono::seconds>(
       std::chrono::microseconds(std::max<int64_t>(wait_us, 1)));
-}
-
-bool FollowsAsManyAsMayBe(Connection& connection, const EdgeKey& edge, uint32_t most_followed) {
-  const std::string src = ToString(edge.src), dst = ToString(edge.dst);
-  bool full = false;
-  connection.Query("SELECT COALESCE((SELECT following_cnt FROM user_rel WHERE user_id = " + src +
-                       "), 0) >= " + std::to_string(most_followed) +
-                       " AND NOT EXISTS (SELECT 1 FROM following WHERE src = " + src +
-                       " AND dst = " + dst + " AND state = 1)",
-                   [&](const Row& row) { full = row.Bool(1); });
-  return full;
 }
 
 }  // namespace fanline::mysql

@@ -51,9 +51,5 @@ Status TooOften(uint32_t most_followed);
 // `user`. Not idempotent. Throws MysqlError.
 [[nodiscard]] std::optional<std::chrono::seconds> TakeChange(Connection& connection, UserId user,
                                                              uint32_t most_followed);
-// Whether edge.src may not follow another user. False if this edge is already live. Runs on a
-// connection to the shard of edge.src. Throws MysqlError.
-[[nodiscard]] bool FollowsAsManyAsMayBe(Connection& connection, const EdgeKey& edge,
-                                        uint32_t most_followed);
 
 }  // namespace fanline::mysql

@@ -1,21 +1,36 @@
-#include "backends/mysql/edges/relation_lists.h"
+// Lists of relations: whom a user follows, who follows a user, and both; newest first, page by
+// page. Also their numbers.
+//
+// A page begins behind the last entry of the previous page, by value. Whatever is written
+// meanwhile, a walk shows no entry twice and skips none that kept its place. An edge that is
+// followed again moves to the front.
 
 #include <algorithm>
-#include <string>
 
-#include "backends/mysql/edges/relation_statements.h"
+#include "backends/mysql/edges/relation_store.h"
+#include "backends/mysql/sql/sql_text.h"
 
 namespace fanline::mysql {
 namespace {
 
-using PageSql = std::string (*)(UserId, const std::optional<ListCursor>&, uint32_t);
+// The first comparison bounds the range that is read; the second is exact.
+std::string NewestBehind(const std::optional<ListCursor>& after, const char* pos,
+                         const char* user) {
+  std::string sql;
+  if (after) {
+    AppendSql(sql, " AND ", pos, " <= ", after->pos, " AND (", pos, " < ", after->pos, " OR ", user,
+              " < ", after->user, ")");
+  }
+  AppendSql(sql, " ORDER BY ", pos, " DESC, ", user, " DESC");
+  return sql;
+}
 
 // Reads one entry more than it returns, which tells whether there is a next page.
-ListPage ReadPage(Connection& connection, PageSql sql, const ReadList& request) {
+ListPage ReadPage(Connection& connection, const ReadList& request) {
   const uint32_t most = std::clamp(request.limit, 1u, ReadList::kMostEntries);
   ListPage page;
-  connection.Query(sql(request.user, request.after, most + 1), [&](const Row& row) {
-    page.entries.push_back({UserId{row.UInt64(1)}, row.Int64(2)});
+  page.entries = connection.All(ListPageSql(request, most + 1), [](const Row& row) {
+    return ListEntry{UserId{row.UInt64(1)}, row.Int64(2)};
   });
   if (page.entries.size() <= most) return page;
   page.entries.resize(most);
@@ -24,22 +39,26 @@ ListPage ReadPage(Connection& connection, PageSql sql, const ReadList& request) 
   return page;
 }
 
-// How many followers come before a page. A cursor says it too, but it comes from a client.
+// How many followers come before a page. A cursor says it too, but it comes from a client. Nearly
+// every user's counter shows that there is nothing to count.
 uint32_t FollowersBefore(Connection& connection, const ReadList& request, uint32_t most_shown) {
   const auto& after = request.after;
-  uint32_t before = after ? after->shown : 0;
+  const uint32_t before = after ? after->shown : 0;
   if (!after || before >= most_shown) return before;
-  connection.Query(FollowersBeforeSql(request.user, *after, most_shown), [&](const Row& row) {
-    before = std::max(before, static_cast<uint32_t>(row.UInt64(1)));
-  });
-  return before;
+  const uint64_t counted = connection.Number(
+      Sql("SELECT COUNT(*) FROM (SELECT 1 FROM follower FORCE INDEX (newest) WHERE state = 1 AND"
+          " dst = ",
+          request.user, " AND pos >= ", after->pos, " AND (pos > ", after->pos, " OR src >= ",
+          after->user, ") AND (SELECT fans_cnt FROM user_fan WHERE user_id = ", request.user,
+          ") > ", most_shown, " LIMIT ", most_shown, ") AS seen"));
+  return std::max(before, static_cast<uint32_t>(counted));
 }
 
 ListPage ReadFollowers(Connection& connection, ReadList request, uint32_t most_shown) {
   const uint32_t before = FollowersBefore(connection, request, most_shown);
   if (before >= most_shown) return {};
   request.limit = std::min(request.limit, most_shown - before);
-  ListPage page = ReadPage(connection, FollowersPageSql, request);
+  ListPage page = ReadPage(connection, request);
   if (page.next) page.next->shown = before + static_cast<uint32_t>(page.entries.size());
   if (page.next && page.next->shown >= most_shown) page.next.reset();
   return page;
@@ -47,28 +66,43 @@ ListPage ReadFollowers(Connection& connection, ReadList request, uint32_t most_s
 
 }  // namespace
 
-ListPage ListRelations(Connection& connection, const ReadList& request,
-                       uint32_t most_followers_shown) {
+std::string ListPageSql(const ReadList& request, uint32_t limit) {
+  const UserId user = request.user;
   switch (request.list) {
     case UserList::kFollowing:
-      return ReadPage(connection, FollowingPageSql, request);
+      return Sql("SELECT dst, pos FROM following FORCE INDEX (newest) WHERE state = 1 AND src = ",
+                 user, NewestBehind(request.after, "pos", "dst"), " LIMIT ", limit);
     case UserList::kFollowers:
-      return ReadFollowers(connection, request, most_followers_shown);
+      return Sql("SELECT src, pos FROM follower FORCE INDEX (newest) WHERE state = 1 AND dst = ",
+                 user, NewestBehind(request.after, "pos", "src"), " LIMIT ", limit);
     case UserList::kFriends:
-      return ReadPage(connection, FriendsPageSql, request);
+      break;
   }
-  return {};
+  // Both rows are the user's own and lie on one shard. The statement walks the followed users in
+  // order and looks each up among the followers by its whole key, until the page is full.
+  return Sql(
+      "SELECT STRAIGHT_JOIN f.dst, f.pos FROM following AS f FORCE INDEX (newest)"
+      " JOIN follower AS r FORCE INDEX (PRIMARY) ON r.dst = ",
+      user, " AND r.bucket = CRC32(f.dst) % ", kBuckets,
+      " AND r.src = f.dst AND r.state = 1 WHERE f.state = 1 AND f.src = ", user,
+      NewestBehind(request.after, "f.pos", "f.dst"), " LIMIT ", limit);
+}
+
+ListRead RelationService::Do(Connection& connection, const ReadList& request) const {
+  return {.status = {},
+          .page = request.list == UserList::kFollowers
+                      ? ReadFollowers(connection, request, most_followers_shown)
+                      : ReadPage(connection, request)};
 }
 
 RelationCounts RelationCountsOf(Connection& connection, UserId user) {
-  const std::string id = ToString(user);
   RelationCounts counts;
-  connection.Query("SELECT COALESCE((SELECT following_cnt FROM user_rel WHERE user_id = " + id +
-                       "), 0), COALESCE((SELECT fans_cnt FROM user_fan WHERE user_id = " + id +
-                       "), 0)",
-                   [&](const Row& row) {
-                     counts = {row.Int64(1), row.Int64(2)};
-                   });
+  connection.Query(
+      Sql("SELECT COALESCE((SELECT following_cnt FROM user_rel WHERE user_id = ", user,
+          "), 0), COALESCE((SELECT fans_cnt FROM user_fan WHERE user_id = ", user, "), 0)"),
+      [&](const Row& row) {
+        counts = {row.Int64(1), row.Int64(2)};
+      });
   return counts;
 }
 

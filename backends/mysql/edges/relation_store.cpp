@@ -1,8 +1,8 @@
 #include "backends/mysql/edges/relation_store.h"
 
+#include "backends/mysql/edges/edge_rows.h"
 #include "backends/mysql/edges/forward_edges.h"
-#include "backends/mysql/edges/relation_checks.h"
-#include "backends/mysql/edges/relation_statements.h"
+#include "backends/mysql/sql/sql_text.h"
 
 namespace fanline::mysql {
 
@@ -10,24 +10,37 @@ EdgeChanged RelationService::Do(Connection& connection, const ChangeEdge& reques
   return ForwardService{map, most_followed}.Do(connection, request);
 }
 
-PairRead RelationService::Do(Connection& connection, const ReadPair& request) const {
-  return {.status = {}, .pair = PairStateOf(connection, request.user, request.other)};
-}
-
-ListRead RelationService::Do(Connection& connection, const ReadList& request) const {
-  return {.status = {}, .page = ListRelations(connection, request, most_followers_shown)};
-}
-
-RelationsCounted RelationService::Do(Connection& connection, const CountRelations& request) const {
-  return {.status = {}, .counts = RelationCountsOf(connection, request.user)};
-}
-
 UsersChecked RelationService::Do(Connection& connection, const CheckUsers& request) const {
-  return {.status = {}, .standings = StandingsOf(connection, request)};
+  std::vector<EdgeKey> following, followed_by;
+  for (const UserId other : request.others) {
+    following.push_back({request.user, other});
+    followed_by.push_back({other, request.user});
+  }
+  UsersChecked reply{.status = {}, .standings = std::vector<Standing>(request.others.size())};
+  if (request.sides != Sides::kFollowers) {
+    const auto states = StatesOf(connection, following, ForwardRowsSql);
+    for (size_t i = 0; i < states.size(); ++i) reply.standings[i].followed = states[i].live;
+  }
+  if (request.sides != Sides::kFollowing) {
+    const auto states = StatesOf(connection, followed_by, ReverseRowsSql);
+    for (size_t i = 0; i < states.size(); ++i) reply.standings[i].follower = states[i];
+  }
+  return reply;
+}
+
+PairRead RelationService::Do(Connection& connection, const ReadPair& request) const {
+  const UserId user = request.user, other = request.other;
+  return {.status = {},
+          .pair = {StatesOf(connection, {{user, other}}, ForwardRowsSql).front(),
+                   StatesOf(connection, {{other, user}}, ReverseRowsSql).front()}};
 }
 
 ForwardRead RelationService::Do(Connection& connection, const ReadForward& request) const {
   return {.status = {}, .states = StatesOf(connection, request.edges, ForwardRowsSql)};
+}
+
+RelationsCounted RelationService::Do(Connection& connection, const CountRelations& request) const {
+  return {.status = {}, .counts = RelationCountsOf(connection, request.user)};
 }
 
 FriendshipRead RelationService::Do(Connection& connection, const ReadFriendship& request) const {
@@ -38,7 +51,12 @@ FriendshipRead RelationService::Do(Connection& connection, const ReadFriendship&
 
 RoomAsked RelationService::Do(Connection& connection, const AskRoom& request) const {
   const UserId src = request.edge.src;
-  const bool full = FollowsAsManyAsMayBe(connection, request.edge, most_followed);
+  const bool full =
+      0 <
+      connection.Number(Sql(
+          "SELECT COALESCE((SELECT following_cnt FROM user_rel WHERE user_id = ", src,
+          "), 0) >= ", most_followed, " AND NOT EXISTS (SELECT 1 FROM following WHERE src = ", src,
+          " AND dst = ", request.edge.dst, " AND state = 1)"));
   connection.RequirePrimary();
   if (!full) return {};
   return {.status = Status::Never("user " + ToString(src) + " follows " +
@@ -53,11 +71,6 @@ ChangeUsedUp RelationService::Do(Connection& connection, const UseUpChange& requ
 
 PairAnnounced RelationService::Do(Connection& connection, const AnnouncePair& request) const {
   return {.status = {}, .settled = AnnounceFriendship(connection, request.edge, request.version)};
-}
-
-FriendshipWritten RelationService::Do(Connection& connection,
-                                      const WriteFriendship& request) const {
-  return WritePairRow(connection, request);
 }
 
 MirrorModeRead RelationService::Do(Connection& connection, const ReadMirrorMode&) const {

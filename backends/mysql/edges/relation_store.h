@@ -3,14 +3,17 @@
 // request, so the requests of a shard take as many connections as it has workers.
 #pragma once
 
-#include "backends/mysql/edges/friendships.h"
+#include <string>
+
 #include "backends/mysql/edges/mirror_store.h"
-#include "backends/mysql/edges/relation_lists.h"
 #include "backends/mysql/installation/settings.h"
 #include "backends/mysql/sql/shard_port.h"
 #include "fanline/ports/relation_store.h"
 
 namespace fanline::mysql {
+
+// A list of followers ends after this many; the counter goes on.
+inline constexpr uint32_t kMostFollowersShown = 10'000;
 
 struct RelationService {
   static constexpr const char* kName = "relations";
@@ -40,6 +43,18 @@ struct RelationService {
 using MysqlRelations = ShardPort<RelationService, ChangeEdge, ReadPair, ReadList, CountRelations,
                                  CheckUsers, ReadForward, ReadFriendship, AskRoom, UseUpChange,
                                  AnnouncePair, WriteFriendship, ReadMirrorMode>;
+
+// The shard of the pair's row and of its rows of log1.
+Shard PairShard(const ShardMap& map, UserId one, UserId other);
+// The pair's row; a plain read, which proves nothing (Connection::RequirePrimary). Runs on a
+// connection to PairShard. Throws MysqlError, as do those below.
+[[nodiscard]] Friendship ReadPairRow(Connection& connection, UserId one, UserId other);
+
+// The user and pos of `limit` entries, newest first. Friends are mutual edges, in the order in
+// which the user followed them.
+std::string ListPageSql(const ReadList& request, uint32_t limit);
+// On a connection to the user's shard.
+[[nodiscard]] RelationCounts RelationCountsOf(Connection& connection, UserId user);
 
 template <class R>
 Shard RelationService::ShardOf(const R& request) const {

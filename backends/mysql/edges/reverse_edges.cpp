@@ -3,8 +3,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "backends/mysql/edges/edge_rows.h"
 #include "backends/mysql/edges/recounts.h"
-#include "backends/mysql/edges/relation_statements.h"
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"
 #include "fanline/base/check.h"
@@ -33,13 +33,15 @@ void Lock(Connection& connection, const std::vector<EdgeKey>& edges) {
 // has just made it.
 std::vector<Edge> ReadLocked(Connection& connection, const std::vector<EdgeKey>& edges) {
   std::vector<Edge> rows;
-  ForEachChunk(edges, kListLimit, [&](std::span<const EdgeKey> chunk) {
-    connection.Query(ReverseRowsSql(chunk) + " ORDER BY dst, bucket, src FOR UPDATE",
-                     [&](const Row& row) {
-                       rows.push_back({UserId{row.UInt64(1)}, UserId{row.UInt64(2)}, row.UInt64(3),
-                                       row.Bool(4), row.Int64(5)});
-                     });
-  });
+  QueryChunks(
+      connection, edges, kListLimit,
+      [](std::span<const EdgeKey> chunk) {
+        return ReverseRowsSql(chunk) + " ORDER BY dst, bucket, src FOR UPDATE";
+      },
+      [&](const Row& row) {
+        rows.push_back({UserId{row.UInt64(1)}, UserId{row.UInt64(2)}, row.UInt64(3), row.Bool(4),
+                        row.Int64(5)});
+      });
   return rows;
 }
 
@@ -69,10 +71,15 @@ void Count(Connection& connection, const std::vector<CounterChange>& counters,
   for (const CounterChange& counter : counters) {
     if (counter.by < 0) lost.push_back(counter.user);
   }
-  ForEachChunk(lost, kListLimit, [&](std::span<const UserId> chunk) {
-    connection.Query(BelowZeroSql(chunk),
-                     [&](const Row& row) { below_zero->push_back(UserId{row.UInt64(1)}); });
-  });
+  QueryChunks(
+      connection, lost, kListLimit,
+      [](std::span<const UserId> chunk) {
+        return Sql("SELECT user_id, fans_cnt FROM user_fan FORCE INDEX (PRIMARY) WHERE user_id IN ",
+                   InList(chunk));
+      },
+      [&](const Row& row) {
+        if (row.Int64(2) < 0) below_zero->push_back(UserId{row.UInt64(1)});
+      });
   MarkForRecount(connection, Counter::kFollowers, *below_zero);
 }
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "backends/mysql/sql/chunks.h"
-#include "backends/mysql/sql/statements.h"
+#include "backends/mysql/sql/sql_text.h"
 
 namespace fanline::mysql {
 namespace {
@@ -26,7 +26,9 @@ void Read(Connection& connection, const std::vector<UserId>& authors, uint64_t l
   std::map<UserId, std::vector<Bucket>> read;
   for (const UserId author : authors) read[author];
   uint64_t rows = 0;
-  const std::string sql = FollowerBucketsSql(authors, static_cast<uint32_t>(limit));
+  const std::string sql = Sql(  // reads the index alone
+      "SELECT dst, bucket FROM follower FORCE INDEX (newest) WHERE state = 1 AND dst IN ",
+      InList(authors), " LIMIT ", limit);
   connection.Query(sql, [&](const Row& row) {
     ++rows;
     read[UserId{row.UInt64(1)}].push_back(static_cast<Bucket>(row.UInt64(2)));

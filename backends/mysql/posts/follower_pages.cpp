@@ -5,19 +5,23 @@
 #include <span>
 #include <utility>
 
-#include "backends/mysql/sql/statements.h"
+#include "backends/mysql/sql/chunks.h"
+#include "backends/mysql/sql/sql_text.h"
 #include "fanline/base/check.h"
 
 namespace fanline::mysql {
 namespace {
 
-FollowerCursor CursorAt(UserId reader) { return {BucketOf(reader), reader}; }
+// FORCE INDEX is needed. Otherwise the optimizer scans a table whose statistics are stale or small,
+// or it thinks (dst, state, pos) as good and sorts every page.
+constexpr const char* kLiveFollowers = " FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND ";
 
 // The statement reads one row more than the page holds, which tells whether there is a next page.
 void CutToPage(FollowerPage& page, uint32_t limit) {
   if (page.followers.size() <= limit) return;
   page.followers.resize(limit);
-  page.next = CursorAt(page.followers.back());
+  const UserId last = page.followers.back();
+  page.next = {BucketOf(last), last};
 }
 
 // A first page to read: one author in one range.
@@ -89,25 +93,26 @@ class FirstPages {
 
   // Authors of the same ranges share a list. Ranges that lag ask for older posts than the others,
   // so a batch may hold any mixture.
-  std::vector<FollowersIn> PartsOf(std::span<const Run> runs) const {
+  std::string SqlOf(std::span<const Run> runs, size_t limit) const {
     std::map<std::pair<Range, Range>, std::vector<UserId>> by_ranges;
     for (const Run& run : runs) by_ranges[{run.first(), run.last()}].push_back(run.author());
-    std::vector<FollowersIn> parts;
-    for (auto& [ranges, authors] : by_ranges) {
-      parts.push_back(
-          {layout_.First(ranges.first), layout_.Last(ranges.second), std::move(authors)});
+    std::string sql = Sql("SELECT dst, bucket, src", kLiveFollowers);
+    const char* before = "((dst IN ";
+    for (const auto& [ranges, authors] : by_ranges) {
+      AppendSql(sql, std::exchange(before, " OR (dst IN "), InList(authors), " AND bucket BETWEEN ",
+                layout_.First(ranges.first), " AND ", layout_.Last(ranges.second), ")");
     }
-    return parts;
+    AppendSql(sql, ") ORDER BY dst, bucket, src LIMIT ", limit);
+    return sql;
   }
 
   // The runs are in the order of author and range, like the rows.
   void ReadTogether(std::span<const Run> runs) {
     const size_t bound = RowBound(runs);
-    const std::string sql = FollowersOfManySql(PartsOf(runs), static_cast<uint32_t>(bound));
     size_t rows = 0;
     auto run = runs.begin();
     Slot* slot = run->begin;
-    connection_.Query(sql, [&](const Row& row) {
+    connection_.Query(SqlOf(runs, bound), [&](const Row& row) {
       ++rows;
       const UserId author{row.UInt64(1)};
       const Range range = layout_.RangeOf(static_cast<Bucket>(row.UInt64(2)));
@@ -165,18 +170,23 @@ class FirstPages {
   const PageReaderLimits limits_;
 };
 
+// The rest of one bucket, then whole buckets. The comparison (bucket, src) > (?, ?) is three times
+// slower.
 FollowerPage ReadLaterPage(Connection& connection, const RangeLayout& layout,
                            const ReadFollowerPage& query) {
   FollowerPage page;
   const auto append = [&](const Row& row) { page.followers.push_back(UserId{row.UInt64(1)}); };
+  const std::string of_author = Sql("SELECT src", kLiveFollowers, "dst = ", query.author);
   const uint32_t wanted = query.limit + 1;
-  connection.Query(
-      FollowersInBucketSql(query.author, query.after->bucket, query.after->reader, wanted), append);
+  connection.Query(Sql(of_author, " AND bucket = ", query.after->bucket, " AND src > ",
+                       query.after->reader, " ORDER BY src LIMIT ", wanted),
+                   append);
   const auto read = static_cast<uint32_t>(page.followers.size());
   const Bucket last = layout.Last(query.range);
   if (read < wanted && query.after->bucket < last) {
-    connection.Query(
-        FollowersInBucketsSql(query.author, query.after->bucket + 1, last, wanted - read), append);
+    connection.Query(Sql(of_author, " AND bucket BETWEEN ", query.after->bucket + 1, " AND ", last,
+                         " ORDER BY bucket, src LIMIT ", wanted - read),
+                     append);
   }
   CutToPage(page, query.limit);
   return page;

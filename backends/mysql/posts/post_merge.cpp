@@ -12,24 +12,9 @@ void AppendRow(std::string& sql, const PostChange& change) {
   const auto& [key, state] = change;
   // Names each member, so that a new one fails to compile until it is written here.
   const auto& [created_at, deleted, hidden, pushed, visibility, edit] = state;
-  sql += '(';
-  AppendId(sql, key.first);
-  sql += ',';
-  AppendId(sql, key.second);
-  sql += ",'";
-  sql += std::string_view(MemberText(key.second));
-  sql += "',";
-  if (created_at) {
-    AppendNumber(sql, *created_at);
-  } else {
-    sql += "NULL";
-  }
-  sql += deleted ? ",1," : ",0,";
-  sql += hidden ? "1," : "0,";
-  AppendNumber(sql, visibility);
-  sql += ',';
-  AppendNumber(sql, edit);
-  sql += pushed ? ",1)" : ",0)";
+  AppendSql(sql, "(", key.first, ",", key.second, ",'", std::string_view(MemberText(key.second)),
+            "',", created_at ? std::to_string(*created_at) : "NULL", ",", deleted, ",", hidden, ",",
+            visibility, ",", edit, ",", pushed, ")");
 }
 
 }  // namespace

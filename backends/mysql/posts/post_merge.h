@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/mysql/sql/statements.h"
+#include "backends/mysql/posts/post_rows.h"
 #include "fanline/model/event.h"
 #include "fanline/model/post_state.h"
 

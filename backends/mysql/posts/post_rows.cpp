@@ -4,9 +4,15 @@
 #include <span>
 
 #include "backends/mysql/sql/chunks.h"
+#include "backends/mysql/sql/sql_text.h"
+#include "fanline/model/item.h"
 
 namespace fanline::mysql {
 namespace {
+
+constexpr const char* kPostRows =
+    "SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version,"
+    " edit_version FROM author_post FORCE INDEX (PRIMARY) WHERE ";
 
 PostState StateOf(const Row& row) {
   PostState state;
@@ -30,11 +36,14 @@ std::span<const PostKey> Walk(Connection& connection, std::span<const PostKey> k
   while (keys.size() > kListLimit) {
     size_t rows = 0;
     PostKey last = keys.front();
-    connection.Query(PostRowsFromSql(keys.front(), kWalked), [&](const Row& row) {
-      ++rows;
-      last.second = PostId{row.UInt64(2)};
-      if (std::binary_search(keys.begin(), keys.end(), last)) found.emplace(last, StateOf(row));
-    });
+    connection.Query(Sql(kPostRows, "author_id = ", last.first, " AND post_id >= ", last.second,
+                         " ORDER BY post_id LIMIT ", kWalked),
+                     [&](const Row& row) {
+                       ++rows;
+                       last.second = PostId{row.UInt64(2)};
+                       if (std::binary_search(keys.begin(), keys.end(), last))
+                         found.emplace(last, StateOf(row));
+                     });
     if (rows < kWalked) return {};
     const auto passed = std::upper_bound(keys.begin(), keys.end(), last) - keys.begin();
     keys = keys.subspan(static_cast<size_t>(passed));
@@ -45,14 +54,25 @@ std::span<const PostKey> Walk(Connection& connection, std::span<const PostKey> k
 
 }  // namespace
 
+std::string PostKeyList(std::span<const PostKey> keys) {
+  std::string list;
+  AppendList(list, keys, [](std::string& out, const PostKey& key) {
+    AppendTuple(out, Raw(key.first), Raw(key.second));
+  });
+  return list;
+}
+
 std::map<PostKey, PostState> ReadPostRows(Connection& connection, std::vector<PostKey> keys) {
   SortUnique(keys);
   std::map<PostKey, PostState> rows;
-  ForEachChunk(keys, kListLimit, [&](std::span<const PostKey> chunk) {
-    connection.Query(PostRowsSql(chunk), [&](const Row& row) {
-      rows.emplace(PostKey{UserId{row.UInt64(1)}, PostId{row.UInt64(2)}}, StateOf(row));
-    });
-  });
+  QueryChunks(
+      connection, keys, kListLimit,
+      [](std::span<const PostKey> chunk) {
+        return Sql(kPostRows, "(author_id, post_id) IN ", PostKeyList(chunk));
+      },
+      [&](const Row& row) {
+        rows.emplace(PostKey{UserId{row.UInt64(1)}, PostId{row.UInt64(2)}}, StateOf(row));
+      });
   return rows;
 }
 
@@ -69,6 +89,22 @@ std::map<PostKey, PostState> ReadPostRowsAmong(Connection& connection, std::vect
   }
   found.merge(ReadPostRows(connection, std::move(listed)));
   return found;
+}
+
+std::string OutboxSql(UserId author, bool pushed, const TimeSpan& span, uint32_t limit) {
+  std::string sql =
+      Sql("(SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox)"
+          " WHERE author_id = ",
+          author, " AND pushed = ", pushed, " AND deleted = 0 AND hidden = 0 AND created_at_ms > ",
+          span.above.value_or(0));
+  if (span.up_to) AppendSql(sql, " AND created_at_ms <= ", *span.up_to);
+  if (const auto& after = span.behind) {
+    // The first comparison bounds the range that is read; the second is exact.
+    AppendSql(sql, " AND created_at_ms <= ", after->created_at, " AND (created_at_ms < ",
+              after->created_at, " OR member > '", std::string_view(MemberText(after->post)), "')");
+  }
+  AppendSql(sql, " ORDER BY created_at_ms DESC, member LIMIT ", limit, ")");
+  return sql;
 }
 
 }  // namespace fanline::mysql

@@ -1,14 +1,23 @@
-// Rows of `author_post` by key.
+// Rows of `author_post`, by key and as an author's outbox.
 #pragma once
 
 #include <map>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/mysql/sql/connection.h"
-#include "backends/mysql/sql/statements.h"
+#include "fanline/model/ids.h"
 #include "fanline/model/post_state.h"
+#include "fanline/ports/reader_ports.h"
 
 namespace fanline::mysql {
+
+using PostKey = std::pair<UserId, PostId>;  // author, post
+
+// "((1,2),(3,4))"
+std::string PostKeyList(std::span<const PostKey> keys);
 
 // Returns the stored rows; a post without a row is missing. `keys` may have any order and repeats;
 // their authors lie on the connection's shard. Throws MysqlError.
@@ -18,5 +27,9 @@ std::map<PostKey, PostState> ReadPostRows(Connection& connection, std::vector<Po
 // an author has few rows among many keys, the author's rows are read instead, 900 at a time, so
 // that the number of keys does not matter.
 std::map<PostKey, PostState> ReadPostRowsAmong(Connection& connection, std::vector<PostKey> keys);
+
+// author_id, post_id, created_at_ms of the author's newest visible items in the span, either the
+// pushed ones or the others, in order; in brackets, for a UNION.
+std::string OutboxSql(UserId author, bool pushed, const TimeSpan& span, uint32_t limit);
 
 }  // namespace fanline::mysql

@@ -9,7 +9,7 @@
 #include "backends/mysql/posts/follower_buckets.h"
 #include "backends/mysql/posts/post_merge.h"
 #include "backends/mysql/sql/chunks.h"
-#include "backends/mysql/sql/statements.h"
+#include "backends/mysql/sql/sql_text.h"
 #include "fanline/model/item.h"
 
 namespace fanline::mysql {
@@ -26,14 +26,6 @@ std::vector<UserId> AuthorsOf(const std::vector<FeedEvent>& events) {
   for (const FeedEvent& event : events) authors.push_back(event.author);
   SortUnique(authors);
   return authors;
-}
-
-// Reads the modes before the transaction, whose first read must come after its writes. Otherwise
-// that read might fix a snapshot that lacks rows which others made meanwhile. A mode that changes
-// in between takes effect for the next posts.
-std::map<UserId, AuthorMode> ReadModes(Connection& connection,
-                                       const std::vector<FeedEvent>& events) {
-  return ReadAuthorModes(connection, AuthorsOf(events));
 }
 
 std::set<UserId> Pulled(const std::map<UserId, AuthorMode>& modes) {
@@ -59,11 +51,17 @@ std::set<PostKey> ReadNotPushed(Connection& connection, const std::vector<FeedEv
   for (const FeedEvent& event : events) keys.push_back({event.author, event.post});
   SortUnique(keys);
   std::set<PostKey> merged_at_read;
-  ForEachChunk(keys, kListLimit, [&](std::span<const PostKey> chunk) {
-    connection.Query(NotPushedSql(chunk), [&](const Row& row) {
-      merged_at_read.insert({UserId{row.UInt64(1)}, PostId{row.UInt64(2)}});
-    });
-  });
+  QueryChunks(
+      connection, keys, kListLimit,
+      [](std::span<const PostKey> chunk) {
+        return Sql(
+            "SELECT author_id, post_id FROM author_post FORCE INDEX (PRIMARY)"
+            " WHERE pushed = 0 AND (author_id, post_id) IN ",
+            PostKeyList(chunk));
+      },
+      [&](const Row& row) {
+        merged_at_read.insert({UserId{row.UInt64(1)}, PostId{row.UInt64(2)}});
+      });
   return merged_at_read;
 }
 
@@ -73,12 +71,16 @@ std::map<UserId, uint64_t> ReadFansCounts(Connection& connection,
   const std::vector<UserId> authors = AuthorsOf(events);
   std::map<UserId, uint64_t> counts;
   for (const UserId author : authors) counts[author] = 0;
-  ForEachChunk(authors, kListLimit, [&](std::span<const UserId> chunk) {
-    connection.Query(FansCountSql(chunk), [&](const Row& row) {
-      const int64_t count = row.Int64(2);
-      counts[UserId{row.UInt64(1)}] = count < 0 ? 0 : static_cast<uint64_t>(count);
-    });
-  });
+  QueryChunks(
+      connection, authors, kListLimit,
+      [](std::span<const UserId> chunk) {
+        return Sql("SELECT user_id, fans_cnt FROM user_fan FORCE INDEX (PRIMARY) WHERE user_id IN ",
+                   InList(chunk));
+      },
+      [&](const Row& row) {
+        const int64_t count = row.Int64(2);
+        counts[UserId{row.UInt64(1)}] = count < 0 ? 0 : static_cast<uint64_t>(count);
+      });
   return counts;
 }
 
@@ -91,7 +93,10 @@ EventsApplied PostService::Do(Connection& connection, const ApplyEvents& request
     reply.status = Status::Never("an event names an id or a created_at that cannot be stored");
     return reply;
   }
-  const auto modes = ReadModes(connection, request.events);
+  // Before the transaction, whose first read must come after its writes. Otherwise that read might
+  // fix a snapshot that lacks rows which others made meanwhile. A mode that changes in between
+  // takes effect for the next posts.
+  const auto modes = ReadAuthorModes(connection, AuthorsOf(request.events));
   std::set<PostKey> merged_at_read;
   connection.Transact([&] {
     Write(connection, request.events, Pulled(modes));
@@ -117,23 +122,30 @@ EventsApplied PostService::Do(Connection& connection, const ApplyEvents& request
   return reply;
 }
 
+// MariaDB assigns from left to right. A column has its stored value until its own assignment. The
+// row changes only if the author's mode still has that version.
 AuthorSwitched PostService::Do(Connection& connection, const SwitchAuthor& request) {
   AuthorSwitched reply;
   reply.switched =
-      connection.Execute(SwitchAuthorSql(request.author, request.pull, request.version)) > 0;
+      connection.Execute(
+          Sql("UPDATE author_mode SET ", request.pull ? "pull = 1, marked = 1" : "pull = 0",
+              ", since = ", kNowMs, ", version = version + 1 WHERE author_id = ", request.author,
+              " AND version = ", request.version)) > 0;
   return reply;
 }
 
 PulledCounted PostService::Do(Connection& connection, const CountPulled& request) {
   PulledCounted reply{.shard = request.shard, .status = {}};
-  connection.Query(CountPulledSql(), [&](const Row& row) {
-    (row.Bool(1) ? reply.by_hand : reply.by_itself) = row.UInt64(2);
-  });
+  connection.Query(
+      "SELECT by_hand, COUNT(*) FROM author_mode FORCE INDEX (pulled) WHERE pull = 1"
+      " GROUP BY by_hand",
+      [&](const Row& row) { (row.Bool(1) ? reply.by_hand : reply.by_itself) = row.UInt64(2); });
   return reply;
 }
 
 AuthorAnnounced PostService::Do(Connection& connection, const AnnounceAuthor& request) {
-  connection.Execute(AnnounceAuthorSql(request.author));
+  connection.Execute(
+      Sql("UPDATE author_mode SET announced = ", kNowMs, " WHERE author_id = ", request.author));
   return {};
 }
 

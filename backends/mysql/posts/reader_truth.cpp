@@ -2,11 +2,34 @@
 
 #include <algorithm>
 
+#include "backends/mysql/posts/post_rows.h"
 #include "backends/mysql/sql/chunks.h"
-#include "backends/mysql/sql/statements.h"
+#include "backends/mysql/sql/sql_text.h"
+#include "fanline/model/item.h"
 
 namespace fanline::mysql {
 namespace {
+
+// author_id, post_id, created_at_ms of visible items in the span, either pushed or not, at most
+// `limit`, in the index's order: author by author, each author's newest first.
+std::string ItemsSql(std::span<const UserId> authors, bool pushed, const TimeSpan& span,
+                     uint32_t limit) {
+  std::string sql =
+      Sql("SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox)"
+          " WHERE pushed = ",
+          pushed, " AND deleted = 0 AND hidden = 0 AND author_id IN ", InList(authors));
+  // An unpublished post has created_at_ms NULL; it sorts last and is not an item.
+  AppendSql(sql, " AND created_at_ms > ", span.above.value_or(0));
+  auto latest = span.up_to;
+  if (span.behind) latest = std::min(latest.value_or(kMaxCreatedAt), span.behind->created_at);
+  if (latest) AppendSql(sql, " AND created_at_ms <= ", *latest);
+  if (span.behind && *latest == span.behind->created_at) {
+    AppendSql(sql, " AND NOT (created_at_ms = ", *latest, " AND member <= '",
+              std::string_view(MemberText(span.behind->post)), "')");
+  }
+  AppendSql(sql, " ORDER BY author_id, created_at_ms DESC, member LIMIT ", limit);
+  return sql;
+}
 
 // Reads either the pushed ones of `posts` or the others, in ascending order as in the index.
 void ReadHalf(Connection& connection, bool pushed, const ReadItems& asked, ItemsRead* out) {
@@ -49,18 +72,26 @@ Reply Read(const Connection& connection) {
 
 FolloweesRead ReaderService::Do(Connection& connection, const ReadFollowees& request) const {
   auto reply = Read<FolloweesRead>(connection);
-  connection.Query(FolloweesSql(request.reader),
-                   [&](const Row& row) { reply.authors.push_back(UserId{row.UInt64(1)}); });
+  reply.authors =
+      connection.All(Sql("SELECT dst FROM following WHERE state = 1 AND src = ", request.reader),
+                     [](const Row& row) { return UserId{row.UInt64(1)}; });
   return reply;
 }
 
 LastAtRead ReaderService::Do(Connection& connection, const ReadLastAt& request) const {
   auto reply = Read<LastAtRead>(connection);
-  ForEachChunk(request.of, kIdsLimit, [&](std::span<const UserId> chunk) {
-    connection.Query(LastAtSql(chunk), [&](const Row& row) {
-      reply.authors.push_back({UserId{row.UInt64(1)}, row.Int64(2), row.Bool(3), row.Bool(4)});
-    });
-  });
+  QueryChunks(
+      connection, request.of, kIdsLimit,
+      [](std::span<const UserId> chunk) {
+        return Sql(
+            "SELECT author_id, last_at, COALESCE(marked, 0), COALESCE(announced, 0)"
+            " FROM author FORCE INDEX (PRIMARY) LEFT JOIN author_mode USING (author_id)"
+            " WHERE author_id IN ",
+            InList(chunk));
+      },
+      [&](const Row& row) {
+        reply.authors.push_back({UserId{row.UInt64(1)}, row.Int64(2), row.Bool(3), row.Bool(4)});
+      });
   return reply;
 }
 
@@ -84,8 +115,11 @@ ReadsConfirmed ReaderService::Do(Connection& connection, const ConfirmReads& req
 
 OutboxRead ReaderService::Do(Connection& connection, const ReadOutbox& request) const {
   auto reply = Read<OutboxRead>(connection);
-  connection.Query(OutboxSql(request.author, request.span, request.limit), [&](const Row& row) {
-    reply.items.push_back({PostId{row.UInt64(2)}, row.Int64(3)});
+  const auto half = [&](bool pushed) {
+    return OutboxSql(request.author, pushed, request.span, request.limit);
+  };
+  reply.items = connection.All(Sql(half(true), " UNION ALL ", half(false)), [](const Row& row) {
+    return Item{PostId{row.UInt64(2)}, row.Int64(3)};
   });
   connection.RequirePrimary();
   std::sort(reply.items.begin(), reply.items.end(), IsNewer);
@@ -95,11 +129,20 @@ OutboxRead ReaderService::Do(Connection& connection, const ReadOutbox& request) 
 
 UserLookedUp ReaderService::Do(Connection& connection, const LookUpUser& request) const {
   auto reply = Read<UserLookedUp>(connection);
+  const UserId user = request.user;
   UserFacts& facts = reply.facts;
-  connection.Query(FollowsSomebodySql(request.user), [&](const Row&) { facts = {true, true}; });
+  connection.Query(Sql("SELECT 1 FROM following FORCE INDEX (newest) WHERE state = 1 AND src = ",
+                       user, " LIMIT 1"),
+                   [&](const Row&) {
+                     facts = {true, true};
+                   });
   // The other question searches three tables, and nearly every user follows somebody.
   if (!facts.follows) {
-    connection.Query(IsKnownSql(request.user), [&](const Row& row) { facts.known = row.Bool(1); });
+    facts.known =
+        0 < connection.Number(Sql(
+                "SELECT EXISTS (SELECT 1 FROM following FORCE INDEX (PRIMARY) WHERE src = ", user,
+                ") OR EXISTS (SELECT 1 FROM follower FORCE INDEX (PRIMARY) WHERE dst = ", user,
+                ") OR EXISTS (SELECT 1 FROM author WHERE author_id = ", user, ")"));
   }
   connection.RequirePrimary();
   return reply;

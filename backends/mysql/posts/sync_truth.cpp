@@ -4,11 +4,12 @@
 #include <map>
 #include <set>
 
+#include "backends/mysql/edges/edge_rows.h"
 #include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/posts/post_rows.h"
 #include "backends/mysql/posts/truth.h"
 #include "backends/mysql/sql/chunks.h"
-#include "backends/mysql/sql/statements.h"
+#include "backends/mysql/sql/sql_text.h"
 
 namespace fanline::mysql {
 namespace {
@@ -19,10 +20,8 @@ std::set<EdgeKey> ReadLiveEdges(Connection& connection, const std::vector<ReadSy
     keys.push_back({.src = request.reader, .dst = request.author});
   SortUnique(keys);
   std::set<EdgeKey> live;
-  ForEachChunk(keys, kListLimit, [&](std::span<const EdgeKey> chunk) {
-    connection.Query(LiveEdgesSql(chunk), [&](const Row& row) {
-      live.insert({.src = UserId{row.UInt64(2)}, .dst = UserId{row.UInt64(1)}});
-    });
+  QueryChunks(connection, keys, kListLimit, ReverseRowsSql, [&](const Row& row) {
+    if (row.Bool(4)) live.insert({.src = UserId{row.UInt64(1)}, .dst = UserId{row.UInt64(2)}});
   });
   return live;
 }
@@ -51,11 +50,19 @@ std::map<UserId, Outbox> ReadOutboxes(Connection& connection, const std::vector<
   }
   SortUnique(authors);
   std::map<UserId, Outbox> outboxes;
-  ForEachChunk(authors, kUnionLimit, [&](std::span<const UserId> chunk) {
-    connection.Query(OutboxesSql(chunk, window + 1), [&](const Row& row) {
-      outboxes[UserId{row.UInt64(1)}].push_back({PostId{row.UInt64(2)}, row.Int64(3)});
-    });
-  });
+  constexpr size_t kUnionLimit = 32;  // selects of one UNION ALL
+  QueryChunks(
+      connection, authors, kUnionLimit,
+      [&](std::span<const UserId> chunk) {
+        std::string sql;
+        for (const UserId author : chunk) {
+          AppendSql(sql, sql.empty() ? "" : " UNION ALL ", OutboxSql(author, true, {}, window + 1));
+        }
+        return sql;
+      },
+      [&](const Row& row) {
+        outboxes[UserId{row.UInt64(1)}].push_back({PostId{row.UInt64(2)}, row.Int64(3)});
+      });
   return outboxes;
 }
 

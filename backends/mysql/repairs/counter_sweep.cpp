@@ -6,7 +6,7 @@
 #include "backends/mysql/edges/recounts.h"
 #include "backends/mysql/repairs/counter_repair.h"
 #include "backends/mysql/repairs/counter_walk.h"
-#include "backends/mysql/sql/statements.h"
+#include "backends/mysql/sql/chunks.h"
 
 namespace fanline::mysql {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"
-#include "backends/mysql/sql/statements.h"
 
 namespace fanline::mysql {
 

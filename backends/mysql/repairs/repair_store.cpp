@@ -1,8 +1,7 @@
 #include "backends/mysql/repairs/repair_store.h"
 
+#include "backends/mysql/edges/edge_rows.h"
 #include "backends/mysql/edges/forward_edges.h"
-#include "backends/mysql/edges/relation_checks.h"
-#include "backends/mysql/edges/relation_statements.h"
 #include "backends/mysql/edges/reverse_edges.h"
 #include "backends/mysql/repairs/removals.h"
 #include "backends/mysql/repairs/repair_log.h"

@@ -201,6 +201,12 @@ void Connection::Query(const std::string& sql, const std::function<void(const Ro
   }
 }
 
+uint64_t Connection::Number(const std::string& sql) {
+  uint64_t number = 0;
+  Query(sql, [&](const Row& row) { number = row.UInt64(1); });
+  return number;
+}
+
 void Connection::RetryDeadlocks(const std::function<void()>& attempt) {
   for (int attempts = 1; attempts < kDeadlockAttempts; ++attempts) {
     try {

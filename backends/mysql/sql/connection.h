@@ -26,6 +26,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "backends/mysql/sql/config.h"
 #include "backends/mysql/sql/errors.h"
@@ -95,6 +97,15 @@ class Connection {
   // Returns the rows changed; for an upsert, the rows inserted + 2 x the rows changed.
   uint64_t Execute(const std::string& sql);
   void Query(const std::string& sql, const std::function<void(const Row&)>& each);
+  // The first column of the last row; 0 without a row.
+  uint64_t Number(const std::string& sql);
+  // Each row as `read` makes it.
+  template <class Read>
+  auto All(const std::string& sql, const Read& read) {
+    std::vector<std::invoke_result_t<const Read&, const Row&>> rows;
+    Query(sql, [&](const Row& row) { rows.push_back(read(row)); });
+    return rows;
+  }
 
   // Runs `body` in a transaction and commits it. The victim of a deadlock starts over, a few times.
   // The transaction is rolled back if `body` returns false or throws. If the connection is lost

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,8 +21,35 @@ void AppendNumber(std::string& sql, Integer value) {
   const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
   sql.append(digits, end);
 }
-inline void AppendId(std::string& sql, UserId id) { AppendNumber(sql, Raw(id)); }
-inline void AppendId(std::string& sql, PostId id) { AppendNumber(sql, Raw(id)); }
+
+template <typename Part>
+void AppendPart(std::string& sql, const Part& part) {
+  if constexpr (std::is_enum_v<Part>) {
+    AppendNumber(sql, static_cast<std::underlying_type_t<Part>>(part));
+  } else if constexpr (std::is_same_v<Part, bool>) {
+    sql += part ? '1' : '0';
+  } else if constexpr (std::is_integral_v<Part> && !std::is_same_v<Part, char>) {
+    AppendNumber(sql, part);
+  } else {
+    sql += part;
+  }
+}
+
+// A statement, or a piece of one, of its parts: text as it is; numbers, ids and enums in decimal;
+// a bool as 1 or 0.
+template <typename... Parts>
+void AppendSql(std::string& sql, const Parts&... parts) {
+  (AppendPart(sql, parts), ...);
+}
+template <typename... Parts>
+std::string Sql(const Parts&... parts) {
+  std::string sql;
+  AppendSql(sql, parts...);
+  return sql;
+}
+
+// The server's clock in Unix milliseconds.
+inline constexpr const char* kNowMs = "FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)";
 
 // "one,two,three"; `append(sql, element)` writes each element.
 template <typename Elements, typename Append>
@@ -50,12 +78,13 @@ void AppendList(std::string& sql, const Elements& elements, Append append) {
 // keeps the index, but makes the statement a quarter slower (lists of 300; hexadecimal literals:
 // within 5%). Tuples are compared column by column and need neither.
 void AppendListed(std::string& sql, uint64_t value);
-inline void AppendListed(std::string& sql, UserId id) { AppendListed(sql, Raw(id)); }
-inline void AppendListed(std::string& sql, PostId id) { AppendListed(sql, Raw(id)); }
-
 template <typename Elements>
-void AppendInList(std::string& sql, const Elements& elements) {
-  AppendList(sql, elements, [](std::string& out, const auto& each) { AppendListed(out, each); });
+std::string InList(const Elements& elements) {
+  std::string list;
+  AppendList(list, elements, [](std::string& out, const auto& each) {
+    AppendListed(out, static_cast<uint64_t>(each));
+  });
+  return list;
 }
 
 // "(1,2,3)"
@@ -64,12 +93,6 @@ void AppendTuple(std::string& sql, Integers... values) {
   char before = '(';
   ((sql += std::exchange(before, ','), AppendNumber(sql, values)), ...);
   sql += ')';
-}
-
-// " LIMIT 10"
-inline void AppendLimit(std::string& sql, uint32_t limit) {
-  sql += " LIMIT ";
-  AppendNumber(sql, limit);
 }
 
 // A string literal.

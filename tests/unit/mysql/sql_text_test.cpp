@@ -45,11 +45,10 @@ TEST(AppendTuple, WritesEachValueInItsOwnSign) {
   EXPECT_EQ(sql, "VALUES (1,-2,18446744073709551615)");
 }
 
-TEST(AppendInList, WritesInDecimalWhatALiteralTakesForSigned) {
-  std::string sql;
-  AppendInList(sql, std::vector{UserId{1}, UserId{(uint64_t{1} << 63) - 1},
-                                UserId{uint64_t{1} << 63}, UserId{UINT64_MAX - 1}});
-  EXPECT_EQ(sql, "(1,9223372036854775807,0x8000000000000000,0xfffffffffffffffe)");
+TEST(InList, WritesInDecimalWhatALiteralTakesForSigned) {
+  EXPECT_EQ(InList(std::vector{UserId{1}, UserId{(uint64_t{1} << 63) - 1},
+                               UserId{uint64_t{1} << 63}, UserId{UINT64_MAX - 1}}),
+            "(1,9223372036854775807,0x8000000000000000,0xfffffffffffffffe)");
 }
 
 TEST(AppendList, JoinsInParentheses) {
@@ -59,11 +58,10 @@ TEST(AppendList, JoinsInParentheses) {
   EXPECT_EQ(sql, "IN ((1,2),(3,4))");
 }
 
-TEST(AppendNumber, WritesTheWholeRangeInDecimal) {
-  std::string sql;
-  AppendNumber(sql, UINT64_MAX);
-  AppendNumber(sql, INT64_MIN);
-  EXPECT_EQ(sql, "18446744073709551615-9223372036854775808");
+TEST(Sql, IsItsPartsOneAfterTheOther) {
+  const std::string text = "b";
+  EXPECT_EQ(Sql("a", text, ' ', UserId{UINT64_MAX}, INT64_MIN, true, uint8_t{7}),
+            "ab 18446744073709551615-922337203685477580817");
 }
 
 }  // namespace

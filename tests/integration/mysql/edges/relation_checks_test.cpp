@@ -1,5 +1,5 @@
 // How users stand to each other, on two real shards.
-#include "backends/mysql/edges/relation_checks.h"
+#include "backends/mysql/edges/edge_rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,13 +1,11 @@
 // Lists of followed users, followers and friends on two real shards.
-#include "backends/mysql/edges/relation_lists.h"
+#include "backends/mysql/edges/relation_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "backends/mysql/edges/relation_statements.h"
-#include "backends/mysql/edges/relation_store.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/integration/mysql/relations.h"
 #include "tests/integration/replies.h"
@@ -154,9 +152,8 @@ TEST_F(RelationListsTest, PagesAreReadInOrderFromTheIndexAlone) {
   connection.Query("ANALYZE TABLE following, follower", [](const Row&) {});
   const std::optional<ListCursor> middle = ListCursor{3'000, UserId{9'103}, 10};
   for (const auto& after : {std::optional<ListCursor>(), middle}) {
-    for (const std::string& sql :
-         {FollowingPageSql(ann_, after, 20), FollowersPageSql(ann_, after, 20),
-          FriendsPageSql(ann_, after, 20)}) {
+    for (const auto list : {UserList::kFollowing, UserList::kFollowers, UserList::kFriends}) {
+      const std::string sql = ListPageSql({.list = list, .user = ann_, .after = after}, 20);
       std::vector<std::string> keys;
       connection.Query("EXPLAIN " + sql, [&](const Row& row) {
         keys.push_back(row.Text(4) + " " + row.Text(6));

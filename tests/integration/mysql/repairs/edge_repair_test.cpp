@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "backends/mysql/repairs/repair_log.h"
-#include "backends/mysql/sql/statements.h"
+#include "backends/mysql/sql/chunks.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/integration/mysql/relations.h"
 #include "tests/integration/replies.h"

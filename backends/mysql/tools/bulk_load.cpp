@@ -1,6 +1,10 @@
 #include "backends/mysql/tools/bulk_load.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -8,51 +12,131 @@
 
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"
-#include "backends/mysql/tools/shard_load.h"
 
 namespace fanline::mysql {
 namespace {
 
-using Reverse = std::tuple<UserId, uint16_t, UserId>;  // dst, bucket of src, src
+using Reverse = std::tuple<UserId, Bucket, UserId>;  // dst, bucket of src, src
+using RowsSent = std::function<void(uint64_t rows)>;
 
 // A statement here writes 100,000 rows or counts a whole table.
 constexpr std::chrono::seconds kStatementTimeout{600};
+// In one transaction; bounds the undo log, shows progress.
+constexpr uint64_t kRowsPerStatement = 100'000;
 
-NextRow ForwardRows(const std::vector<EdgeKey>& edges, const ShardMap& map, Shard shard) {
-  return [&edges, &map, shard, at = size_t{0}](std::string& text) mutable {
-    while (at < edges.size() && map.ShardOf(edges[at].src) != shard) ++at;
-    if (at == edges.size()) return false;
-    AppendId(text, edges[at].src);
-    text += '\t';
-    AppendId(text, edges[at].dst);
-    text += '\n';
-    ++at;
-    return true;
-  };
+// A file in memory, for a library that requires a path.
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view content) : fd_(::memfd_create("fanline", MFD_CLOEXEC)) {
+    if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "memory file");
+    while (!content.empty()) {
+      const ssize_t written = ::write(fd_, content.data(), content.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) {
+        const int error = errno;
+        ::close(fd_);
+        throw std::system_error(error, std::generic_category(), "memory file");
+      }
+      content.remove_prefix(static_cast<size_t>(written));
+    }
+  }
+  ~MemoryFile() { ::close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  // Valid in this process, while the object lives.
+  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+
+ private:
+  const int fd_;
+};
+
+struct Direction {
+  const char* table;
+  const char* columns;
+  const char* owner;  // the column of the user whom the counter counts for
+  const char* counters;
+  const char* counter;
+};
+constexpr Direction kForward = {"following", "src, dst", "src", "user_rel", "following_cnt"};
+constexpr Direction kReverse = {"follower", "dst, bucket, src", "dst", "user_fan", "fans_cnt"};
+
+// The rows that one direction of one shard was given, and the result.
+struct LoadCount {
+  uint64_t rows_before = 0;  // including tombstones
+  uint64_t live_before = 0;
+  uint64_t sent = 0;
+  uint64_t taken = 0;
+  uint64_t counted = 0;  // sum of the counters afterwards
+};
+
+// One shard's part: two tables of edges, two of counters, and the numbers that check them.
+class ShardLoad {
+ public:
+  ShardLoad(Connection& connection, uint64_t unix_us, RowsSent sent)
+      : connection_(connection), unix_us_(unix_us), sent_(std::move(sent)) {}
+
+  // Loads `rows`, which are in primary key order, and sets their counters. `append` writes the text
+  // of a row, and returns false if it is another shard's. Throws MysqlError.
+  template <class Rows, class Append>
+  LoadCount Load(const Direction& direction, const Rows& rows, const Append& append) {
+    const auto& [table, columns, owner, counters, counter] = direction;
+    LoadCount count;
+    count.rows_before = connection_.Number(Sql("SELECT COUNT(*) FROM ", table));
+    count.live_before = connection_.Number(Sql("SELECT COUNT(*) FROM ", table, " WHERE state = 1"));
+    std::string text;
+    uint64_t waiting = 0;
+    for (const auto& row : rows) {
+      if (append(text, row) && ++waiting == kRowsPerStatement)
+        Send(direction, text, waiting, count);
+    }
+    if (waiting > 0) Send(direction, text, waiting, count);
+    connection_.Execute(Sql("INSERT INTO ", counters, " (user_id, ", counter, ") SELECT ", owner,
+                            ", COUNT(*) FROM ", table,
+                            " FORCE INDEX (PRIMARY) WHERE state = 1 GROUP BY ", owner,
+                            " ON DUPLICATE KEY UPDATE ", counter, " = VALUES(", counter, ")"));
+    count.counted =
+        connection_.Number(Sql("SELECT COALESCE(SUM(", counter, "), 0) FROM ", counters));
+    return count;
+  }
+
+ private:
+  void Send(const Direction& direction, std::string& text, uint64_t& rows, LoadCount& count) {
+    const MemoryFile file(text);
+    count.taken += connection_.Execute(
+        Sql("LOAD DATA LOCAL INFILE '", file.path(), "' INTO TABLE ", direction.table, " (",
+            direction.columns, ") SET state = 1, ver = ", unix_us_, ", pos = ", unix_us_ / 1000));
+    count.sent += rows;
+    sent_(rows);
+    text.clear();
+    rows = 0;
+  }
+
+  Connection& connection_;
+  const uint64_t unix_us_;
+  const RowsSent sent_;
+};
+
+// "" if the numbers of one direction agree.
+std::string DisagreementOf(const LoadCount& count) {
+  if (count.sent - count.taken > count.rows_before) {
+    return Sql(count.sent, " rows were sent and ", count.taken, " taken, but only ",
+               count.rows_before, " can have been there already");
+  }
+  if (count.counted != count.live_before + count.taken) {
+    return Sql("the counters add up to ", count.counted, ", not to the ",
+               count.live_before + count.taken, " live rows");
+  }
+  return {};
 }
 
 std::vector<Reverse> Reversed(const std::vector<EdgeKey>& edges, const ShardMap& map, Shard shard) {
   std::vector<Reverse> reversed;
   for (const auto& [src, dst] : edges) {
-    if (map.ShardOf(dst) != shard) continue;
-    reversed.emplace_back(dst, static_cast<uint16_t>(BucketOf(src)), src);
+    if (map.ShardOf(dst) == shard) reversed.emplace_back(dst, BucketOf(src), src);
   }
   std::sort(reversed.begin(), reversed.end());
   return reversed;
-}
-
-NextRow ReverseRows(const std::vector<Reverse>& rows) {
-  return [&rows, at = size_t{0}](std::string& text) mutable {
-    if (at == rows.size()) return false;
-    const auto& [dst, bucket, src] = rows[at++];
-    AppendId(text, dst);
-    text += '\t';
-    AppendNumber(text, bucket);
-    text += '\t';
-    AppendId(text, src);
-    text += '\n';
-    return true;
-  };
 }
 
 struct ShardResult {
@@ -62,9 +146,8 @@ struct ShardResult {
 };
 
 void CountOverLimit(Connection& connection, uint32_t most_followed, ShardResult& result) {
-  const std::string most = std::to_string(most_followed);
-  connection.Query("SELECT COUNT(*), COALESCE(SUM(following_cnt - " + most +
-                       "), 0) FROM user_rel WHERE following_cnt > " + most,
+  connection.Query(Sql("SELECT COUNT(*), COALESCE(SUM(following_cnt - ", most_followed,
+                       "), 0) FROM user_rel WHERE following_cnt > ", most_followed),
                    [&](const Row& row) {
                      result.users_over_limit = row.UInt64(1);
                      result.edges_over_limit = row.UInt64(2);
@@ -79,9 +162,18 @@ ShardResult LoadShard(const Config& config, const ShardMap& map, Shard shard,
     Connection connection(config, shard, {.local_infile = true, .read_timeout = kStatementTimeout});
     connection.Open();
     ShardLoad load(connection, unix_us, sent);
-    result.forward = load.LoadFollowing(ForwardRows(edges, map, shard));
+    result.forward = load.Load(kForward, edges, [&](std::string& text, const EdgeKey& edge) {
+      const bool ours = map.ShardOf(edge.src) == shard;
+      if (ours) AppendSql(text, edge.src, '\t', edge.dst, '\n');
+      return ours;
+    });
     CountOverLimit(connection, most_followed, result);
-    result.reverse = load.LoadFollower(ReverseRows(Reversed(edges, map, shard)));
+    result.reverse =
+        load.Load(kReverse, Reversed(edges, map, shard), [](std::string& text, const Reverse& row) {
+          const auto& [dst, bucket, src] = row;
+          AppendSql(text, dst, '\t', bucket, '\t', src, '\n');
+          return true;
+        });
   } catch (const MysqlError& error) {
     result.status = StatusOf(error, shard);
   } catch (const std::system_error& error) {

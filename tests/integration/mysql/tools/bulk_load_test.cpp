@@ -6,7 +6,6 @@
 
 #include <set>
 
-#include "backends/mysql/tools/shard_load.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/integration/mysql/relations.h"
 #include "tests/unit/seeded.h"

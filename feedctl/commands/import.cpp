@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "backends/kafka/producer.h"
-#include "backends/mysql/installation/owned_ranges.h"
+#include "backends/mysql/installation/range_owners.h"
 #include "backends/mysql/tools/bulk_load.h"
 #include "fanline/base/mono_now.h"
 #include "feedctl/commands/command.h"

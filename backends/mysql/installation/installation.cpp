@@ -12,13 +12,8 @@ Shard ShardCount(const Config& config) { return static_cast<Shard>(config.shards
 
 // Nothing: the shard has no row, or not even the table.
 std::optional<std::string> SchemaOf(Connection& connection) {
-  bool there = false;
-  connection.Query(
-      "SELECT COUNT(*) FROM information_schema.tables"
-      " WHERE table_schema = DATABASE() AND table_name = 'installation'",
-      [&](const Row& row) { there = row.Bool(1); });
   std::optional<std::string> schema;
-  if (!there) return schema;
+  if (!HasTable(connection, "installation")) return schema;
   connection.Query("SELECT schema_version FROM installation",
                    [&](const Row& row) { schema = row.Text(1); });
   return schema;

@@ -13,20 +13,14 @@ namespace {
 
 Migration Numbered(uint32_t number, const MigrationFile& file) {
   Migration migration{number, file.name, SplitStatements(file.script)};
-  std::string done = "INSERT IGNORE INTO migration (number, file) VALUES ";
-  done += "(" + std::to_string(number) + ", " + Quoted(file.name) + ")";
-  migration.statements.push_back(std::move(done));
+  migration.statements.push_back(Sql("INSERT IGNORE INTO migration (number, file) VALUES (", number,
+                                     ", ", Quoted(file.name), ")"));
   return migration;
 }
 
 std::set<uint32_t> FindMade(Connection& connection) {
-  bool there = false;
-  connection.Query(
-      "SELECT COUNT(*) FROM information_schema.tables"
-      " WHERE table_schema = DATABASE() AND table_name = 'migration'",
-      [&](const Row& row) { there = row.Bool(1); });
   std::set<uint32_t> made;
-  if (!there) return made;
+  if (!HasTable(connection, "migration")) return made;
   connection.Query("SELECT number FROM migration",
                    [&](const Row& row) { made.insert(static_cast<uint32_t>(row.UInt64(1))); });
   return made;
@@ -36,21 +30,16 @@ std::set<uint32_t> FindMade(Connection& connection) {
 // the text itself only to its definer.
 std::string CommentOf(std::string_view script) { return "crc32 " + std::to_string(Crc32(script)); }
 
-bool HasProcedure(Connection& connection, const std::string& name, const std::string& comment) {
-  bool found = false;
-  connection.Query(
-      "SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = DATABASE()"
-      " AND routine_name = " +
-          Quoted(name) + " AND routine_comment = " + Quoted(comment),
-      [&](const Row& row) { found = row.Bool(1); });
-  return found;
-}
-
 // The server drops a procedure before it replaces it, and calls fail in between. So this replaces
 // only a procedure that differs. The script is one statement and must not be cut at its semicolons.
 void MakeProcedure(Connection& connection, const std::string& name, std::string_view script) {
   const std::string comment = CommentOf(script);
-  if (HasProcedure(connection, name, comment)) return;
+  const bool made =
+      0 < connection.Number(Sql(
+              "SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = DATABASE()"
+              " AND routine_name = ",
+              Quoted(name), " AND routine_comment = ", Quoted(comment)));
+  if (made) return;
   std::string statement(script);
   const size_t at = statement.find("SQL SECURITY INVOKER\n");
   FANLINE_CHECK(at != std::string::npos, "procedures have the rights of their callers");
@@ -58,6 +47,12 @@ void MakeProcedure(Connection& connection, const std::string& name, std::string_
 }
 
 }  // namespace
+
+bool HasTable(Connection& connection, std::string_view name) {
+  return 0 < connection.Number(Sql("SELECT COUNT(*) FROM information_schema.tables"
+                                   " WHERE table_schema = DATABASE() AND table_name = ",
+                                   Quoted(name)));
+}
 
 Migrations MigrationsOf(const std::vector<MigrationFile>& files) {
   Migrations all{Numbered(0, {"shard.sql", sql_schema::kShardSql})};

@@ -34,6 +34,8 @@ Migrations MigrationsOf(const std::vector<MigrationFile>& files);
 // program with more of them.
 const Migrations& OurMigrations();
 
+bool HasTable(Connection& connection, std::string_view name);
+
 // The ones of `ours` that a shard lacks, ascending.
 using MissingMigrations = std::vector<const Migration*>;
 MissingMigrations FindMissing(Connection& connection, const Migrations& ours);

@@ -9,6 +9,9 @@
 // anything needs.
 #pragma once
 
+#include <vector>
+
+#include "backends/mysql/sql/shard_connections.h"
 #include "backends/mysql/sql/shard_port.h"
 #include "fanline/model/bucket.h"
 #include "fanline/ports/range_owners.h"
@@ -30,5 +33,13 @@ struct OwnerService {
   RangeLayout layout;
 };
 using MysqlRangeOwners = ShardPort<OwnerService, AcquireRange, RaiseEpoch, SaveStart, SettleRange>;
+
+// Which ranges pushers have ever owned, by range. Blocking; for tools.
+//
+// A pusher writes the row of a range before it claims the range for the first time. That first
+// claim finds no pos: and drops the range's timelines (pusher/ranges/range_takeover.h). So a range
+// without a row has no timeline that will be served once the range has an owner.
+Status ReadOwnedRanges(ShardConnections& connections, const RangeLayout& layout,
+                       const ShardMap& map, std::vector<bool>* owned);
 
 }  // namespace fanline::mysql

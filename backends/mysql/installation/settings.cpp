@@ -21,8 +21,8 @@ std::string Get(Connection& connection, const char* name) {
 }
 
 void Set(Connection& connection, const char* name, const char* value) {
-  connection.Execute("INSERT INTO setting (name, value) VALUES (" + Quoted(name) + ", " +
-                     Quoted(value) + ") ON DUPLICATE KEY UPDATE value = VALUES(value)");
+  connection.Execute(Sql("INSERT INTO setting (name, value) VALUES (", Quoted(name), ", ",
+                         Quoted(value), ") ON DUPLICATE KEY UPDATE value = VALUES(value)"));
 }
 
 // The clock raises the number above those that breakers kept, even if the last one was lost. Adding

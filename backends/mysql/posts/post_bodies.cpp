@@ -53,21 +53,6 @@ size_t BytesOf(const BodyValues& values) {
   return bytes;
 }
 
-// The option to change when the server refuses the statement with `code`. Empty: the error may
-// pass.
-std::string OptionBehind(int code) {
-  switch (code) {
-    case 1142:  // the table may not be read
-    case 1146:  // no such table
-      return "--bodies-table";
-    case 1054:  // no such column
-    case 1143:  // the column may not be read
-      return "--bodies-columns or --bodies-id-column";
-    default:
-      return {};
-  }
-}
-
 std::string LimitedTo(std::chrono::milliseconds limit) {
   char text[64];
   std::snprintf(text, sizeof text, "SET STATEMENT max_statement_time = %lld.%03lld FOR ",
@@ -92,9 +77,8 @@ BodiesAnswered BodiesService::Do(Connection& connection, const ReadBodies& reque
   bool enough = false;
   ForEachChunk(request.posts, kIdsPerStatement, [&](std::span<const PostId> chunk) {
     if (enough) return;
-    std::string sql = LimitedTo(config.time_limit) + SelectSql(config) + " WHERE " +
-                      QuotedName(config.id_column) + " IN ";
-    AppendInList(sql, chunk);
+    const std::string sql = Sql(LimitedTo(config.time_limit), SelectSql(config), " WHERE ",
+                                QuotedName(config.id_column), " IN ", InList(chunk));
     std::unordered_map<PostId, BodyValues> came;
     connection.Query(sql, [&](const Row& row) {
       BodyValues values;
@@ -127,7 +111,8 @@ Status CheckBodiesTable(const BodiesConfig& config) {
               Quoted(config.table) + " AND column_name = " + Quoted(config.id_column),
           [&](const Row& row) { type = row.Text(1); });
     } catch (const MysqlError& error) {
-      const std::string option = OptionBehind(error.code());
+      const std::string option =
+          OptionBehind(error, "--bodies-table", "--bodies-columns or --bodies-id-column");
       if (option.empty()) throw;
       wrong = option + ": " + error.what();
     }

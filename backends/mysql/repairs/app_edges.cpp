@@ -11,20 +11,6 @@ std::string Columns(const EdgeTable& table) {
          ", " + QuotedName(table.state) + ", " + QuotedName(table.pos);
 }
 
-// The option to change when the server refuses the statement with `code`; empty: none of them.
-std::string OptionBehind(int code, const std::string& side) {
-  switch (code) {
-    case 1142:  // may not be read
-    case 1146:  // no such table
-      return "--" + side + "-table";
-    case 1054:  // no such column
-    case 1143:  // may not be read
-      return "--edge-columns";
-    default:
-      return {};
-  }
-}
-
 // Assignments take effect from left to right. The version decides the others, so it changes last.
 std::string UpsertSql(const EdgeTable& table, const Edge& edge) {
   const std::string ver = QuotedName(table.ver), newer = "VALUES(" + ver + ") > " + ver;
@@ -32,11 +18,10 @@ std::string UpsertSql(const EdgeTable& table, const Edge& edge) {
     return QuotedName(column) + " = IF(" + newer + ", VALUES(" + QuotedName(column) + "), " +
            QuotedName(column) + ")";
   };
-  return "INSERT INTO " + QuotedName(table.table) + " (" + Columns(table) + ") VALUES (" +
-         ToString(edge.src) + ", " + ToString(edge.dst) + ", " + std::to_string(edge.ver) + ", " +
-         (edge.live ? "1" : "0") + ", " + std::to_string(edge.pos) + ") ON DUPLICATE KEY UPDATE " +
-         take(table.state) + ", " + take(table.pos) + ", " + ver + " = GREATEST(" + ver +
-         ", VALUES(" + ver + "))";
+  return Sql("INSERT INTO ", QuotedName(table.table), " (", Columns(table), ") VALUES (", edge.src,
+             ", ", edge.dst, ", ", edge.ver, ", ", edge.live, ", ", edge.pos,
+             ") ON DUPLICATE KEY UPDATE ", take(table.state), ", ", take(table.pos), ", ", ver,
+             " = GREATEST(", ver, ", VALUES(", ver, "))");
 }
 
 Status CheckTable(const EdgeTable& table, const std::string& name, Shard shard,
@@ -49,7 +34,7 @@ Status CheckTable(const EdgeTable& table, const std::string& name, Shard shard,
     try {
       connection.Query(sql, [](const Row&) {});
     } catch (const MysqlError& error) {
-      const std::string option = OptionBehind(error.code(), name);
+      const std::string option = OptionBehind(error, "--" + name + "-table", "--edge-columns");
       if (option.empty()) throw;
       const ShardAddress& at = table.config.shards[shard];
       wrong = option + ": " + where + " (" + at.host + ":" + std::to_string(at.port) + "), table " +
@@ -83,11 +68,11 @@ Status CheckAppTables(const AppTables& tables) {
 }
 
 std::string SelectSql(const EdgeTable& table, std::span<const EdgeKey> edges) {
-  std::string sql = "SELECT " + Columns(table) + " FROM " + QuotedName(table.table) + " WHERE ";
-  for (size_t i = 0; i < edges.size(); ++i) {
-    if (i > 0) sql += " OR ";
-    sql += '(' + QuotedName(table.src) + " = " + ToString(edges[i].src) + " AND " +
-           QuotedName(table.dst) + " = " + ToString(edges[i].dst) + ')';
+  std::string sql = Sql("SELECT ", Columns(table), " FROM ", QuotedName(table.table));
+  const char* before = " WHERE (";
+  for (const EdgeKey& edge : edges) {
+    AppendSql(sql, std::exchange(before, " OR ("), QuotedName(table.src), " = ", edge.src, " AND ",
+              QuotedName(table.dst), " = ", edge.dst, ")");
   }
   return sql;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 
 #include "backends/mysql/edges/recounts.h"
 #include "backends/mysql/repairs/repair_log.h"
@@ -21,9 +20,8 @@ struct Where {
 constexpr Where kFollowed = {"user_rel", "following_cnt", "following", "src"};
 constexpr Where kFollowers = {"user_fan", "fans_cnt", "follower", "dst"};
 
-std::string LiveRowsSql(const Where& where, const std::string& user) {
-  return std::string("(SELECT COUNT(*) FROM ") + where.rows +
-         " FORCE INDEX (newest) WHERE state = 1 AND " + where.owner + " = " + user + ")";
+const Where& WhereOf(Counter counter) {
+  return counter == Counter::kFollowed ? kFollowed : kFollowers;
 }
 
 struct Snapshot {
@@ -37,44 +35,33 @@ std::string Bounded(double seconds) {
   return "SET STATEMENT max_statement_time = " + std::to_string(seconds) + " FOR ";
 }
 
-Snapshot ReadAtOnce(Connection& connection, const Where& where, const std::string& id,
+Snapshot ReadAtOnce(Connection& connection, const Where& where, UserId user,
                     const std::string& live, double seconds) {
   Snapshot seen;
-  connection.Query(Bounded(seconds) + "SELECT COALESCE(c." + where.column +
-                       ", 0), COALESCE(c.epoch, 0), n.live, c.user_id IS NOT NULL FROM (SELECT " +
-                       live + " AS live) AS n LEFT JOIN " + where.table +
-                       " AS c ON c.user_id = " + id,
-                   [&](const Row& row) {
-                     seen = {row.Bool(4), row.Int64(1), row.UInt64(2), row.Int64(3)};
-                   });
+  connection.Query(
+      Sql(Bounded(seconds), "SELECT COALESCE(c.", where.column,
+          ", 0), COALESCE(c.epoch, 0), n.live, c.user_id IS NOT NULL FROM (SELECT ", live,
+          " AS live) AS n LEFT JOIN ", where.table, " AS c ON c.user_id = ", user),
+      [&](const Row& row) {
+        seen = {row.Bool(4), row.Int64(1), row.UInt64(2), row.Int64(3)};
+      });
   return seen;
 }
 
 // Divides followers by bucket, and followed users by the first bits of their ids.
-std::vector<std::string> Pieces(const Where& where, const std::string& id) {
-  constexpr uint32_t kPieces = 64;
-  const bool followers = std::string_view(where.rows) == "follower";
-  std::vector<std::string> pieces;
-  for (uint64_t i = 0; i < kPieces; ++i) {
-    const uint64_t size = followers ? kBuckets / kPieces : (uint64_t{1} << 58);
-    const uint64_t first = i * size;
-    pieces.push_back(std::string("SELECT COUNT(*) FROM ") + where.rows +
-                     " FORCE INDEX (PRIMARY) WHERE state = 1 AND " + where.owner + " = " + id +
-                     (followers ? " AND bucket >= " : " AND dst >= ") + std::to_string(first) +
-                     (followers ? " AND bucket <= " : " AND dst <= ") +
-                     std::to_string(first + (size - 1)));
-  }
-  return pieces;
-}
-
-Snapshot ReadInPieces(Connection& connection, const Where& where, const std::string& id,
-                      double seconds) {
+Snapshot ReadInPieces(Connection& connection, const Where& where, UserId user) {
+  constexpr uint64_t kPieces = 64;
+  const bool followers = &where == &kFollowers;
+  const uint64_t size = followers ? kBuckets / kPieces : (uint64_t{1} << 58);
+  const char* const by = followers ? " AND bucket " : " AND dst ";
   Snapshot seen;
   connection.Execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");  // the next one only
   connection.Transact([&] {
-    seen = ReadAtOnce(connection, where, id, "0", seconds);
-    for (const std::string& piece : Pieces(where, id)) {
-      connection.Query(Bounded(seconds) + piece,
+    seen = ReadAtOnce(connection, where, user, "0", kStatementSeconds);
+    for (uint64_t i = 0; i < kPieces; ++i) {
+      connection.Query(Sql(Bounded(kStatementSeconds), "SELECT COUNT(*) FROM ", where.rows,
+                           " FORCE INDEX (PRIMARY) WHERE state = 1 AND ", where.owner, " = ", user,
+                           by, ">= ", i * size, by, "<= ", i * size + (size - 1)),
                        [&](const Row& row) { seen.rows += row.Int64(1); });
     }
     return false;  // nothing was written
@@ -82,44 +69,46 @@ Snapshot ReadInPieces(Connection& connection, const Where& where, const std::str
   return seen;
 }
 
-Snapshot Read(Connection& connection, const Where& where, const std::string& id, double seconds) {
+Snapshot Read(Connection& connection, const UserCounter& counter, double seconds) {
   constexpr int kStatementTimeout = 1969;
+  const Where& where = WhereOf(counter.counter);
+  const std::string live =
+      Sql("(SELECT COUNT(*) FROM ", where.rows, " FORCE INDEX (newest) WHERE state = 1 AND ",
+          where.owner, " = ", counter.user, ")");
   try {
-    return ReadAtOnce(connection, where, id, LiveRowsSql(where, id), seconds);
+    return ReadAtOnce(connection, where, counter.user, live, seconds);
   } catch (const MysqlError& error) {
     if (error.code() != kStatementTimeout) throw;
   }
-  return ReadInPieces(connection, where, id, kStatementSeconds);
+  return ReadInPieces(connection, where, counter.user);
 }
 
 // Columns: user, whether followers are counted, counter, live rows. The last two come in separate
 // rows, with 0 in place of the other.
 std::string LookSql(const Where& where, bool of_followers, const std::string& users) {
-  const std::string owner = where.owner, which = of_followers ? "1" : "0";
-  return "SELECT user_id, " + which + ", " + where.column + ", 0 FROM " + where.table +
-         " WHERE user_id IN " + users + " UNION ALL SELECT " + owner + ", " + which +
-         ", 0, COUNT(*) FROM " + where.rows + " FORCE INDEX (newest) WHERE state = 1 AND " + owner +
-         " IN " + users + " GROUP BY " + owner;
+  return Sql("SELECT user_id, ", of_followers, ", ", where.column, ", 0 FROM ", where.table,
+             " WHERE user_id IN ", users, " UNION ALL SELECT ", where.owner, ", ", of_followers,
+             ", 0, COUNT(*) FROM ", where.rows, " FORCE INDEX (newest) WHERE state = 1 AND ",
+             where.owner, " IN ", users, " GROUP BY ", where.owner);
 }
 
 // Returns false if another repair was faster.
 bool Add(Connection& connection, const Where& where, UserId user, const Snapshot& seen) {
-  const std::string id = ToString(user), table = where.table, column = where.column;
+  const auto& [table, column, rows, owner] = where;
   if (!seen.has_row) {
-    connection.Execute("INSERT INTO " + table + " (user_id) VALUES (" + id +
-                       ") ON DUPLICATE KEY UPDATE user_id = user_id");
+    connection.Execute(Sql("INSERT INTO ", table, " (user_id) VALUES (", user,
+                           ") ON DUPLICATE KEY UPDATE user_id = user_id"));
   }
-  if (connection.Execute("UPDATE " + table + " SET " + column + " = " + column + " + (" +
-                         std::to_string(seen.rows - seen.counter) +
-                         "), epoch = epoch + 1 WHERE user_id = " + id +
-                         " AND epoch = " + std::to_string(seen.epoch)) != 1) {
+  if (connection.Execute(
+          Sql("UPDATE ", table, " SET ", column, " = ", column, " + (", seen.rows - seen.counter,
+              "), epoch = epoch + 1 WHERE user_id = ", user, " AND epoch = ", seen.epoch)) != 1) {
     return false;
   }
   connection.Execute(RepairSql({.net = "counter",
                                 .cause = "drift",
                                 .edge = {user, {}},
-                                .before = column + " " + std::to_string(seen.counter),
-                                .after = column + " " + std::to_string(seen.rows),
+                                .before = Sql(column, " ", seen.counter),
+                                .after = Sql(column, " ", seen.rows),
                                 .ver = seen.epoch + 1}));
   return true;
 }
@@ -128,21 +117,19 @@ bool Add(Connection& connection, const Where& where, UserId user, const Snapshot
 
 CounterFound CountOne(Connection& connection, const UserCounter& counter,
                       double statement_seconds) {
-  const Where& where = counter.counter == Counter::kFollowed ? kFollowed : kFollowers;
-  const Snapshot seen = Read(connection, where, ToString(counter.user), statement_seconds);
+  const Snapshot seen = Read(connection, counter, statement_seconds);
   return {seen.counter, seen.rows};
 }
 
 CounterFound RepairOne(Connection& connection, const UserCounter& counter) {
-  const Where& where = counter.counter == Counter::kFollowed ? kFollowed : kFollowers;
-  const Snapshot seen = Read(connection, where, ToString(counter.user), kStatementSeconds);
+  const Snapshot seen = Read(connection, counter, kStatementSeconds);
   CounterFound found{seen.counter, seen.rows};
   if (found.drift() == 0) {
     Unmark(connection, counter);
     return found;
   }
   connection.Transact([&] {
-    found.repaired = Add(connection, where, counter.user, seen);
+    found.repaired = Add(connection, WhereOf(counter.counter), counter.user, seen);
     if (found.repaired) Unmark(connection, counter);
     return found.repaired;
   });
@@ -152,8 +139,7 @@ CounterFound RepairOne(Connection& connection, const UserCounter& counter) {
 std::vector<CountersSeen> LookAt(Connection& connection, std::span<const UserId> users) {
   std::vector<CountersSeen> seen_by_user;
   if (users.empty()) return seen_by_user;
-  std::string ids;
-  AppendInList(ids, users);
+  const std::string ids = InList(users);
   for (const UserId user : users) seen_by_user.push_back({user, {}, {}});
   const std::string sql =
       LookSql(kFollowed, false, ids) + " UNION ALL " + LookSql(kFollowers, true, ids);

@@ -22,6 +22,15 @@ struct CounterService {
 
   ShardMap map;
 };
+// The sweep over all counters of a shard, page by page. It marks drifted counters for a recount, so
+// an interrupted repair is not lost. The shard stores the sweep's place: several sweepers continue
+// each other's work, and a restarted one does not begin again.
+//
+// Sweeps at most a few hundred users, and `rows` rows of each table, except that the last user may
+// own any number. Throws MysqlError; then the page is swept again.
+[[nodiscard]] CountersSwept SweepPage(Connection& connection, const ShardMap& map,
+                                      std::chrono::seconds every, uint32_t rows = 5'000);
+
 using MysqlCounterStore =
     ShardPort<CounterService, ReadMarked, RepairCounter, SweepCounters, PurgeRepairs>;
 

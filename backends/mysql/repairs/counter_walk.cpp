@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backends/mysql/sql/chunks.h"
+#include "backends/mysql/sql/sql_text.h"
 
 namespace fanline::mysql {
 namespace {
@@ -30,12 +31,11 @@ struct Read {
 std::string OwnersSql(UserId after, uint32_t rows) {
   std::string sql;
   for (size_t i = 0; i < std::size(kTables); ++i) {
-    const std::string owner = kTables[i].owner;
-    sql += (sql.empty() ? "SELECT " : " UNION ALL SELECT ") + std::to_string(i) +
-           ", owner, COUNT(*) FROM (SELECT " + owner + " AS owner FROM " + kTables[i].name +
-           " FORCE INDEX (PRIMARY) WHERE " + owner + " > " + ToString(after) + " ORDER BY " +
-           owner + " LIMIT " + std::to_string(rows) + ") AS t" + std::to_string(i) +
-           " GROUP BY owner";
+    const auto& [name, owner] = kTables[i];
+    AppendSql(sql, sql.empty() ? "SELECT " : " UNION ALL SELECT ", i,
+              ", owner, COUNT(*) FROM (SELECT ", owner, " AS owner FROM ", name,
+              " FORCE INDEX (PRIMARY) WHERE ", owner, " > ", after, " ORDER BY ", owner, " LIMIT ",
+              rows, ") AS t", i, " GROUP BY owner");
   }
   return sql;
 }

@@ -1,7 +1,6 @@
 // Table repair_log: a record of repairs for later questions.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,9 +24,5 @@ struct LoggedRepair {
 // newest `look_at` rows of the shard, since there is no index on edges. Throws MysqlError.
 [[nodiscard]] std::vector<LoggedRepair> LastRepairs(Connection& connection, const EdgeKey& edge,
                                                     uint32_t look_at, uint32_t most);
-
-// Deletes at most `most` rows older than `keep`, oldest first, and returns their number. Several
-// callers may do so at once. Throws MysqlError.
-uint64_t PurgeRepairLog(Connection& connection, std::chrono::seconds keep, uint32_t most);
 
 }  // namespace fanline::mysql

@@ -3,8 +3,8 @@
 #include "backends/mysql/edges/edge_rows.h"
 #include "backends/mysql/edges/forward_edges.h"
 #include "backends/mysql/edges/reverse_edges.h"
-#include "backends/mysql/repairs/removals.h"
 #include "backends/mysql/repairs/repair_log.h"
+#include "backends/mysql/sql/sql_text.h"
 #include "fanline/base/check.h"
 #include "fanline/consuming/answered.h"
 
@@ -54,7 +54,28 @@ RepairLogged RepairService::Do(Connection& connection, const LogRepair& request)
 }
 
 RemovalsTaken RepairService::Do(Connection& connection, const TakeRemovals& request) const {
-  return {.status = {}, .granted = TakeFromAllowance(connection, reverse_rows, request)};
+  const std::string name = Quoted(reverse_rows);
+  const std::string key = Sql(" WHERE edges = ", name, " AND shard = ", request.shard);
+  RemovalsTaken reply;
+  connection.Transact([&] {
+    // Creates the row or locks it in one statement. With a shared lock first, two callers that
+    // upgrade it would deadlock.
+    connection.Execute(Sql("INSERT INTO removal_allowance (edges, shard) VALUES (", name, ", ",
+                           request.shard, ") ON DUPLICATE KEY UPDATE taken = taken"));
+    RemovalAllowance kept;
+    UnixMs now = 0;
+    connection.Query(
+        Sql("SELECT began, taken, opened, ", kNowMs, " FROM removal_allowance", key, " FOR UPDATE"),
+        [&](const Row& row) {
+          kept = {row.Int64(1), row.UInt64(2), row.UInt64(3)};
+          now = row.Int64(4);
+        });
+    reply.granted = Take(kept, request, now);
+    connection.Execute(Sql("UPDATE removal_allowance SET began = ", kept.began,
+                           ", taken = ", kept.taken, ", opened = ", kept.opened, key));
+    return true;
+  });
+  return reply;
 }
 
 MysqlRepairStore::MysqlRepairStore(const Config& config, const ShardMap& map, const LogSink& log,

@@ -148,6 +148,14 @@ ErrorKind KindOf(int code) {
   return entry == nullptr ? ErrorKind::kBusy : entry->kind;
 }
 
+std::string OptionBehind(const MysqlError& error, const std::string& table,
+                         const std::string& columns) {
+  constexpr int kTableDenied = 1142, kColumnDenied = 1143;
+  const int code = error.code();
+  if (code == kTableDenied || code == kNoSuchTable) return table;
+  return code == kColumnDenied || code == kNoSuchColumn ? columns : "";
+}
+
 Status StatusOf(const MysqlError& error, Shard shard) {
   Status status = StatusOf(error, ResourceOf(shard));
   if (IsMissing(error.code())) {

@@ -45,6 +45,11 @@ class MysqlError : public std::runtime_error {
   ErrorKind kind_;
 };
 
+// Which option to change when the server refuses a statement about a table of an application: the
+// one that names the table, or the one that names its columns. "": neither; the error may pass.
+std::string OptionBehind(const MysqlError& error, const std::string& table,
+                         const std::string& columns);
+
 // kData is never. All others are later and name the shard or the resource.
 Status StatusOf(const MysqlError& error, Shard shard);
 Status StatusOf(const MysqlError& error, const Config& config, Shard shard);

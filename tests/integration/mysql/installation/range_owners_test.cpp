@@ -6,7 +6,6 @@
 #include <set>
 #include <vector>
 
-#include "backends/mysql/installation/owned_ranges.h"
 #include "tests/integration/mysql/shards.h"
 #include "tests/integration/replies.h"
 

@@ -6,7 +6,6 @@
 
 #include "backends/mysql/edges/recounts.h"
 #include "backends/mysql/repairs/counter_repair.h"
-#include "backends/mysql/repairs/counter_sweep.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/integration/mysql/relations.h"
 #include "tests/integration/replies.h"

@@ -200,7 +200,7 @@ uint64_t Exchange::Await(Reply failure, Duration patience, std::function<void(Re
   const uint64_t id = failure.id;
   if (patience == Duration::max()) return id;
   std::string resource;
-  if constexpr (requires { failure.shard; }) resource = "mysql_" + std::to_string(failure.shard);
+  if constexpr (requires { failure.shard; }) resource = ResourceOf(failure.shard);
   failure.status = Status::Later(std::move(resource), "no reply in time");
   failure.status.cause = Cause::kAway;
   all_.NoteFailure(all_.clock_().mono + patience, std::move(failure));

@@ -214,7 +214,7 @@ void ShowRetention(prometheus::Registry& registry, const std::string& topic,
 
 mysql::HealthSink ShardHealth(daemon::Health& health, std::string_view kind) {
   return [&health, kind](Shard shard, const Status& status) {
-    health.SetReach(mysql::ResourceOf(shard), kind,
+    health.SetReach(ResourceOf(shard), kind,
                     status.done() ? daemon::Reach::kWhole : daemon::Reach::kAway, status.message);
   };
 }

@@ -20,6 +20,9 @@ using Bucket = uint32_t;  // 0 .. kBuckets-1
 using Range = int32_t;    // one partition of fanout-tasks: contiguous buckets
 using Shard = uint32_t;   // one MariaDB server
 
+// The name of a shard in a Status, a metric or a log line: "mysql_0".
+inline std::string ResourceOf(Shard shard) { return "mysql_" + std::to_string(shard); }
+
 uint32_t Crc32(std::string_view bytes);  // IEEE 802.3, reflected
 uint16_t Crc16(std::string_view bytes);  // XMODEM, the one Redis Cluster hashes slots with
 

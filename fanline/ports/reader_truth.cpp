@@ -89,7 +89,7 @@ TruthReads::Requests TruthReads::Confirm() {
 bool TruthReads::Take(Shard shard, const Status& status, ServerId server, bool used) {
   Status known = status;
   if (status.done() && servers_.try_emplace(shard, server).first->second != server) {
-    known = Status::Later("mysql_" + std::to_string(shard), "another server answered before");
+    known = Status::Later(ResourceOf(shard), "another server answered before");
   }
   if (known.done()) {
     if (used) used_.insert(shard);

@@ -38,7 +38,7 @@ class Migrate : public Command {
  private:
   static void PrintStatements(Shard shard, const mysql::MissingMigrations& missing) {
     std::printf("-- %s: %s to make; a table that is there is left alone\n",
-                mysql::ResourceOf(shard).c_str(), Counted(missing.size(), "migration").c_str());
+                ResourceOf(shard).c_str(), Counted(missing.size(), "migration").c_str());
     for (const mysql::Migration* migration : missing) {
       std::printf("-- %s\n", std::string(migration->file).c_str());
       for (const std::string& each : migration->statements) std::printf("%s;\n", each.c_str());
@@ -47,7 +47,7 @@ class Migrate : public Command {
   }
 
   static void PrintMade(Shard shard, const mysql::MissingMigrations& missing) {
-    std::printf("%s: made %s", mysql::ResourceOf(shard).c_str(),
+    std::printf("%s: made %s", ResourceOf(shard).c_str(),
                 Counted(missing.size(), "migration").c_str());
     for (const mysql::Migration* migration : missing) {
       std::printf("%s%s", migration == missing.front() ? ": " : ", ",

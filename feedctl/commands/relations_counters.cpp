@@ -7,7 +7,6 @@
 #include <functional>
 
 #include "backends/mysql/repairs/counter_repair.h"
-#include "backends/mysql/repairs/counter_walk.h"
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/shard_connections.h"
 #include "fanline/base/mono_now.h"

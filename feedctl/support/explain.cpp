@@ -69,7 +69,7 @@ std::string AddressOfRedis(const std::string& message, const Settings& settings)
 std::string AddressOf(const std::string& resource, const Settings& settings) {
   const auto shards = options::ToConfig(settings.mysql).shards;
   for (Shard shard = 0; shard < shards.size(); ++shard) {
-    if (mysql::ResourceOf(shard) != resource) continue;
+    if (ResourceOf(shard) != resource) continue;
     return shards[shard].host + ":" + std::to_string(shards[shard].port) + "/" +
            shards[shard].database;
   }

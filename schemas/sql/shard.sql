@@ -103,9 +103,8 @@ CREATE TABLE IF NOT EXISTS follower (
 -- is pending until the mirror has written the reverse row (kind 1) or both forward rows (kind 2)
 -- and what follows from that is acknowledged. Transactions commit in another order than their ids,
 -- so a mirror asks for pending rows, never for rows above an id that it has saved. Rows that are
--- done stay for the scans that compare both directions, and are purged by age. The key `pending`
--- finds the oldest rows that are not done, and those done long ago, without touching the millions
--- between.
+-- done are purged by age. The key `pending` finds the oldest rows that are not done, and those done
+-- long ago, without touching the millions between.
 CREATE TABLE IF NOT EXISTS log1 (
   id    BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
   kind  TINYINT NOT NULL,                              -- 1 edge src -> dst, 2 friendship of both
@@ -137,7 +136,7 @@ CREATE TABLE IF NOT EXISTS friend_request (
 -- One row per repair, never changed, purged by age.
 CREATE TABLE IF NOT EXISTS repair_log (
   id           BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
-  net          VARBINARY(16) NOT NULL,                 -- what found it: pair, scan, counter, ...
+  net          VARBINARY(16) NOT NULL,                 -- what found it: pair or counter
   cause        VARBINARY(16) NOT NULL,                 -- missing, stale, orphan, corrupt, drift, ...
   src          BIGINT UNSIGNED NOT NULL,               -- of a counter: the user, and dst 0
   dst          BIGINT UNSIGNED NOT NULL,

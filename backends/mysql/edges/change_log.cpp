@@ -44,10 +44,6 @@ std::vector<LoggedChange> PendingChangesOf(Connection& connection, ChangeKind ki
       ChangeOf);
 }
 
-uint64_t NewestChange(Connection& connection) {
-  return connection.Number("SELECT COALESCE(MAX(id), 0) FROM log1");
-}
-
 std::vector<LoggedChange> PendingAmong(Connection& connection, std::vector<uint64_t> ids) {
   std::vector<LoggedChange> changes;
   SortUnique(ids);

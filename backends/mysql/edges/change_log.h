@@ -28,8 +28,6 @@ namespace fanline::mysql {
 [[nodiscard]] std::vector<LoggedChange> PendingChangesOf(Connection& connection, ChangeKind kind,
                                                          const EdgeKey& edge, uint32_t most,
                                                          bool* all);
-// The highest id of any row; 0: there is none.
-[[nodiscard]] uint64_t NewestChange(Connection& connection);
 // Those of the rows `ids` that are pending; no order.
 [[nodiscard]] std::vector<LoggedChange> PendingAmong(Connection& connection,
                                                      std::vector<uint64_t> ids);
@@ -37,8 +35,7 @@ namespace fanline::mysql {
 void MarkChangesDone(Connection& connection, const std::vector<LogRow>& rows);
 
 // Deletes done rows older than `keep`, oldest first, and returns their number. A mirror calls this
-// now and then. `most` limits the rows, and with them the time and the undo log of one call. `keep`
-// must be at least the longest scan window, whose rows may still be needed.
+// now and then. `most` limits the rows, and with them the time and the undo log of one call.
 uint64_t PurgeChanges(Connection& connection, std::chrono::seconds keep, uint32_t most);
 
 }  // namespace fanline::mysql

@@ -47,7 +47,9 @@ std::vector<MarkedDone> ChangeLogService::DoAll(Connection& connection,
 
 PendingRead ChangeLogService::Do(Connection& connection, const ReadPending& request) {
   PendingRead reply;
-  if (request.after == 0) reply.newest = NewestChange(connection);
+  if (request.after == 0) {
+    reply.newest = connection.Number("SELECT COALESCE(MAX(id), 0) FROM log1");
+  }
   reply.changes = PendingChanges(connection, request.after, request.limit);
   return reply;
 }

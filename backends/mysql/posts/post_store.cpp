@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "backends/mysql/posts/author_modes.h"
-#include "backends/mysql/posts/follower_buckets.h"
 #include "backends/mysql/posts/post_merge.h"
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"
@@ -84,6 +83,75 @@ std::map<UserId, uint64_t> ReadFansCounts(Connection& connection,
   return counts;
 }
 
+// Each bucket once, ascending. An author who is missing here may have followers in any bucket.
+using BucketsOf = std::map<UserId, std::vector<Bucket>>;
+
+constexpr uint64_t kRowsPerRead = 10'000;  // by the counters
+
+struct Readers {
+  std::vector<UserId> authors;
+  uint64_t promised = 0;  // rows, by the counters
+
+  bool TakesNoMore(uint64_t count) const {
+    return authors.size() == kAuthorsLimit || (!authors.empty() && promised + count > kRowsPerRead);
+  }
+};
+
+// `limit` is one row more than expected. If it is reached, rows may be missing and nothing is
+// returned.
+void ReadSome(Connection& connection, const std::vector<UserId>& authors, uint64_t limit,
+              BucketsOf& found) {
+  BucketsOf read;
+  for (const UserId author : authors) read[author];
+  uint64_t rows = 0;
+  const std::string sql = Sql(  // reads the index alone
+      "SELECT dst, bucket FROM follower FORCE INDEX (newest) WHERE state = 1 AND dst IN ",
+      InList(authors), " LIMIT ", limit);
+  connection.Query(sql, [&](const Row& row) {
+    ++rows;
+    read[UserId{row.UInt64(1)}].push_back(static_cast<Bucket>(row.UInt64(2)));
+  });
+  if (rows >= limit) return;
+  for (auto& [author, buckets] : read) SortUnique(buckets);
+  found.merge(read);
+}
+
+// The buckets of the live followers of those of `counters` whose counter is at most `most`, read
+// after the authors' posts were committed. A dispatcher leaves out the ranges that hold none of
+// them.
+//
+// Nobody is missed: a user who follows after this read commits the row after the post's row. The
+// hint `sync` of that follow is appended even later and finds the post. This needs a read on the
+// connection that committed the post, after the commit is acknowledged, and in autocommit. An older
+// snapshot or another server might lack a follower whose `sync` has not found the post.
+//
+// The counters only select the authors to read, for they may be wrong. One statement reads up to
+// kAuthorsLimit authors, and somewhat more rows than their counters add up to. If a statement
+// reaches this row limit, its authors are not in the result. If a read fails, *status says so, and
+// the result has the authors read before: the posts are committed whether or not this succeeds.
+BucketsOf ReadFollowerBuckets(Connection& connection, const std::map<UserId, uint64_t>& counters,
+                              uint32_t most, Status* status) {
+  BucketsOf found;
+  Readers next;
+  const auto read = [&] {
+    const Readers now = std::exchange(next, {});
+    if (now.authors.empty()) return;
+    ReadSome(connection, now.authors, now.promised + most + 1, found);
+  };
+  try {
+    for (const auto& [author, count] : counters) {
+      if (count > most) continue;
+      if (next.TakesNoMore(count)) read();
+      next.authors.push_back(author);
+      next.promised += count;
+    }
+    read();
+  } catch (const MysqlError& error) {
+    *status = StatusOf(error, connection.shard());
+  }
+  return found;
+}
+
 }  // namespace
 
 EventsApplied PostService::Do(Connection& connection, const ApplyEvents& request) {
@@ -105,9 +173,9 @@ EventsApplied PostService::Do(Connection& connection, const ApplyEvents& request
   });
   // Committed. From here on a failed read of followers must not fail the request.
   const auto counts = ReadFansCounts(connection, request.events);
-  FollowerBuckets followers;
+  BucketsOf followers;
   if (request.most_followers > 0) {
-    followers = ReadFollowerBuckets(connection, counts, request.most_followers);
+    followers = ReadFollowerBuckets(connection, counts, request.most_followers, &reply.followers);
   }
   for (const FeedEvent& event : request.events) {
     EventsApplied::Applied& applied = reply.applied.emplace_back();
@@ -115,10 +183,9 @@ EventsApplied PostService::Do(Connection& connection, const ApplyEvents& request
     const auto mode = modes.find(event.author);
     if (mode != modes.end()) applied.mode = mode->second;
     applied.followers = counts.at(event.author);
-    const auto found = followers.whole.find(event.author);
-    if (found != followers.whole.end()) applied.buckets = found->second;
+    const auto found = followers.find(event.author);
+    if (found != followers.end()) applied.buckets = found->second;
   }
-  reply.followers = std::move(followers.status);
   return reply;
 }
 

@@ -3,7 +3,7 @@
 // One request is one transaction, after a read of the authors' modes. It writes the rows of all its
 // posts in one upsert in primary key order, then the authors' last_at, then reads back what the
 // dispatcher must know of each event. After the commit it reads the authors' counters and, if
-// requested, their followers (follower_buckets.h). The victim of a deadlock starts over, a few
+// requested, their followers. The victim of a deadlock starts over, a few
 // times. With more than one thread per shard, requests may be committed in any order, which the
 // rule of ApplyEvent allows.
 #pragma once

@@ -1,10 +1,14 @@
 #include "backends/mysql/repairs/counter_repair.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include "backends/mysql/edges/recounts.h"
 #include "backends/mysql/repairs/repair_log.h"
+#include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"
 
 namespace fanline::mysql {
@@ -113,6 +117,24 @@ bool Add(Connection& connection, const Where& where, UserId user, const Snapshot
   return true;
 }
 
+// Each with the column of the user.
+constexpr std::pair<const char*, const char*> kTables[] = {
+    {"user_rel", "user_id"}, {"user_fan", "user_id"}, {"following", "src"}, {"follower", "dst"}};
+
+// Reads the owners among the next rows of every table. Columns: number of the table, owner, rows
+// read.
+std::string OwnersSql(UserId after, uint32_t rows) {
+  std::string sql;
+  for (size_t i = 0; i < std::size(kTables); ++i) {
+    const auto& [name, owner] = kTables[i];
+    AppendSql(sql, sql.empty() ? "SELECT " : " UNION ALL SELECT ", i,
+              ", owner, COUNT(*) FROM (SELECT ", owner, " AS owner FROM ", name,
+              " FORCE INDEX (PRIMARY) WHERE ", owner, " > ", after, " ORDER BY ", owner, " LIMIT ",
+              rows, ") AS t", i, " GROUP BY owner");
+  }
+  return sql;
+}
+
 }  // namespace
 
 CounterFound CountOne(Connection& connection, const UserCounter& counter,
@@ -151,6 +173,31 @@ std::vector<CountersSeen> LookAt(Connection& connection, std::span<const UserId>
     found.rows += row.Int64(4);
   });
   return seen_by_user;
+}
+
+// If a table has more rows than were read, its owners are known only up to the last one read. The
+// lowest of these bounds what is known of the shard. Owners above it are read again.
+OwnersPage ReadOwners(Connection& connection, const ShardMap& map, UserId after, uint32_t rows) {
+  OwnersPage page;
+  struct Part {
+    uint64_t rows = 0;
+    UserId last{};  // its owner
+  };
+  std::array<Part, std::size(kTables)> reads{};
+  connection.Query(OwnersSql(after, rows), [&](const Row& row) {
+    Part& read = reads[row.UInt64(1)];
+    page.owners.push_back(UserId{row.UInt64(2)});
+    read.rows += row.UInt64(3);
+    read.last = std::max(read.last, page.owners.back());
+  });
+  for (const Part& read : reads) {
+    if (read.rows == rows) page.known = std::min(page.known.value_or(read.last), read.last);
+  }
+  SortUnique(page.owners);
+  std::erase_if(page.owners, [&](UserId owner) {
+    return (page.known && owner > *page.known) || map.ShardOf(owner) != connection.shard();
+  });
+  return page;
 }
 
 }  // namespace fanline::mysql

@@ -5,7 +5,6 @@
 
 #include "backends/mysql/edges/recounts.h"
 #include "backends/mysql/repairs/counter_repair.h"
-#include "backends/mysql/repairs/counter_walk.h"
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"
 

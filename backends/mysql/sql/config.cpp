@@ -54,9 +54,4 @@ std::vector<ShardAddress> ParseShards(std::string_view text, std::string* why) {
   }
 }
 
-std::string ResourceOf(Shard shard) { return "mysql_" + std::to_string(shard); }
-std::string ResourceOf(const Config& config, Shard shard) {
-  return config.resource.empty() ? ResourceOf(shard) : config.resource;
-}
-
 }  // namespace fanline::mysql

@@ -27,7 +27,7 @@ struct ShardAddress {
 
 struct Config {
   std::vector<ShardAddress> shards;
-  std::string resource;  // named in a Status instead of mysql_N; for a server that is not a shard
+  std::string resource;  // the name in a Status of a server that is not a shard
   std::string user;
   Secret password;  // never logged, never part of a message; read for each connection
   TlsFiles tls;     // when on, a server that cannot prove its name is refused
@@ -49,17 +49,14 @@ struct Config {
   // (Connection::RequirePrimary), because a row missing there would be taken for a deleted post.
   std::chrono::seconds primary_check{1};
   Backoff reopen{.first = std::chrono::milliseconds(100), .most = std::chrono::seconds(2)};
+
+  std::string NameOf(Shard shard) const { return resource.empty() ? ResourceOf(shard) : resource; }
 };
 
 // "tcp://host:port/database,...". "tcp://" and ":port" are optional; an IPv6 address stands in
 // brackets. Returns an empty list and sets *why when `text` has another form. Credentials in it are
 // refused: they have options of their own.
 std::vector<ShardAddress> ParseShards(std::string_view text, std::string* why);
-
-// The resource name of a shard in a Status, a metric or a log line: "mysql_0".
-std::string ResourceOf(Shard shard);
-// Config::resource, if it has one.
-std::string ResourceOf(const Config& config, Shard shard);
 
 // Called when a shard becomes reachable (done) or unreachable (later, with the reason), and when
 // the reason changes. Runs on a thread of the adapter.

@@ -322,7 +322,7 @@ class ShardPool {
   Status AwayBy(const MysqlError& error, Shard shard) const {
     Status status = StatusOf(error, config_, shard);
     status.outcome = Outcome::kLater;  // even a `never` here says nothing about a job
-    status.resource = ResourceOf(config_, shard);
+    status.resource = config_.NameOf(shard);
     return status;
   }
 
@@ -398,12 +398,12 @@ class ShardPool {
   }
   void FailDropped(Shard shard, const std::vector<Dropped>& dropped) {
     for (const Dropped& each : dropped) {
-      owner_.FailJob(each.job, each.StatusOf(ResourceOf(config_, shard)));
+      owner_.FailJob(each.job, each.StatusOf(config_.NameOf(shard)));
     }
   }
 
   std::string LineOf(Shard shard, const std::string& message) const {
-    return ResourceOf(config_, shard) + " (" + Owner::kName + "): " + message;
+    return config_.NameOf(shard) + " (" + Owner::kName + "): " + message;
   }
 
   // The shard of this thread, if it is a worker that answers its only job: the reply to it is the

@@ -1,5 +1,5 @@
 // Everybody whose counters are to be looked at, on two real shards.
-#include "backends/mysql/repairs/counter_walk.h"
+#include "backends/mysql/repairs/counter_repair.h"
 
 #include <gtest/gtest.h>
 

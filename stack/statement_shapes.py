@@ -53,7 +53,7 @@ def shape_of(sql):
 
 def _list(match):
     """A list with decimal literals of 2^63 and above is another shape: beside smaller ones they make
-    the server scan the table (AppendInList)."""
+    the server scan the table (InList)."""
     above = any(not each.startswith("0x") and int(each) > _SIGNED
                 for each in match.group(1).split(",") if len(each) >= 19)
     return "IN (?LARGE DECIMAL)" if above else "IN (?+)"

@@ -24,8 +24,8 @@ void ForEachChunk(const std::vector<T>& elements, size_t size, Use use) {
 
 // Queries the statements `sql(part)` of such parts.
 template <typename T, typename SqlOf, typename Each>
-void QueryChunks(Connection& connection, const std::vector<T>& elements, size_t size,
-                 const SqlOf& sql, const Each& each) {
+void QueryChunks(Connection& connection, const std::vector<T>& elements, size_t size, SqlOf sql,
+                 Each each) {
   ForEachChunk(elements, size,
                [&](std::span<const T> chunk) { connection.Query(sql(chunk), each); });
 }

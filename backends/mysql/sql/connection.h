@@ -101,8 +101,8 @@ class Connection {
   uint64_t Number(const std::string& sql);
   // Each row as `read` makes it.
   template <class Read>
-  auto All(const std::string& sql, const Read& read) {
-    std::vector<std::invoke_result_t<const Read&, const Row&>> rows;
+  auto All(const std::string& sql, Read read) {
+    std::vector<std::invoke_result_t<Read&, const Row&>> rows;
     Query(sql, [&](const Row& row) { rows.push_back(read(row)); });
     return rows;
   }

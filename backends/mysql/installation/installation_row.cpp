@@ -31,14 +31,10 @@ bool Parse(const std::string& text, Integer& out) {
 
 }  // namespace
 
-bool IsNewerSchema(const std::string& found) {
-  return ParseNumber<uint32_t>(found).value_or(0) > kSchemaVersion;
-}
-
 std::string SchemaDiffers(const std::string& found) {
-  const char* const advice = IsNewerSchema(found)
-                                 ? "; a newer version made it: take that version's programs"
-                                 : "; an older version made it: install into empty databases";
+  const bool newer = ParseNumber<uint32_t>(found).value_or(0) > kSchemaVersion;
+  const char* const advice = newer ? "; a newer version made it: take that version's programs"
+                                   : "; an older version made it: install into empty databases";
   return "its schema_version is " + found + ", this program knows " +
          std::to_string(kSchemaVersion) + advice;
 }

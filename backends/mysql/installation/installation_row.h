@@ -39,9 +39,6 @@ using InstallationRow = std::array<InstallationField, 13>;  // in the order of t
 
 InstallationRow RowOf(const Installation& installation, Shard shard);
 
-// Whether `found` is a schema_version above kSchemaVersion.
-bool IsNewerSchema(const std::string& found);
-
 // The message about a schema_version that is not kSchemaVersion, with the advice.
 std::string SchemaDiffers(const std::string& found);
 

@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "backends/mysql/sql/chunks.h"
@@ -67,23 +66,23 @@ void LeaveAuthorMode(Connection& connection, UserId author) {
 
 Status ScanMarkedAuthors(ShardConnections& connections, Shard shard,
                          const std::function<void(UserId author, bool announced)>& each) {
-  constexpr size_t kPage = 10'000;
-  uint64_t last = 0;
-  std::vector<std::pair<UserId, bool>> page;
-  do {
+  constexpr uint32_t kPage = 10'000;
+  UserId last{};
+  uint32_t read = kPage;
+  while (read == kPage) {
     const std::string sql =
-        "SELECT author_id, announced FROM author_mode WHERE marked = 1 AND"
-        " author_id > " +
-        std::to_string(last) + " ORDER BY author_id LIMIT " + std::to_string(kPage);
+        Sql("SELECT author_id, announced FROM author_mode WHERE marked = 1 AND author_id > ", last,
+            " ORDER BY author_id LIMIT ", kPage);
+    read = 0;
     const Status status = connections.Run(shard, [&](Connection& connection) {
-      page.clear();
-      connection.Query(
-          sql, [&](const Row& row) { page.emplace_back(UserId{row.UInt64(1)}, row.Bool(2)); });
+      connection.Query(sql, [&](const Row& row) {
+        ++read;
+        last = UserId{row.UInt64(1)};
+        each(last, row.Bool(2));
+      });
     });
     if (!status.done()) return status;
-    for (const auto& [author, announced] : page) each(author, announced);
-    if (!page.empty()) last = Raw(page.back().first);
-  } while (page.size() == kPage);
+  }
   return Status::Done();
 }
 

@@ -39,6 +39,18 @@ auto Translated(Call call) {
   }
 }
 
+// Closes a connection that an error has made useless.
+template <typename Call>
+auto OnOpen(Connection& connection, Call call) {
+  if (!connection.is_open()) throw MysqlError(2006, "the connection is closed");
+  try {
+    return Translated(call);
+  } catch (const MysqlError& error) {
+    if (error.kind() == ErrorKind::kLost) connection.Close();
+    throw;
+  }
+}
+
 std::string UriOf(const ShardAddress& address) {
   const bool v6 = address.host.find(':') != std::string::npos;
   return "tcp://" + (v6 ? "[" + address.host + "]" : address.host) + ":" +
@@ -178,27 +190,15 @@ void Connection::Close() noexcept {
 }
 
 uint64_t Connection::Execute(const std::string& sql) {
-  if (!is_open()) throw MysqlError(2006, "the connection is closed");
-  try {
-    return Translated([&] { return static_cast<uint64_t>(statement_->executeUpdate(sql)); });
-  } catch (const MysqlError& error) {
-    if (error.kind() == ErrorKind::kLost) Close();
-    throw;
-  }
+  return OnOpen(*this, [&] { return static_cast<uint64_t>(statement_->executeUpdate(sql)); });
 }
 
 void Connection::Query(const std::string& sql, const std::function<void(const Row&)>& each) {
-  if (!is_open()) throw MysqlError(2006, "the connection is closed");
-  try {
-    Translated([&] {
-      const std::unique_ptr<sql::ResultSet> result(statement_->executeQuery(sql));
-      const Row row(*result);
-      while (result->next()) each(row);
-    });
-  } catch (const MysqlError& error) {
-    if (error.kind() == ErrorKind::kLost) Close();
-    throw;
-  }
+  OnOpen(*this, [&] {
+    const std::unique_ptr<sql::ResultSet> result(statement_->executeQuery(sql));
+    const Row row(*result);
+    while (result->next()) each(row);
+  });
 }
 
 uint64_t Connection::Number(const std::string& sql) {
@@ -223,9 +223,8 @@ void Connection::Call(const std::string& sql, const std::function<void(const Row
 }
 
 void Connection::CallOnce(const std::string& sql, const std::function<void(const Row&)>& each) {
-  if (!is_open()) throw MysqlError(2006, "the connection is closed");
   try {
-    Translated([&] {
+    OnOpen(*this, [&] {
       // A procedure sends a status after its results. All answers must be taken, or the next
       // statement would read this one's.
       for (bool more = statement_->execute(sql); more; more = statement_->getMoreResults()) {
@@ -235,8 +234,7 @@ void Connection::CallOnce(const std::string& sql, const std::function<void(const
         while (result->next()) each(row);
       }
     });
-  } catch (const MysqlError& error) {
-    if (error.kind() == ErrorKind::kLost) Close();
+  } catch (const MysqlError&) {
     RollBack();
     throw;
   }

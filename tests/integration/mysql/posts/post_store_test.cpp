@@ -122,7 +122,7 @@ TEST_F(FollowersOfPosts, AreReadOfManyAuthorsAtOnce) {
   }
 }
 
-// The whole proof that nobody is missed rests on this order (follower_buckets.h).
+// The whole proof that nobody is missed rests on this order (ReadFollowerBuckets).
 TEST_F(FollowersOfPosts, AreReadAfterTheCommitOnItsConnectionInNoTransaction) {
   Config config = shards_.config();
   config.user = "admin";  // of the same password, see stack/services/mysql.py

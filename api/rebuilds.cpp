@@ -67,21 +67,23 @@ bool Rebuilds::Await(UserId reader, Alive alive, Then then) {
   {
     const std::lock_guard lock(mutex_);
     const auto taken = taken_.find(reader);
-    if (stopping_) return false;
+    if (stopping_ || pages_ >= limits_.pages) return false;
     if (taken == taken_.end()) {
       if (waiting_ >= limits_.waiting) return false;
       Add(reader, {.judged = false, .waits = {std::move(wait)}});
     } else {
       taken->second.waits.push_back(std::move(wait));
     }
-    AwaitFor(reader, taken_.at(reader).number);
+    ++pages_;
+    AwaitFor(reader, taken_.at(reader).number, 1);
   }
   StartWhatMayStart();
   return true;
 }
 
-void Rebuilds::AwaitFor(UserId reader, uint64_t number) {
-  awaited_.push_back({reader, number, clock_() + limits_.longest_wait, QueueOf(reader).begun_ever});
+void Rebuilds::AwaitFor(UserId reader, uint64_t number, int turn) {
+  awaited_.push_back(
+      {reader, number, turn, clock_() + limits_.longest_wait, QueueOf(reader).begun_ever});
 }
 
 void Rebuilds::Add(UserId reader, Taken taken) {
@@ -110,10 +112,12 @@ std::vector<Rebuilds::Then> Rebuilds::TakeOverdue() {
     const auto taken = taken_.find(wait.reader);
     if (taken == taken_.end() || taken->second.number != wait.number) continue;  // it has ended
     const Queue& queue = QueueOf(wait.reader);
-    if (taken->second.begun || queue.waiting.size() <= queue.begun_ever - wait.begun) {
-      AwaitFor(wait.reader, wait.number);  // the queue moves
+    const bool moves = queue.waiting.size() <= kTurns * (queue.begun_ever - wait.begun);
+    if (taken->second.begun || (moves && wait.turn < kTurns)) {
+      AwaitFor(wait.reader, wait.number, wait.turn + 1);
       continue;
     }
+    pages_ -= taken->second.waits.size();
     for (Wait& each : std::exchange(taken->second.waits, {})) {
       overdue.push_back(std::move(each.then));
     }
@@ -133,6 +137,7 @@ void Rebuilds::TakeLeft(std::vector<Then>& left) {
       left.push_back(std::move(wait.then));
       return true;
     });
+    pages_ -= ended;
     const bool wanted = taken.judged || taken.begun || !taken.waits.empty();
     if (ended > 0 && !wanted) given_up.insert(reader);
   }
@@ -206,6 +211,7 @@ void Rebuilds::Ended(UserId reader) {
   --QueueOf(reader).under_way;
   --under_way_;
   const auto taken = taken_.extract(reader);
+  pages_ -= taken.mapped().waits.size();
   lock.unlock();
   for (const Wait& wait : taken.mapped().waits) wait.then();
   StartWhatMayStart();

@@ -33,10 +33,11 @@ class Rebuilds {
     size_t at_once = 4;       // of one shard of several: half of them
     size_t waiting = 16'384;  // a reader beyond it is not made live now; the next visit asks again
     size_t strangers = 10'000;
-    // How long a page waits for its rebuild before it is pulled. It keeps waiting if its rebuild
-    // has begun, or if as many rebuilds began in that time as wait now: while the queue moves,
-    // pulls would double the work.
-    Duration longest_wait = std::chrono::seconds(60);
+    size_t pages = SIZE_MAX;  // that wait; each holds a connection. One more is pulled
+    // How long a page waits for its rebuild before it is pulled. If the queue moves, pulls would
+    // double the work. So a page whose rebuild has begun keeps waiting, and one whose queue will be
+    // empty within kTurns such times waits that often at most.
+    Duration longest_wait = std::chrono::seconds(10);
     // The newest is next while the oldest has waited for longer: under overload some clients are
     // served before they give up, instead of all too late.
     Duration newest_first_after = Duration::max();
@@ -50,6 +51,7 @@ class Rebuilds {
                   Metrics& metrics);
 
   static constexpr size_t kBacklog = 4;
+  static constexpr int kTurns = 6;
 
   // Called once, on any thread.
   using Then = std::function<void()>;
@@ -96,8 +98,9 @@ class Rebuilds {
   struct Awaited {
     UserId reader;
     uint64_t number;  // of the rebuild
-    Time until;
-    uint64_t begun;  // rebuilds of its queue begun before this wait
+    int turn;         // of kTurns
+    Time until;       // its end
+    uint64_t begun;   // rebuilds of its queue begun before this turn
   };
   struct Queue {
     std::deque<UserId> waiting = {};
@@ -109,7 +112,7 @@ class Rebuilds {
   Queue* NextQueue();
   UserId TakeNext(Queue& queue);
   void Add(UserId reader, Taken taken);
-  void AwaitFor(UserId reader, uint64_t number);
+  void AwaitFor(UserId reader, uint64_t number, int turn);
   void StartWhatMayStart();
   void Ended(UserId reader);
   std::vector<Then> TakeOverdue();
@@ -129,6 +132,7 @@ class Rebuilds {
   size_t waiting_ = 0;         // in all queues
   uint64_t taken_ever_ = 0;
   std::map<UserId, Taken> taken_;
+  size_t pages_ = 0;             // that wait
   std::deque<Awaited> awaited_;  // in the order of `until`; some are done
   std::deque<Time> strangers_;   // until when each counts
   Time look_again_{};            // for clients who have left

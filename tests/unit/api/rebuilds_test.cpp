@@ -131,21 +131,50 @@ TEST_F(RebuildsAwaited, AllWhoAwaitAReaderGoOnWhenTheRebuildHasEnded) {
   EXPECT_THAT(begun_, ElementsAre(UserId{1}, UserId{2}));
 }
 
-// Of four who wait since the first began, one more has begun when the time is over, and four wait.
+// One more has begun when the time is over, and seven wait: they would wait for seven times as
+// long.
 TEST_F(RebuildsAwaited, WhoHasWaitedForTooLongInAQueueThatHardlyMovesGoesOnWithout) {
-  Start({.longest_wait = std::chrono::seconds(10)});
+  for (const uint64_t last : {8, 9}) {
+    told_.clear();
+    begun_.clear();
+    released_ = false;
+    now_ = {};
+    Start({.longest_wait = std::chrono::seconds(10)});
+    StartFirst(UserId{1});
+    for (uint64_t reader = 2; reader <= last; ++reader) Await(reader);
+    now_ = Time{} + std::chrono::seconds(10);
+    Release();
+    EXPECT_EQ(told_[2], 2u);
+    for (uint64_t reader = 3; reader <= last; ++reader) {
+      EXPECT_EQ(told_[reader], last == 9 ? 1u : reader) << "1: without";
+    }
+    EXPECT_EQ(begun_.size(), last) << "all are rebuilt all the same";
+  }
+}
+
+TEST_F(RebuildsAwaited, WhoIsOvertakenForAMinuteGoesOnWithoutThoughTheQueueMoves) {
+  Start({.longest_wait = std::chrono::seconds(10), .newest_first_after = std::chrono::seconds(1)});
   StartFirst(UserId{1});
-  for (const uint64_t reader : {2, 3, 4, 5}) Await(reader);
-  now_ = Time{} + std::chrono::seconds(10);
-  Await(6);
+  Await(2);
+  for (int turn = 1; turn <= Rebuilds::kTurns; ++turn) {
+    EXPECT_FALSE(told_.contains(2));
+    now_ = Time{} + turn * std::chrono::seconds(10);
+    Await(static_cast<uint64_t>(2 + turn));
+    std::exchange(ended_, {}).at(0)();  // the newest begins
+    rebuilds_->Step();
+  }
+  EXPECT_TRUE(told_.contains(2));
   Release();
-  EXPECT_EQ(told_[2], 2u);
-  EXPECT_EQ(told_[3], 1u) << "without";
-  EXPECT_EQ(told_[4], 1u) << "without";
-  EXPECT_EQ(told_[5], 1u) << "without";
-  EXPECT_EQ(told_[6], 6u);
-  EXPECT_THAT(begun_, ElementsAre(UserId{1}, UserId{2}, UserId{3}, UserId{4}, UserId{5}, UserId{6}))
-      << "all are rebuilt all the same";
+}
+
+TEST_F(RebuildsAwaited, NoMorePagesWaitThanMay) {
+  Start({.pages = 2});
+  StartFirst(UserId{1});
+  Await(2);
+  Await(2);
+  EXPECT_FALSE(rebuilds_->Await(UserId{2}, {}, [] { FAIL() << "it was not taken"; }));
+  Release();
+  EXPECT_TRUE(rebuilds_->Await(UserId{3}, {}, [] {}));
 }
 
 TEST_F(RebuildsAwaited, AWaitThatIsTooLongEndsAlsoWhileAllRebuildsHang) {

@@ -1,7 +1,8 @@
 // Counts the jobs that a consumer of events holds for each shard, and their memory. Jobs of shards
 // that are away or too slow are parked: they do not count as under way, so that jobs of other
-// shards go on. A shard whose jobs fill its share of memory stops the consumer, for nothing may be
-// lost. So do records without a shard, which are on their way to the dead letters.
+// shards go on. A shard whose jobs fill its share of memory stops the consumer until half of that
+// is free, for nothing may be lost. So do records without a shard, which are on their way to the
+// dead letters.
 //
 // Every shard has an equal share of the jobs that may be under way (shard_shares.h). Jobs beyond it
 // are parked: a shard that hangs answers nothing for seconds, and would take all room before it
@@ -32,17 +33,25 @@ class ShardRoom {
 
   // Bounds. `jobs`: under way for all shards. `bytes`: of the jobs of one shard.
   ShardRoom(size_t shards, size_t jobs, size_t bytes)
-      : most_bytes_(bytes), shares_(shards, jobs), away_(shards), bytes_(shards + 1) {}
+      : most_bytes_(bytes),
+        shares_(shards, jobs),
+        away_(shards),
+        bytes_(shards + 1),
+        over_(shards + 1) {}
 
   // A job came with `record`; one is finished. None: it has no shard.
   void Took(std::optional<Shard> shard, const Record& record) {
-    BytesFor(shard) += BytesOf(record);
+    const size_t at = PlaceOf(shard);
+    bytes_[at] += BytesOf(record);
+    if (bytes_[at] >= most_bytes_) over_[at] = true;
     if (!shard) return;
     ++shares_.of(*shard).jobs;
     if (away_[*shard]) Park(*shard);
   }
   void Finished(std::optional<Shard> shard, const Record& record) {
-    BytesFor(shard) -= BytesOf(record);
+    const size_t at = PlaceOf(shard);
+    bytes_[at] -= BytesOf(record);
+    if (bytes_[at] <= most_bytes_ / 2) over_[at] = false;
     if (!shard) return;
     ShardShares::Held& held = shares_.of(*shard);
     --held.jobs;
@@ -60,18 +69,19 @@ class ShardRoom {
   // Jobs of shards that are away, those still parked from such a time, and those beyond a share.
   [[nodiscard]] size_t parked() const { return shares_.held_up(); }
   // Whether no more jobs may be taken, and whether they may again.
-  [[nodiscard]] bool full() const { return shares_.full() || MostBytes() >= most_bytes_; }
-  [[nodiscard]] bool roomy() const { return shares_.roomy() && MostBytes() <= most_bytes_ / 2; }
+  [[nodiscard]] bool full() const { return shares_.full() || any_over(); }
+  [[nodiscard]] bool roomy() const { return shares_.roomy() && !any_over(); }
 
  private:
-  size_t& BytesFor(std::optional<Shard> shard) { return bytes_[shard.value_or(away_.size())]; }
+  size_t PlaceOf(std::optional<Shard> shard) const { return shard.value_or(away_.size()); }
   void Park(Shard shard) { shares_.of(shard).parked = shares_.of(shard).jobs; }
-  size_t MostBytes() const { return *std::max_element(bytes_.begin(), bytes_.end()); }
+  bool any_over() const { return std::find(over_.begin(), over_.end(), true) != over_.end(); }
 
   const size_t most_bytes_;
   ShardShares shares_;
   std::vector<bool> away_;     // by shard
   std::vector<size_t> bytes_;  // of jobs by shard, and last of those that have none
+  std::vector<bool> over_;     // in the same order: filled its share, and half is not free yet
 };
 
 }  // namespace fanline

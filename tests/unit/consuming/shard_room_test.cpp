@@ -49,10 +49,19 @@ TEST(ShardRoom, TheBytesOfEachShardsJobsAreBounded) {
   room.Took(0, Of(4'000));
   EXPECT_TRUE(room.full());
   for (int i = 0; i < 2; ++i) room.Finished(0, Of(4'000));
-  EXPECT_FALSE(room.full());
   EXPECT_FALSE(room.roomy());
   room.Finished(0, Of(4'000));
   EXPECT_TRUE(room.roomy());
+}
+
+TEST(ShardRoom, OnlyWhatFilledItsShareKeepsTheConsumerWaiting) {
+  ShardRoom room(2, kManyJobs, 20'000);
+  room.Took(0, Of(12'000));
+  room.Answered(0, true);
+  room.Took(1, Of(20'000));
+  EXPECT_TRUE(room.full());
+  room.Finished(1, Of(20'000));
+  EXPECT_TRUE(room.roomy()) << "the shard that is away holds more than half of its own";
 }
 
 TEST(ShardRoom, TheBytesOfRecordsWithoutAShardAreBoundedToo) {

@@ -84,7 +84,7 @@ struct Serving {
                                        installation.own_posts};
     rebuilds.emplace(api::Rebuilds::By(*exchanges, map, rules, metrics),
                      api::Rebuilds::Limits{.at_once = limits.rebuild_threads,
-                                           .pages = limits.connections / 2,
+                                           .pages = limits.connections / 4 * 3,
                                            .longest_wait = 2 * limits.longest_pull_wait,
                                            .newest_first_after = limits.longest_wait / 2},
                      metrics, mono, map);

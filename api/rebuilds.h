@@ -51,7 +51,7 @@ class Rebuilds {
                   Metrics& metrics);
 
   static constexpr size_t kBacklog = 4;
-  static constexpr int kTurns = 6;
+  static constexpr int kTurns = 30;
 
   // Called once, on any thread.
   using Then = std::function<void()>;

@@ -188,10 +188,11 @@ void Pages::StepRun(const Shared& page, const timeline::PageRun::Requests& reque
   for (const auto& request : requests) {
     std::visit(
         [&](const auto& each) {
-          const Asking asking = AskingOf(*page, each.shard);
-          page->stores->Ask(each, asking, [this, page, asking, shard = each.shard](auto& reply) {
+          const ReadKind read(each.shard, typeid(each));
+          const Asking asking = AskingOf(*page, read);
+          page->stores->Ask(each, asking, [this, page, asking, read](auto& reply) {
             if (asking.patience < Duration::max()) NoteLack(*page, reply.status);
-            if (asking.work == Work::kPulls) NotePulled(shard, reply.status);
+            if (asking.work == Work::kPulls) NotePulled(read, reply.status);
             StepRun(page, page->run->On(std::move(reply)));
           });
         },
@@ -199,31 +200,31 @@ void Pages::StepRun(const Shared& page, const timeline::PageRun::Requests& reque
   }
 }
 
-Asking Pages::AskingOf(const Serving& page, Shard shard) {
+Asking Pages::AskingOf(const Serving& page, const ReadKind& read) {
   if (page.run->merges()) return {.work = Work::kMerges, .patience = kMergePatience};
   Asking asking{.work = Work::kPulls, .longest_wait = rules_.longest_pull_wait};
-  if (shard != map_.ShardOf(page.call->user)) asking.patience = PatienceWith(shard);
+  if (read.first != map_.ShardOf(page.call->user)) asking.patience = PatienceWith(read);
   return asking;
 }
 
-// The whole patience with a shard that was slow is one page's at a time.
-Duration Pages::PatienceWith(Shard shard) {
+// The whole patience with what was slow is one page's at a time.
+Duration Pages::PatienceWith(const ReadKind& read) {
   const Time now = clock_().mono;
   const std::lock_guard lock(mutex_);
-  const auto slow = slow_.find(shard);
+  const auto slow = slow_.find(read);
   if (slow == slow_.end()) return kPullPatience;
   if (now < slow->second) return kMergePatience;
   slow->second = now + kPullPatience;
   return kPullPatience;
 }
 
-void Pages::NotePulled(Shard shard, const Status& status) {
+void Pages::NotePulled(const ReadKind& read, const Status& status) {
   const Time now = clock_().mono;
   const std::lock_guard lock(mutex_);
   if (status.done()) {
-    slow_.erase(shard);
+    slow_.erase(read);
   } else if (status.cause == Cause::kAway) {
-    slow_.try_emplace(shard, now + kPullPatience);
+    slow_.try_emplace(read, now + kPullPatience);
   }
 }
 
@@ -339,7 +340,7 @@ void Pages::GotHome(const Shared& shared) {
     page.facts.state = State::kLive;
   } else if (page.page.timeline == TimelineState::kBuilding) {
     page.facts.state = State::kBuilding;
-  } else if (page.can_be_built && !page.call->query.older_than) {
+  } else if (page.can_be_built && !page.call->query.older_than && !page.page.incomplete) {
     const bool known = page.facts.empty_because != EmptyReason::kNoSuchUser;
     if (rebuilds_.Offer(page.call->user, known)) page.facts.state = State::kBuilding;
   }

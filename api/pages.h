@@ -7,7 +7,8 @@
 // the thread that brings the request. A shard that does not answer in time costs a page the posts
 // of its authors, and the page says so: kMergePatience for what is merged into a live page,
 // kPullPatience for what is pulled. Once a pull has waited for all of that in vain, the others wait
-// for that shard for kMergePatience, until it answers. Only the reader's own shard is waited for.
+// for reads of that kind for kMergePatience, until the shard answers one: of a shard whose table is
+// locked, reads of other tables are answered. Only the reader's own shard is waited for.
 // Pages of one reader that need the same pull share it. A page with bodies is joined with the
 // application's table (timeline/hydration.h). When its database is away, slow or busy, the page is
 // served without bodies, and says so.
@@ -24,6 +25,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <typeindex>
 #include <utility>
 #include <vector>
 
@@ -84,6 +86,8 @@ class Pages {
   // Of a pull that pages may share: the reader, and what of the timeline.
   using PullKey = std::tuple<UserId, uint32_t, std::optional<std::pair<UnixMs, PostId>>,
                              std::optional<std::pair<UnixMs, PostId>>>;
+  // A shard, and the type of a request to it.
+  using ReadKind = std::pair<Shard, std::type_index>;
 
   // Read a page, or refill one.
   void Read(const Shared& page, const timeline::PageQuery& query);
@@ -96,9 +100,9 @@ class Pages {
   void Pull(const Shared& page);
   bool Joins(const Shared& page);
   void StepRun(const Shared& page, const timeline::PageRun::Requests& requests);
-  Asking AskingOf(const Serving& page, Shard shard);
-  Duration PatienceWith(Shard shard);
-  void NotePulled(Shard shard, const Status& status);
+  Asking AskingOf(const Serving& page, const ReadKind& read);
+  Duration PatienceWith(const ReadKind& read);
+  void NotePulled(const ReadKind& read, const Status& status);
   bool AnyIsSlow();
   void NoteLack(const Serving& page, const Status& status) const;
   void RunEnded(const Shared& page);
@@ -128,8 +132,8 @@ class Pages {
   std::mutex mutex_;
   // Pulls under way, and the pages that wait for each but the first; under mutex_.
   std::map<PullKey, std::vector<Shared>> pulls_;
-  // Shards that pulls waited for in vain, and when the next pull waits for as long; under mutex_.
-  std::map<Shard, Time> slow_;
+  // What pulls waited for in vain, and when the next pull waits for as long; under mutex_.
+  std::map<ReadKind, Time> slow_;
 };
 
 }  // namespace fanline::api

@@ -151,7 +151,7 @@ void Pull::OnItems(ItemsRead read) {
     }
     const size_t asked = unread_.size();
     std::erase_if(unread_, [&](const Source& source) { return !left.contains(source.posts); });
-    crowded = spans_ > kSpansBeforeAll && 2 * unread_.size() > asked && !read.items.empty();
+    crowded = 2 * unread_.size() > asked && !read.items.empty();
   }
   for (const Item& item : read.items) {
     if (!until_ || IsNewer(item, ItemAt(*until_))) items_.push_back(item);
@@ -166,8 +166,9 @@ void Pull::OnItems(ItemsRead read) {
 void Pull::Shorten(std::vector<Item> read) {
   const auto middle = read.begin() + static_cast<std::ptrdiff_t>(read.size() / 2);
   std::nth_element(read.begin(), middle, read.end(), IsNewer);
-  const UnixMs above = middle->created_at + (*span_.up_to - middle->created_at) / 2;
-  if (above <= span_.above.value_or(0) || above >= *span_.up_to) return;
+  const UnixMs newest = span_.up_to.value_or(newest_);
+  const UnixMs above = middle->created_at + (newest - middle->created_at) / 2;
+  if (above <= span_.above.value_or(0) || above >= newest) return;
   span_.above = above;
   length_ = newest_ - above;
   std::erase_if(items_, [above](const Item& item) { return item.created_at <= above; });

@@ -582,6 +582,32 @@ TEST_F(PagesTest, AShardThatHangsIsWaitedForByOnePageAtATime) {
   EXPECT_THAT(Ids(answers_[5]), ElementsAre("80", "70"));
 }
 
+// What its other tables answer says nothing of that one. A rebuild would wait for it, too.
+TEST_F(PagesTest, AShardWhoseTableIsLockedIsWaitedForByOnePageAtATime) {
+  const UserId reader{5}, far = Beyond(reader);
+  Follow(Raw(reader), Raw(far));
+  Follow(Raw(reader), Raw(Beyond(far)));
+  w_.Publish(Raw(far), 70, 1'000);
+  w_.Publish(Raw(Beyond(far)), 80, 2'000);
+  int rebuilds_begun = 0;
+  Rebuilds rebuilds([&](UserId, const Rebuilds::Admit&,
+                        const std::function<void()>&) { ++rebuilds_begun; },
+                    {}, w_.metrics, [] { return Time{}; });
+  ServeWith(rebuilds, {}, &two_);
+  w_.posts.locked = two_.ShardOf(far);
+  BeginHome(ToString(reader));
+  w_.exchanges->Step(w_.mono.load() + Pages::kPullPatience);
+  BeginHome(ToString(reader));
+  w_.exchanges->Step(w_.mono.load() + Pages::kMergePatience);
+  ASSERT_EQ(answers_.size(), 2u);
+  for (const json& page : answers_) {
+    EXPECT_EQ(page["incomplete"], true);
+    EXPECT_EQ(page["state"], "pulled");
+    EXPECT_THAT(Ids(page), ElementsAre("80"));
+  }
+  EXPECT_EQ(rebuilds_begun, 0);
+}
+
 TEST_F(PagesTest, WhoCouldNotAskRedisForLackOfRoomIsRebuiltAllTheSame) {
   Follow(5, 7);
   w_.posts.pages_fail = Status::Later("redis", "queue full");

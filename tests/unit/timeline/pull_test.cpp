@@ -70,6 +70,27 @@ TEST(Pull, BehindManyAuthorsWhoLeftLongAgoTakesFewReads) {
   EXPECT_EQ(page.items, expected);
 }
 
+// The authors' last posts lie far apart, so the first span takes in all that is deep below.
+TEST(Pull, OfManyAuthorsWhoWereBusyLongAgoTakesFewReads) {
+  World w;
+  constexpr UnixMs kAuthors = 1'000;
+  for (UnixMs author = 1; author <= kAuthors; ++author) {
+    const UserId id{100 + static_cast<uint64_t>(author)};
+    w.Follow(id);
+    uint64_t post = 100 * Raw(id);
+    for (UnixMs each = 1; each <= 20; ++each) w.Publish(id, ++post, 1'000 * author + 10 * each);
+    w.Publish(id, ++post, 1'000'000'000 + 10'000'000 * author);
+  }
+  const Position deep{2'000 * kAuthors, PostId{1}};
+  w.reads = 0;
+  const Page page = w.Home({.limit = 50, .older_than = deep});
+  EXPECT_LE(w.reads, 16u);
+  std::vector<Item> expected = w.Everything();
+  std::erase_if(expected, [&](const Item& item) { return item.created_at >= deep.created_at; });
+  expected.resize(50);
+  EXPECT_EQ(page.items, expected);
+}
+
 TEST(Pull, WhatIsHeldNarrowsTheSpan) {
   Pull pull = AtItsItems({.want = 2}, {1'000, 1'000});
   ASSERT_LT(std::get<NeedItems>(pull.needed()).span.above, 997);

@@ -89,6 +89,7 @@ void Node::Wait() {
   const auto left = NextMoment() - MonoNow();
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + 1;
   poll(waiting, 2, static_cast<int>(std::clamp<int64_t>(ms, 0, 1000)));
+  if (waiting[0].revents == 0) return;
   eventfd_t count = 0;
   eventfd_read(wakeup_, &count);
 }

@@ -158,21 +158,22 @@ TEST(PageRun, FailsIfOneShardAfterTheOtherProvesNothing) {
   EXPECT_TRUE(w.Run().status().later());
 }
 
-TEST(PageRun, ALivePageIsServedWithoutWhatIsMergedIfNobodyProvesIt) {
-  const Shard own = kSixteen.ShardOf(kBob);
-  UserId other{2};
-  while (kSixteen.ShardOf(other) == own) other = UserId{Raw(other) + 1};
-  PageRun run(kBob, {.limit = 10}, std::nullopt, kSixteen, TruthReads::Answers::kPartly);
-  LivePageRead live;
-  live.page.state = TimelineState::kReady;
-  live.page.items = {{PostId{9}, 5'000}};
-  live.page.marks.authors = {other};
-  run.OnLive(std::move(live));
-  PageRun::Requests requests = run.GoOn();
-  bool proof = false;
-  while (!run.done()) {
+// A page of Bob's live timeline of one post. An author on another shard, who is merged at read, has
+// another one.
+struct MergingRun {
+  explicit MergingRun(Floor floor) {
+    while (kSixteen.ShardOf(other) == own) other = UserId{Raw(other) + 1};
+    LivePageRead live;
+    live.page.state = TimelineState::kReady;
+    live.page.items = {{PostId{9}, 5'000}};
+    live.page.floor = floor;
+    live.page.marks.authors = {other};
+    run.OnLive(std::move(live));
+    requests = run.GoOn();
+  }
+  // The shard's answer to the request under way.
+  void Answer(const Status& confirmed) {
     ASSERT_EQ(requests.size(), 1u);
-    EXPECT_TRUE(run.merges());
     requests = std::visit(
         [&](const auto& each) {
           typename std::decay_t<decltype(each)>::Reply reply;
@@ -182,16 +183,30 @@ TEST(PageRun, ALivePageIsServedWithoutWhatIsMergedIfNobodyProvesIt) {
           } else if constexpr (requires { reply.read.items; }) {
             reply.read.items = {{PostId{8}, 6'000}};
           } else {
-            proof = true;
-            reply.status = Status::Later("mysql", "away");
+            reply.status = confirmed;
           }
           return run.On(std::move(reply));
         },
         requests.front());
   }
+
+  const Shard own = kSixteen.ShardOf(kBob);
+  UserId other{2};
+  PageRun run{kBob, {.limit = 10}, std::nullopt, kSixteen, TruthReads::Answers::kPartly};
+  PageRun::Requests requests;
+};
+
+TEST(PageRun, ALivePageIsServedWithoutWhatIsMergedIfNobodyProvesIt) {
+  MergingRun w(kNoFloor);
+  bool proof = false;
+  while (!w.run.done()) {
+    EXPECT_TRUE(w.run.merges());
+    proof = std::holds_alternative<ConfirmReads>(w.requests.at(0));
+    w.Answer(Status::Later("mysql", "away"));
+  }
   EXPECT_TRUE(proof);
-  ASSERT_TRUE(run.status().done());
-  const Page page = run.Take();
+  ASSERT_TRUE(w.run.status().done());
+  const Page page = w.run.Take();
   EXPECT_EQ(page.items, (std::vector<Item>{{PostId{9}, 5'000}}));
   EXPECT_TRUE(page.incomplete);
 }
@@ -204,40 +219,16 @@ TEST(PageRun, FailsWithTheReadersShard) {
 
 // Otherwise a page would end where the live timeline does, as if there were nothing behind it.
 TEST(PageRun, FailsWithTheReadersShardBelowTheFloorWhateverWasMergedAboveIt) {
-  const Shard own = kSixteen.ShardOf(kBob);
-  UserId other{2};
-  while (kSixteen.ShardOf(other) == own) other = UserId{Raw(other) + 1};
-  PageRun run(kBob, {.limit = 10}, std::nullopt, kSixteen, TruthReads::Answers::kPartly);
-  LivePageRead live;
-  live.page.state = TimelineState::kReady;
-  live.page.items = {{PostId{9}, 5'000}};
-  live.page.floor = 4'000;
-  live.page.marks.authors = {other};
-  run.OnLive(std::move(live));
-  PageRun::Requests requests = run.GoOn();
-  while (run.merges()) {
-    ASSERT_EQ(requests.size(), 1u);
-    requests = std::visit(
-        [&](const auto& each) {
-          typename std::decay_t<decltype(each)>::Reply reply;
-          reply.shard = each.shard;
-          if constexpr (requires { reply.authors = {{other, 6'000, true}}; }) {
-            reply.authors = {{other, 6'000, true}};
-          } else if constexpr (requires { reply.read.items; }) {
-            reply.read.items = {{PostId{8}, 6'000}};
-          }
-          return run.On(std::move(reply));
-        },
-        requests.front());
-  }
-  ASSERT_EQ(requests.size(), 1u);
-  ASSERT_TRUE(std::holds_alternative<ReadFollowees>(requests.front()));
+  MergingRun w(4'000);
+  while (w.run.merges()) w.Answer({});
+  ASSERT_EQ(w.requests.size(), 1u);
+  ASSERT_TRUE(std::holds_alternative<ReadFollowees>(w.requests.front()));
   FolloweesRead silent;
-  silent.shard = own;
+  silent.shard = w.own;
   silent.status = Status::Later("mysql", "away");
-  EXPECT_TRUE(run.On(std::move(silent)).empty());
-  ASSERT_TRUE(run.done());
-  EXPECT_TRUE(run.status().later());
+  EXPECT_TRUE(w.run.On(std::move(silent)).empty());
+  ASSERT_TRUE(w.run.done());
+  EXPECT_TRUE(w.run.status().later());
 }
 
 TEST(PageRun, FailsIfAnotherServerAnswersThanBefore) {

@@ -49,6 +49,17 @@ TEST(Pull, OfAuthorsOfFewPostsThatAreFarApartTakesThreeReads) {
   EXPECT_EQ(w.reads, 3u);
 }
 
+// For the fifty items before that place.
+void ExpectFewReads(World& w, const Position& before) {
+  w.reads = 0;
+  const Page page = w.Home({.limit = 50, .older_than = before});
+  EXPECT_LE(w.reads, 16u);
+  std::vector<Item> expected = w.Everything();
+  std::erase_if(expected, [&](const Item& item) { return item.created_at >= before.created_at; });
+  expected.resize(50);
+  EXPECT_EQ(page.items, expected);
+}
+
 // Ids rise with time in many installations: the authors met first are those who left first.
 TEST(Pull, BehindManyAuthorsWhoLeftLongAgoTakesFewReads) {
   World w;
@@ -60,14 +71,7 @@ TEST(Pull, BehindManyAuthorsWhoLeftLongAgoTakesFewReads) {
                 static_cast<UnixMs>(1'000'000 * author + 10'000 * post));
     }
   }
-  const Position deep{UnixMs{1'000'000} * kAuthors / 2, PostId{1}};
-  w.reads = 0;
-  const Page page = w.Home({.limit = 50, .older_than = deep});
-  EXPECT_LE(w.reads, 16u);
-  std::vector<Item> expected = w.Everything();
-  std::erase_if(expected, [&](const Item& item) { return item.created_at >= deep.created_at; });
-  expected.resize(50);
-  EXPECT_EQ(page.items, expected);
+  ExpectFewReads(w, {UnixMs{1'000'000} * kAuthors / 2, PostId{1}});
 }
 
 // The authors' last posts lie far apart, so the first span takes in all that is deep below.
@@ -81,14 +85,7 @@ TEST(Pull, OfManyAuthorsWhoWereBusyLongAgoTakesFewReads) {
     for (UnixMs each = 1; each <= 20; ++each) w.Publish(id, ++post, 1'000 * author + 10 * each);
     w.Publish(id, ++post, 1'000'000'000 + 10'000'000 * author);
   }
-  const Position deep{2'000 * kAuthors, PostId{1}};
-  w.reads = 0;
-  const Page page = w.Home({.limit = 50, .older_than = deep});
-  EXPECT_LE(w.reads, 16u);
-  std::vector<Item> expected = w.Everything();
-  std::erase_if(expected, [&](const Item& item) { return item.created_at >= deep.created_at; });
-  expected.resize(50);
-  EXPECT_EQ(page.items, expected);
+  ExpectFewReads(w, {2'000 * kAuthors, PostId{1}});
 }
 
 TEST(Pull, WhatIsHeldNarrowsTheSpan) {

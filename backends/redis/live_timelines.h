@@ -19,10 +19,8 @@
 #include <vector>
 
 #include "backends/redis/client/options.h"
-#include "backends/redis/cluster/migration_watch.h"
 #include "backends/redis/cluster/topology.h"
 #include "backends/redis/node.h"
-#include "backends/redis/submission.h"
 #include "fanline/base/log_sink.h"
 
 namespace fanline::redis {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "backends/kafka/errors.h"
-#include "backends/kafka/message_record.h"
 
 namespace fanline::kafka {
 namespace {

@@ -47,28 +47,6 @@ rd_kafka_vu_t Bytes(rd_kafka_vtype_t type, std::string_view bytes) {
   return field;
 }
 
-rd_kafka_resp_err_t SendWithHeaders(rd_kafka_t* client, rd_kafka_topic_t* topic,
-                                    const Outgoing& record, Delivery* delivery) {
-  HeadersHandle headers(rd_kafka_headers_copy(record.headers));
-  std::array<rd_kafka_vu_t, 7> fields = {Field(RD_KAFKA_VTYPE_RKT),
-                                         Field(RD_KAFKA_VTYPE_PARTITION),
-                                         Field(RD_KAFKA_VTYPE_MSGFLAGS),
-                                         Field(RD_KAFKA_VTYPE_OPAQUE),
-                                         Bytes(RD_KAFKA_VTYPE_VALUE, record.value),
-                                         Bytes(RD_KAFKA_VTYPE_KEY, record.key),
-                                         Field(RD_KAFKA_VTYPE_HEADERS)};
-  fields[0].u.rkt = topic;
-  fields[1].u.i32 = record.partition;
-  fields[2].u.i = RD_KAFKA_MSG_F_COPY;
-  fields[3].u.ptr = delivery;
-  fields[6].u.headers = headers.get();
-  if (record.key.empty()) fields[5].u.mem.ptr = nullptr;
-  const ErrorHandle error(rd_kafka_produceva(client, fields.data(), fields.size()));
-  if (error) return rd_kafka_error_code(error.get());
-  headers.release();  // the record's now
-  return RD_KAFKA_RESP_ERR_NO_ERROR;
-}
-
 }  // namespace
 
 ProducerSession::ProducerSession(const ProducerOptions& options, const LogSink& log)
@@ -85,12 +63,26 @@ rd_kafka_resp_err_t ProducerSession::Send(const std::string& topic, const Outgoi
                                           Delivery* delivery) {
   rd_kafka_topic_t* handle = TopicOf(topic);
   if (handle == nullptr) return rd_kafka_last_error();
-  if (record.headers != nullptr) return SendWithHeaders(client_.get(), handle, record, delivery);
-  const int failed = rd_kafka_produce(handle, record.partition, RD_KAFKA_MSG_F_COPY,
-                                      const_cast<char*>(record.value.data()), record.value.size(),
-                                      record.key.empty() ? nullptr : record.key.data(),
-                                      record.key.size(), delivery);
-  return failed == 0 ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_last_error();
+  HeadersHandle headers(record.headers == nullptr ? nullptr
+                                                  : rd_kafka_headers_copy(record.headers));
+  std::array<rd_kafka_vu_t, 7> fields = {Field(RD_KAFKA_VTYPE_RKT),
+                                         Field(RD_KAFKA_VTYPE_PARTITION),
+                                         Field(RD_KAFKA_VTYPE_MSGFLAGS),
+                                         Field(RD_KAFKA_VTYPE_OPAQUE),
+                                         Bytes(RD_KAFKA_VTYPE_VALUE, record.value),
+                                         Bytes(RD_KAFKA_VTYPE_KEY, record.key),
+                                         Field(RD_KAFKA_VTYPE_HEADERS)};
+  fields[0].u.rkt = handle;
+  fields[1].u.i32 = record.partition;
+  fields[2].u.i = RD_KAFKA_MSG_F_COPY;
+  fields[3].u.ptr = delivery;
+  fields[6].u.headers = headers.get();
+  if (record.key.empty()) fields[5].u.mem.ptr = nullptr;
+  const size_t count = fields.size() - (headers ? 0 : 1);
+  const ErrorHandle error(rd_kafka_produceva(client_.get(), fields.data(), count));
+  if (error) return rd_kafka_error_code(error.get());
+  (void)headers.release();  // the record's now
+  return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 void ProducerSession::Serve(Duration wait) { rd_kafka_poll(client_.get(), ToMs(wait)); }

@@ -11,8 +11,8 @@ void OnDelivered(rd_kafka_t*, const rd_kafka_message_t* message, void*) {
 }
 
 int OnStatistics(rd_kafka_t*, char* json, size_t length, void* opaque) {
-  auto& session = *static_cast<ProducerSession*>(ContextOf(opaque).owner);
-  session.OnStatistics({json, length});
+  const auto& on_brokers = *static_cast<std::function<void(bool)>*>(ContextOf(opaque).owner);
+  on_brokers(std::string_view(json, length).find(R"("state":"UP")") != std::string_view::npos);
   return 0;  // the client frees them
 }
 
@@ -30,7 +30,7 @@ ClientConfig ConfigOf(const ProducerOptions& options) {
        {"request.timeout.ms", "10000"}},
       {{"enable.idempotence", "true"}, {"acks", "all"}, {"partitioner", "murmur2_random"}});
   rd_kafka_conf_set_dr_msg_cb(config.get(), OnDelivered);
-  rd_kafka_conf_set_stats_cb(config.get(), fanline::kafka::OnStatistics);
+  rd_kafka_conf_set_stats_cb(config.get(), OnStatistics);
   return config;
 }
 
@@ -50,13 +50,10 @@ rd_kafka_vu_t Bytes(rd_kafka_vtype_t type, std::string_view bytes) {
 }  // namespace
 
 ProducerSession::ProducerSession(const ProducerOptions& options, const LogSink& log)
-    : on_brokers_(options.on_brokers), client_(RD_KAFKA_PRODUCER, ConfigOf(options), log, this) {
+    : on_brokers_(options.on_brokers),
+      client_(RD_KAFKA_PRODUCER, ConfigOf(options), log, &on_brokers_) {
   // What the client knows of a topic is asked for anew every ten seconds: who hangs is found out.
   if (on_brokers_) (void)TopicOf(options.feed_topic);
-}
-
-void ProducerSession::OnStatistics(std::string_view statistics) {
-  on_brokers_(statistics.find(R"("state":"UP")") != std::string_view::npos);
 }
 
 rd_kafka_resp_err_t ProducerSession::Send(const std::string& topic, const Outgoing& record,

@@ -104,16 +104,13 @@ ClientConfig::ClientConfig(const ClientOptions& options, Properties defaults, Pr
     Set(name, value);
   }
   for (const auto& [name, value] : fixed) Set(name, value);
-  SetCredentials();
+  if (credentials_->given()) {
+    Set("sasl.username", credentials_->user());
+    Set("sasl.password", credentials_->Password());
+    if (credentials_->may_change()) rd_kafka_conf_set_socket_cb(config_.get(), OnSocket);
+  }
   rd_kafka_conf_set_log_cb(config_.get(), OnLog);
   rd_kafka_conf_set_error_cb(config_.get(), OnError);
-}
-
-void ClientConfig::SetCredentials() {
-  if (!credentials_->given()) return;
-  Set("sasl.username", credentials_->user());
-  Set("sasl.password", credentials_->Password());
-  if (credentials_->may_change()) rd_kafka_conf_set_socket_cb(config_.get(), OnSocket);
 }
 
 void ClientConfig::Set(const std::string& name, const std::string& value) {

@@ -61,7 +61,6 @@ class ClientConfig {
  private:
   friend class Client;
   void Set(const std::string& name, const std::string& value);
-  void SetCredentials();
   ConfigHandle config_;
   std::unique_ptr<Credentials> credentials_;
 };

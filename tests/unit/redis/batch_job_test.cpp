@@ -97,6 +97,14 @@ TEST_F(RedisBatchJob, WhereNobodyIsLeftOneCallFences) {
   EXPECT_THAT(answers_[0].results, Each(BatchWritten::kNotLive));
 }
 
+TEST_F(RedisBatchJob, WhereManyAreNotLiveTheNextBatchAsks) {
+  Start(500);
+  EXPECT_FALSE(gate_.open());
+  while (channel_.under_way() > 0) channel_.Answer(Applied("--"));
+  EXPECT_TRUE(gate_.open());
+  EXPECT_EQ(answers_.at(0).pruned, 0u);
+}
+
 TEST_F(RedisBatchJob, AfterAFailureTheRestOfThePartIsNotSent) {
   Start(5);
   channel_.Answer(Applied("11"));

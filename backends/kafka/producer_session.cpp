@@ -75,7 +75,7 @@ rd_kafka_resp_err_t ProducerSession::Send(const std::string& topic, const Outgoi
   fields[3].u.ptr = delivery;
   fields[6].u.headers = headers.get();
   if (record.key.empty()) fields[5].u.mem.ptr = nullptr;
-  const size_t count = fields.size() - (headers ? 0 : 1);
+  const size_t count = headers ? fields.size() : fields.size() - 1;
   const ErrorHandle error(rd_kafka_produceva(client_.get(), fields.data(), count));
   if (error) return rd_kafka_error_code(error.get());
   (void)headers.release();  // the record's now

@@ -37,7 +37,7 @@ void OnError(rd_kafka_t* client, int code, const char* reason, void* opaque) {
   if (error == RD_KAFKA_RESP_ERR__AUTHENTICATION || error == RD_KAFKA_RESP_ERR__SSL) {
     Status why = StatusOf(error, "");
     why.message = Describe(error) + ": " + reason;
-    context.refusal.Note(std::move(why));
+    context.NoteRefusal(std::move(why));
   }
   context.log.Log(LogLevel::kWarn, std::string("error ") + rd_kafka_err2name(error),
                   "kafka: " + Describe(error) + ": " + reason);
@@ -69,6 +69,20 @@ bool DestroyWithin(rd_kafka_t* client, std::shared_ptr<ClientContext> context, D
   return in_time;
 }
 
+Headers HeadersOf(const rd_kafka_message_t& message) {
+  Headers headers;
+  rd_kafka_headers_t* raw = nullptr;
+  if (rd_kafka_message_headers(&message, &raw) != RD_KAFKA_RESP_ERR_NO_ERROR) return headers;
+  headers.reserve(rd_kafka_header_cnt(raw));
+  const char* name = nullptr;
+  const void* value = nullptr;
+  size_t size = 0;
+  for (size_t i = 0;
+       rd_kafka_header_get_all(raw, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR; ++i)
+    headers.emplace_back(name, std::string(static_cast<const char*>(value), size));
+  return headers;
+}
+
 }  // namespace
 
 ClientConfig::ClientConfig(const ClientOptions& options, Properties defaults, Properties fixed)
@@ -90,16 +104,13 @@ ClientConfig::ClientConfig(const ClientOptions& options, Properties defaults, Pr
     Set(name, value);
   }
   for (const auto& [name, value] : fixed) Set(name, value);
-  SetCredentials();
+  if (credentials_->given()) {
+    Set("sasl.username", credentials_->user());
+    Set("sasl.password", credentials_->Password());
+    if (credentials_->may_change()) rd_kafka_conf_set_socket_cb(config_.get(), OnSocket);
+  }
   rd_kafka_conf_set_log_cb(config_.get(), OnLog);
   rd_kafka_conf_set_error_cb(config_.get(), OnError);
-}
-
-void ClientConfig::SetCredentials() {
-  if (!credentials_->given()) return;
-  Set("sasl.username", credentials_->user());
-  Set("sasl.password", credentials_->Password());
-  if (credentials_->may_change()) rd_kafka_conf_set_socket_cb(config_.get(), OnSocket);
 }
 
 void ClientConfig::Set(const std::string& name, const std::string& value) {
@@ -126,8 +137,8 @@ Client::Client(rd_kafka_type_t type, ClientConfig config, LogSink sink, void* ow
 }
 
 std::string Client::Describe(rd_kafka_resp_err_t result) const {
-  if (result == RD_KAFKA_RESP_ERR_NO_ERROR) context_->refusal.Clear();
-  const Status refusal = context_->refusal.why();
+  if (result == RD_KAFKA_RESP_ERR_NO_ERROR) context_->NoteRefusal(Status::Done());
+  const Status refusal = context_->refusal();
   return kafka::Describe(result) + (refusal.done() ? "" : ": " + refusal.message);
 }
 
@@ -136,7 +147,7 @@ Status Client::StatusOf(rd_kafka_resp_err_t result, std::string_view what) const
   const std::string words = Describe(result);
   if (!status.later()) return status;
   status.message = std::string(what) + ": " + words;
-  if (const Status refusal = context_->refusal.why(); !refusal.done()) {
+  if (const Status refusal = context_->refusal(); !refusal.done()) {
     status.cause = refusal.cause;
     status.advice = refusal.advice;
   }
@@ -147,6 +158,20 @@ Client::~Client() {
   if (DestroyWithin(handle_, context_, destroy_limit_)) return;
   log().Log(LogLevel::kError, "kafka: the client did not end in time and is left behind");
   log().Silence();
+}
+
+Record RecordOf(const rd_kafka_message_t& message, const std::string& topic) {
+  Record record;
+  record.topic = topic;
+  record.partition = message.partition;
+  record.offset = message.offset;
+  rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
+  const int64_t timestamp = rd_kafka_message_timestamp(&message, &type);
+  if (type != RD_KAFKA_TIMESTAMP_NOT_AVAILABLE) record.timestamp = timestamp;
+  record.key.assign(static_cast<const char*>(message.key), message.key_len);
+  record.value.assign(static_cast<const char*>(message.payload), message.len);
+  record.headers = HeadersOf(message);
+  return record;
 }
 
 }  // namespace fanline::kafka

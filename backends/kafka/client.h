@@ -1,9 +1,10 @@
-// One librdkafka client with its settings, its log and a bounded destruction.
+// One librdkafka client with its settings, its log and a bounded destruction; its messages.
 #pragma once
 
 #include <atomic>
 #include <initializer_list>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,12 +13,12 @@
 #include "backends/kafka/fetch_rest.h"
 #include "backends/kafka/handles.h"
 #include "backends/kafka/security/credentials.h"
-#include "backends/kafka/security/refusal.h"
 #include "fanline/base/log_limiter.h"
 #include "fanline/base/log_sink.h"
 #include "fanline/base/mono_now.h"
 #include "fanline/base/outcome.h"
 #include "fanline/base/time.h"
+#include "fanline/model/record.h"
 
 namespace fanline::kafka {
 
@@ -27,11 +28,24 @@ struct ClientContext {
   explicit ClientContext(LogSink sink) : log(std::move(sink), MonoNow) {}
   LogLimiter log;
   std::unique_ptr<Credentials> credentials;
-  Refusal refusal;
   std::atomic<rd_kafka_t*> client = nullptr;  // null at first: threads may connect already
   std::atomic<bool> fatal = false;            // the client is unusable
   void* owner = nullptr;                      // for callbacks that the owner's polls serve
   FetchRest rest;                             // used by a consumer
+
+  // Why brokers refuse us, a kLater; done: none has since one answered. Calls only time out then,
+  // as if no broker were there; the reason comes in a callback. Any thread.
+  Status refusal() {
+    const std::lock_guard lock(mutex);
+    return refused;
+  }
+  void NoteRefusal(Status why) {
+    const std::lock_guard lock(mutex);
+    refused = std::move(why);
+  }
+
+  std::mutex mutex;
+  Status refused;  // guarded by mutex
 };
 
 using Properties = std::initializer_list<std::pair<const char*, std::string>>;
@@ -47,7 +61,6 @@ class ClientConfig {
  private:
   friend class Client;
   void Set(const std::string& name, const std::string& value);
-  void SetCredentials();
   ConfigHandle config_;
   std::unique_ptr<Credentials> credentials_;
 };
@@ -81,6 +94,10 @@ class Client {
 };
 
 inline ClientContext& ContextOf(void* opaque) { return *static_cast<ClientContext*>(opaque); }
+
+// A message as the logic sees it, copied; `topic` is the message's. A key, value or header that is
+// null reads as empty.
+Record RecordOf(const rd_kafka_message_t& message, const std::string& topic);
 
 inline int ToMs(Duration duration) {
   return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "backends/kafka/errors.h"
-#include "backends/kafka/message_record.h"
 
 namespace fanline::kafka {
 namespace {
@@ -31,26 +30,6 @@ rd_kafka_resp_err_t OnResponse(rd_kafka_t*, int, const char*, int32_t, int16_t a
 rd_kafka_resp_err_t OnNew(rd_kafka_t* client, const rd_kafka_conf_t*, void*, char*, size_t) {
   return rd_kafka_interceptor_add_on_response_received(client, "fetch rest", OnResponse,
                                                        &ContextOf(rd_kafka_opaque(client)));
-}
-
-ClientConfig ConfigOf(const ConsumerOptions& options) {
-  return ClientConfig(
-      options.client,
-      {{"session.timeout.ms", Ms(options.session_timeout)},
-       // How soon a member hears of a rebalance.
-       {"heartbeat.interval.ms",
-        Ms(std::min(options.session_timeout / 6, std::chrono::milliseconds(1000)))},
-       {"max.poll.interval.ms", Ms(std::max(options.max_poll_interval, options.session_timeout))},
-       {"fetch.wait.max.ms", Ms(options.fetch_wait)},
-       {"queued.max.messages.kbytes", std::to_string(options.queued_kbytes)}},
-      {{"group.id", options.group},
-       {"partition.assignment.strategy", "range"},
-       {"auto.offset.reset", "error"},
-       {"enable.auto.commit", "false"},
-       {"enable.auto.offset.store", "false"},
-       // A byte that went bad on a broker's disk is an error, not another record.
-       {"check.crcs", "true"},
-       {"enable.partition.eof", "false"}});
 }
 
 // Until the process ends: a thread is still inside it. Kept where a leak checker finds it.
@@ -85,7 +64,23 @@ Consumer::Consumer(ConsumerOptions options, LogSink log)
 }
 
 ClientConfig Consumer::Configure(const ConsumerOptions& options) {
-  ClientConfig config = ConfigOf(options);
+  ClientConfig config(
+      options.client,
+      {{"session.timeout.ms", Ms(options.session_timeout)},
+       // How soon a member hears of a rebalance.
+       {"heartbeat.interval.ms",
+        Ms(std::min(options.session_timeout / 6, std::chrono::milliseconds(1000)))},
+       {"max.poll.interval.ms", Ms(std::max(options.max_poll_interval, options.session_timeout))},
+       {"fetch.wait.max.ms", Ms(options.fetch_wait)},
+       {"queued.max.messages.kbytes", std::to_string(options.queued_kbytes)}},
+      {{"group.id", options.group},
+       {"partition.assignment.strategy", "range"},
+       {"auto.offset.reset", "error"},
+       {"enable.auto.commit", "false"},
+       {"enable.auto.offset.store", "false"},
+       // A byte that went bad on a broker's disk is an error, not another record.
+       {"check.crcs", "true"},
+       {"enable.partition.eof", "false"}});
   rd_kafka_conf_interceptor_add_on_new(config.get(), "fetch rest", OnNew, nullptr);
   // Only our own polls call these two.
   rd_kafka_conf_set_rebalance_cb(

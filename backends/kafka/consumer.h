@@ -30,11 +30,10 @@
 
 #include "backends/kafka/client.h"
 #include "backends/kafka/commit_orders.h"
-#include "backends/kafka/lag_marks.h"
 #include "backends/kafka/parked_partitions.h"
 #include "backends/kafka/partition_flow.h"
 #include "backends/kafka/position_lookup.h"
-#include "backends/kafka/read_times.h"
+#include "backends/kafka/record_times.h"
 #include "fanline/base/log_sink.h"
 #include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
@@ -97,7 +96,7 @@ class Consumer {
   struct Lag {
     int32_t partition = 0;
     int64_t records = -1;
-    // How long the oldest of these has been in the log (lag_marks.h: a lower bound).
+    // How long the oldest of these has been in the log (LagMarks: a lower bound).
     std::chrono::milliseconds age{0};
     int64_t position = 0;  // the group's; meaningless while `records` is not known
   };

@@ -128,13 +128,7 @@ bool PartitionFlow::MoveFetchers(Time now) {
     Reassign();
     return true;
   }
-  const ErrorHandle error(rd_kafka_seek_partitions(client_.get(), list.get(), kSeekTimeoutMs));
-  bool all = true;
-  for (int i = 0; i < list->cnt; ++i) {
-    const bool done = list->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR;
-    partitions_[list->elems[i].partition].moved = !done;
-    all &= done;
-  }
+  const bool all = SeekAll(list, [](Partition& p, bool done) { p.moved = !done; });
   if (all)
     refusing_since_.reset();
   else if (!refusing_since_)
@@ -150,11 +144,15 @@ bool PartitionFlow::ResumeFetchers() {
   // A seek wakes the fetching thread, which may sleep for a second; a resume does not. A refused
   // seek (the fetcher is still starting) is repeated: after a resume alone, restarted fetchers were
   // seen to fetch nothing.
+  return SeekAll(list, [](Partition& p, bool done) { p.fetching = done; });
+}
+
+bool PartitionFlow::SeekAll(const PartitionList& list, void (*note)(Partition&, bool done)) {
   const ErrorHandle error(rd_kafka_seek_partitions(client_.get(), list.get(), kSeekTimeoutMs));
   bool all = true;
   for (int i = 0; i < list->cnt; ++i) {
     const bool done = list->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR;
-    partitions_[list->elems[i].partition].fetching = done;
+    note(partitions_[list->elems[i].partition], done);
     all &= done;
   }
   return all;

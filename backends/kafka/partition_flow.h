@@ -70,6 +70,8 @@ class PartitionFlow {
   void PauseFetchers();
   bool MoveFetchers(Time now);
   bool ResumeFetchers();
+  // Notes of each whether it was done. True: all of them.
+  bool SeekAll(const PartitionList& list, void (*note)(Partition&, bool done));
   void Reassign();
   void AssignAll();
 

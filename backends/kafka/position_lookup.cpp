@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backends/kafka/errors.h"
-#include "backends/kafka/read_times.h"
+#include "backends/kafka/record_times.h"
 #include "fanline/base/number.h"
 
 namespace fanline::kafka {

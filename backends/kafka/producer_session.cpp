@@ -11,8 +11,8 @@ void OnDelivered(rd_kafka_t*, const rd_kafka_message_t* message, void*) {
 }
 
 int OnStatistics(rd_kafka_t*, char* json, size_t length, void* opaque) {
-  auto& session = *static_cast<ProducerSession*>(ContextOf(opaque).owner);
-  session.OnStatistics({json, length});
+  const auto& on_brokers = *static_cast<std::function<void(bool)>*>(ContextOf(opaque).owner);
+  on_brokers(std::string_view(json, length).find(R"("state":"UP")") != std::string_view::npos);
   return 0;  // the client frees them
 }
 
@@ -30,7 +30,7 @@ ClientConfig ConfigOf(const ProducerOptions& options) {
        {"request.timeout.ms", "10000"}},
       {{"enable.idempotence", "true"}, {"acks", "all"}, {"partitioner", "murmur2_random"}});
   rd_kafka_conf_set_dr_msg_cb(config.get(), OnDelivered);
-  rd_kafka_conf_set_stats_cb(config.get(), fanline::kafka::OnStatistics);
+  rd_kafka_conf_set_stats_cb(config.get(), OnStatistics);
   return config;
 }
 
@@ -47,9 +47,21 @@ rd_kafka_vu_t Bytes(rd_kafka_vtype_t type, std::string_view bytes) {
   return field;
 }
 
-rd_kafka_resp_err_t SendWithHeaders(rd_kafka_t* client, rd_kafka_topic_t* topic,
-                                    const Outgoing& record, Delivery* delivery) {
-  HeadersHandle headers(rd_kafka_headers_copy(record.headers));
+}  // namespace
+
+ProducerSession::ProducerSession(const ProducerOptions& options, const LogSink& log)
+    : on_brokers_(options.on_brokers),
+      client_(RD_KAFKA_PRODUCER, ConfigOf(options), log, &on_brokers_) {
+  // What the client knows of a topic is asked for anew every ten seconds: who hangs is found out.
+  if (on_brokers_) (void)TopicOf(options.feed_topic);
+}
+
+rd_kafka_resp_err_t ProducerSession::Send(const std::string& topic, const Outgoing& record,
+                                          Delivery* delivery) {
+  rd_kafka_topic_t* handle = TopicOf(topic);
+  if (handle == nullptr) return rd_kafka_last_error();
+  HeadersHandle headers(record.headers == nullptr ? nullptr
+                                                  : rd_kafka_headers_copy(record.headers));
   std::array<rd_kafka_vu_t, 7> fields = {Field(RD_KAFKA_VTYPE_RKT),
                                          Field(RD_KAFKA_VTYPE_PARTITION),
                                          Field(RD_KAFKA_VTYPE_MSGFLAGS),
@@ -57,40 +69,17 @@ rd_kafka_resp_err_t SendWithHeaders(rd_kafka_t* client, rd_kafka_topic_t* topic,
                                          Bytes(RD_KAFKA_VTYPE_VALUE, record.value),
                                          Bytes(RD_KAFKA_VTYPE_KEY, record.key),
                                          Field(RD_KAFKA_VTYPE_HEADERS)};
-  fields[0].u.rkt = topic;
+  fields[0].u.rkt = handle;
   fields[1].u.i32 = record.partition;
   fields[2].u.i = RD_KAFKA_MSG_F_COPY;
   fields[3].u.ptr = delivery;
   fields[6].u.headers = headers.get();
   if (record.key.empty()) fields[5].u.mem.ptr = nullptr;
-  const ErrorHandle error(rd_kafka_produceva(client, fields.data(), fields.size()));
+  const size_t count = headers ? fields.size() : fields.size() - 1;
+  const ErrorHandle error(rd_kafka_produceva(client_.get(), fields.data(), count));
   if (error) return rd_kafka_error_code(error.get());
-  headers.release();  // the record's now
+  (void)headers.release();  // the record's now
   return RD_KAFKA_RESP_ERR_NO_ERROR;
-}
-
-}  // namespace
-
-ProducerSession::ProducerSession(const ProducerOptions& options, const LogSink& log)
-    : on_brokers_(options.on_brokers), client_(RD_KAFKA_PRODUCER, ConfigOf(options), log, this) {
-  // What the client knows of a topic is asked for anew every ten seconds: who hangs is found out.
-  if (on_brokers_) (void)TopicOf(options.feed_topic);
-}
-
-void ProducerSession::OnStatistics(std::string_view statistics) {
-  on_brokers_(statistics.find(R"("state":"UP")") != std::string_view::npos);
-}
-
-rd_kafka_resp_err_t ProducerSession::Send(const std::string& topic, const Outgoing& record,
-                                          Delivery* delivery) {
-  rd_kafka_topic_t* handle = TopicOf(topic);
-  if (handle == nullptr) return rd_kafka_last_error();
-  if (record.headers != nullptr) return SendWithHeaders(client_.get(), handle, record, delivery);
-  const int failed = rd_kafka_produce(handle, record.partition, RD_KAFKA_MSG_F_COPY,
-                                      const_cast<char*>(record.value.data()), record.value.size(),
-                                      record.key.empty() ? nullptr : record.key.data(),
-                                      record.key.size(), delivery);
-  return failed == 0 ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_last_error();
 }
 
 void ProducerSession::Serve(Duration wait) { rd_kafka_poll(client_.get(), ToMs(wait)); }

@@ -36,9 +36,6 @@ class ProducerSession {
   // Queues a copy. `delivery` gets the result later, unless this returns an error.
   rd_kafka_resp_err_t Send(const std::string& topic, const Outgoing& record, Delivery* delivery);
 
-  // The client's statistics, as JSON.
-  void OnStatistics(std::string_view statistics);
-
   // Passes results to their deliveries. Waits at most `wait` for a result.
   void Serve(Duration wait);
 
@@ -51,7 +48,7 @@ class ProducerSession {
 
  private:
   [[nodiscard]] rd_kafka_topic_t* TopicOf(const std::string& name);
-  const std::function<void(bool)> on_brokers_;
+  std::function<void(bool)> on_brokers_;  // for the client's statistics
   Client client_;
   std::map<std::string, TopicHandle, std::less<>> topics_;  // destroyed before the client
 };

@@ -1,5 +1,6 @@
 #include "backends/redis/batch_job.h"
 
+#include <span>
 #include <unordered_map>
 #include <variant>
 
@@ -20,27 +21,28 @@ constexpr size_t kFixedArguments = 6;
 constexpr uint32_t kRemoveUnit = 32;  // shape = -(adds + 32 * removes)
 static_assert(kMaxAddsPerWrite < kRemoveUnit);
 
-uint32_t AddsBegin(const TimelineBatch& batch, uint32_t write) {
-  return write == 0 ? 0 : batch.writes[write - 1].adds_end;
+// Of the batch's adds, removes or marks those of a write: from the previous write's end to its own.
+template <class Each>
+std::span<const Each> Of(const std::vector<Each>& all, uint32_t TimelineBatch::Write::*end,
+                         const TimelineBatch& batch, uint32_t write) {
+  const uint32_t begin = write == 0 ? 0 : batch.writes[write - 1].*end;
+  return std::span(all).subspan(begin, batch.writes[write].*end - begin);
 }
-uint32_t RemovesBegin(const TimelineBatch& batch, uint32_t write) {
-  return write == 0 ? 0 : batch.writes[write - 1].removes_end;
-}
-uint32_t MarksBegin(const TimelineBatch& batch, uint32_t write) {
-  return write == 0 ? 0 : batch.writes[write - 1].marks_end;
-}
-uint32_t Adds(const TimelineBatch& batch, uint32_t write) {
-  return batch.writes[write].adds_end - AddsBegin(batch, write);
-}
-uint32_t Removes(const TimelineBatch& batch, uint32_t write) {
-  return batch.writes[write].removes_end - RemovesBegin(batch, write);
-}
-uint32_t MarksOf(const TimelineBatch& batch, uint32_t write) {
-  return batch.writes[write].marks_end - MarksBegin(batch, write);
-}
-bool IsOneAdd(const TimelineBatch& batch, uint32_t write) {
-  return Adds(batch, write) == 1 && Removes(batch, write) == 0 && MarksOf(batch, write) == 0;
-}
+
+// A write's own.
+struct Contents {
+  Contents(const TimelineBatch& batch, uint32_t write)
+      : adds(Of(batch.adds, &TimelineBatch::Write::adds_end, batch, write)),
+        removes(Of(batch.removes, &TimelineBatch::Write::removes_end, batch, write)),
+        marks(Of(batch.marks, &TimelineBatch::Write::marks_end, batch, write)) {}
+
+  size_t numbers() const { return adds.size() + marks.size(); }
+  bool is_one_add() const { return adds.size() == 1 && removes.empty() && marks.empty(); }
+
+  std::span<const Item> adds;
+  std::span<const PostId> removes;
+  std::span<const UserId> marks;
+};
 
 // The distinct items and marks of a call, numbered from 1: a post on its way to many timelines is
 // sent once.
@@ -60,11 +62,9 @@ class ItemTable {
   void Arg(CommandBuffer& out) const {
     for (const auto& each : items_) {
       if (const Item* item = std::get_if<Item>(&each)) {
-        out.Arg(ScoreOf(item->created_at));
-        out.Arg(MemberText(item->post));
+        out.Args(ScoreOf(item->created_at), MemberText(item->post));
       } else {
-        out.Arg(kScoreOfMarks);
-        out.Arg(MemberText::OfMark(std::get<UserId>(each)));
+        out.Args(kScoreOfMarks, MemberText::OfMark(std::get<UserId>(each)));
       }
     }
   }
@@ -81,16 +81,12 @@ class ItemTable {
 };
 
 // `number` points to the numbers of the write's adds and marks, and is moved behind them.
-void ArgWrite(const TimelineBatch& batch, uint32_t write, const uint32_t*& number,
-              CommandBuffer& out) {
-  const uint32_t adds = Adds(batch, write) + MarksOf(batch, write);
-  if (!IsOneAdd(batch, write)) {
-    out.Arg(-static_cast<int64_t>(adds + kRemoveUnit * Removes(batch, write)));
+void ArgWrite(const Contents& write, const uint32_t*& number, CommandBuffer& out) {
+  if (!write.is_one_add()) {
+    out.Arg(-static_cast<int64_t>(write.numbers() + kRemoveUnit * write.removes.size()));
   }
-  for (uint32_t i = 0; i < adds; ++i) out.Arg(*number++);
-  for (uint32_t i = RemovesBegin(batch, write); i < batch.writes[write].removes_end; ++i) {
-    out.Arg(MemberText(batch.removes[i]));
-  }
+  for (size_t i = 0; i < write.numbers(); ++i) out.Arg(*number++);
+  for (const PostId post : write.removes) out.Arg(MemberText(post));
 }
 
 }  // namespace
@@ -101,9 +97,9 @@ std::vector<BatchPart> CutBatch(const TimelineBatch& batch, const Options& optio
   std::vector<BatchPart> parts;
   size_t bytes = 0;
   for (uint32_t write = 0; write < batch.writes.size(); ++write) {
-    const size_t adds = Adds(batch, write) + MarksOf(batch, write);
+    const Contents its(batch, write);
     const size_t more =
-        kBytesPerWrite + kBytesPerAdd * adds + kBytesPerRemove * Removes(batch, write);
+        kBytesPerWrite + kBytesPerAdd * its.numbers() + kBytesPerRemove * its.removes.size();
     const bool full =
         !parts.empty() && (parts.back().last - parts.back().first == options.keys_per_call ||
                            bytes + more > options.bytes_per_call);
@@ -128,9 +124,7 @@ BatchPart NextCall(BatchPart part, const std::vector<bool>& keep, uint32_t done,
 CommandBuffer EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys) {
   CommandBuffer out;
   out.Begin(3 + part.last - part.first);
-  out.Arg("SMISMEMBER");
-  out.Arg(keys.Live(batch.range));
-  out.Arg("#complete");
+  out.Args("SMISMEMBER", keys.Live(batch.range), "#complete");
   for (uint32_t write = part.first; write < part.last; ++write) {
     out.Arg(Raw(batch.writes[write].reader));
   }
@@ -149,35 +143,24 @@ CommandBuffer EncodeApply(const TimelineBatch& batch, BatchPart call, const std:
   size_t timelines = 0;
   size_t arguments = 0;  // of the timelines
   each_kept([&](uint32_t write) {
+    const Contents its(batch, write);
     ++timelines;
     ++arguments;
-    if (!IsOneAdd(batch, write)) {
-      arguments += Adds(batch, write) + MarksOf(batch, write) + Removes(batch, write);
-    }
-    for (uint32_t i = AddsBegin(batch, write); i < batch.writes[write].adds_end; ++i) {
-      numbers.push_back(table.NumberOf(batch.adds[i]));
-    }
-    for (uint32_t i = MarksBegin(batch, write); i < batch.writes[write].marks_end; ++i) {
-      numbers.push_back(table.NumberOf(batch.marks[i]));
-    }
+    if (!its.is_one_add()) arguments += its.numbers() + its.removes.size();
+    for (const Item& item : its.adds) numbers.push_back(table.NumberOf(item));
+    for (const UserId author : its.marks) numbers.push_back(table.NumberOf(author));
   });
 
   CommandBuffer out = BeginCall(Script::kApply, kFixedKeys + timelines,
                                 kFixedArguments + 2 * table.size() + arguments);
-  out.Arg(keys.Own(batch.range));
-  out.Arg(keys.Live(batch.range));
-  out.Arg(keys.MaxFloor(batch.range));
+  out.Args(keys.Own(batch.range), keys.Live(batch.range), keys.MaxFloor(batch.range));
   each_kept(
       [&](uint32_t write) { out.Arg(keys.Timeline(batch.range, batch.writes[write].reader)); });
-  out.Arg(batch.epoch);
-  out.Arg(options.window.window);
-  out.Arg(options.window.trim_above());
-  out.Arg(options.window.underfilled_below());
-  out.Arg(options.window.most_marks());
-  out.Arg(table.size());
+  out.Args(batch.epoch, options.window.window, options.window.trim_above(),
+           options.window.underfilled_below(), options.window.most_marks(), table.size());
   table.Arg(out);
   const uint32_t* number = numbers.data();
-  each_kept([&](uint32_t write) { ArgWrite(batch, write, number, out); });
+  each_kept([&](uint32_t write) { ArgWrite(Contents(batch, write), number, out); });
   return out;
 }
 

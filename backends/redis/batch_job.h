@@ -1,4 +1,4 @@
-// Carries out one TimelineBatch, cut into parts. Where it pays (prune_gate.h), a part first asks
+// Carries out one TimelineBatch, cut into parts. Where it pays (PruneGate), a part first asks
 // live: which readers it can leave out. It then writes the timelines of the others,
 // timelines_per_call in a script call, one call after the other. Redis serves all commands that a
 // connection has sent before it turns to the next connection, so calls sent ahead would make a
@@ -11,7 +11,6 @@
 
 #include "backends/redis/client/command_channel.h"
 #include "backends/redis/keys.h"
-#include "backends/redis/prune_gate.h"
 
 namespace fanline::redis {
 
@@ -35,6 +34,26 @@ CommandBuffer EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys
 // the fence even if no write is left.
 CommandBuffer EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<bool>& keep,
                           const Options& options, const Keys& keys);
+
+// Whether it pays to ask live: before a script call. Per reader, the question costs about a tenth
+// of a write, and saves most of a write if the reader is left out. So it pays when enough readers
+// were not live lately, which every call tells, asked or not. One thread.
+class PruneGate {
+ public:
+  static constexpr double kWorthAsking = 0.1;  // the share of readers not live
+  static constexpr double kMemory = 2'000;     // readers; recent ones count most
+
+  bool open() const { return not_live_ >= kWorthAsking; }
+
+  void Note(size_t readers, size_t not_live) {
+    if (readers == 0) return;
+    const auto seen = static_cast<double>(readers);
+    not_live_ += (static_cast<double>(not_live) / seen - not_live_) * seen / (seen + kMemory);
+  }
+
+ private:
+  double not_live_ = 1;  // a share; 1 at first: ask
+};
 
 class BatchJob : public std::enable_shared_from_this<BatchJob> {
  public:

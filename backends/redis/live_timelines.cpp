@@ -9,6 +9,8 @@
 namespace fanline::redis {
 namespace {
 
+using namespace std::chrono_literals;
+
 template <class R>
 Range RangeOf(const R& request, const RangeLayout& layout) {
   if constexpr (std::is_same_v<R, MarkPart>) {
@@ -17,6 +19,10 @@ Range RangeOf(const R& request, const RangeLayout& layout) {
     return request.range;
   }
 }
+
+constexpr auto kLeast = 50ms;  // between two looks for the map, however many doubts
+// While a range is not served or nobody answers: a failover takes a second or two.
+constexpr Backoff kUneasy{100ms, 500ms};
 
 }  // namespace
 
@@ -27,16 +33,20 @@ RedisLiveTimelines::RedisLiveTimelines(const Options& options, LogSink log, Even
       events_(std::move(events)),
       homes_(options.partitions),
       migrations_(options.slot_left_after),
-      topology_(
-          options, [this](const SlotMap& map) { return TakeMap(map); },
-          [this](const std::string& why) { HearNobody(why); }) {
+      masters_(options),
+      random_(std::random_device{}()) {
   FANLINE_CHECK(Problem(options).empty(), "options of redis that cannot work");
-  topology_.Start();
+  thread_ = std::thread([this] { Run(); });
 }
 
 RedisLiveTimelines::~RedisLiveTimelines() {
-  topology_.Stop();
-  nodes_.clear();  // until then they may call topology_.Doubt()
+  {
+    const std::lock_guard lock(wake_mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+  nodes_.clear();  // until then they may call Doubt()
 }
 
 // ---- requests -------------------------------------------------------------------------------
@@ -60,6 +70,37 @@ void RedisLiveTimelines::Take(Submission submission) {
 }
 
 // ---- the map --------------------------------------------------------------------------------
+
+void RedisLiveTimelines::Doubt() {
+  {
+    const std::lock_guard lock(wake_mutex_);
+    doubted_ = true;
+  }
+  wake_.notify_all();
+}
+
+void RedisLiveTimelines::Run() {
+  uint32_t uneasy = 0;
+  std::unique_lock lock(wake_mutex_);
+  while (!stopping_) {
+    doubted_ = false;
+    lock.unlock();
+    uneasy = AskForMap() ? 0 : uneasy + 1;
+    const Backoff pace =
+        uneasy > 0 ? kUneasy : Backoff{Duration(options_.map_every), Duration(options_.map_every)};
+    const Duration pause = pace.Delay(uneasy, random_());
+    lock.lock();
+    wake_.wait_for(lock, kLeast, [this] { return stopping_; });
+    wake_.wait_for(lock, pause, [this] { return stopping_ || doubted_; });
+  }
+}
+
+bool RedisLiveTimelines::AskForMap() {
+  const Status status = masters_.Refresh(Masters::Ask::kAll);
+  if (status.done()) return TakeMap(masters_.map());
+  HearNobody(status.message);
+  return false;
+}
 
 bool RedisLiveTimelines::TakeMap(const SlotMap& map) {
   Nodes retired;
@@ -115,7 +156,7 @@ Node* RedisLiveTimelines::NodeAt(const Endpoint& address) {
         Node::Events{[this, name](bool connected, const std::string& why_not) {
                        Hear(name, connected, why_not);
                      },
-                     [this] { topology_.Doubt(); }},
+                     [this] { Doubt(); }},
         log_);
   }
   return node.get();

@@ -1,28 +1,29 @@
 // Live timelines on a real Redis, one node or a Cluster. fanline/ports/live_timelines.h tells what
 // each request means, schemas/redis/README.md what is stored.
 // All keys of a range lie on one node. A request goes to the node that serves its range by the
-// latest map (cluster/topology.h). Each such node has its own thread and connection (node.h), so a
-// node that is away does not affect the ranges of others. A range that moves to another node (a
-// failover, a moved slot) is not claimed there: its next request is refused with needs_claim. A
-// node outside a Cluster serves all ranges.
+// latest map. A thread asks all masters for it, every map_every and whenever a node doubts it. Each
+// such node has its own thread and connection (node.h), so a node that is away does not affect the
+// ranges of others. A range that moves to another node (a failover, a moved slot) is not claimed
+// there: its next request is refused with needs_claim. A node outside a Cluster serves all ranges.
 // Replies come from the adapter's own threads, or from within Submit beyond max_requests or when
 // nobody serves the range. While a node is away, every request of its ranges is answered kLater
 // ("redis") at once, and the adapter reconnects with back-off.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "backends/redis/client/options.h"
-#include "backends/redis/cluster/migration_watch.h"
-#include "backends/redis/cluster/topology.h"
+#include "backends/redis/cluster/masters.h"
 #include "backends/redis/node.h"
-#include "backends/redis/submission.h"
 #include "fanline/base/log_sink.h"
 
 namespace fanline::redis {
@@ -67,7 +68,9 @@ class RedisLiveTimelines final
 
   void Take(Submission submission);
 
-  // ---- the topology's thread
+  // ---- the map's thread
+  void Run();
+  bool AskForMap();  // whether all ranges are served
   bool TakeMap(const SlotMap& map);
   Nodes Settle(const SlotMap& map);
   Node* NodeAt(const Endpoint& address);
@@ -75,6 +78,7 @@ class RedisLiveTimelines final
   void HearNobody(const std::string& why);
 
   // ---- any thread
+  void Doubt();  // never blocks; the map is asked for soon
   void Hear(const std::string& node, bool connected, const std::string& why_not);
   bool Tell();  // under report_mutex_; whether all ranges are served
   std::vector<RangesAway> AllAway();
@@ -98,11 +102,18 @@ class RedisLiveTimelines final
   Nodes nodes_;
   std::string why_nobody_ = "redis: not connected yet";
 
-  // ---- the topology's thread
+  std::condition_variable wake_;
+  std::mutex wake_mutex_;  // guards the next two
+  bool stopping_ = false;
+  bool doubted_ = false;
+
+  // ---- the map's thread
   Node::Residence residences_ = 0;
   uint32_t numbers_ = 0;  // of nodes
   MigrationWatch migrations_;
-  Topology topology_;
+  Masters masters_;
+  std::mt19937_64 random_;
+  std::thread thread_;  // last: it uses all of the above
 };
 
 }  // namespace fanline::redis

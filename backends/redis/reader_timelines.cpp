@@ -13,14 +13,6 @@
 namespace fanline::redis {
 namespace {
 
-void ArgFloor(CommandBuffer& out, Floor floor) {
-  if (floor == kNoFloor) {
-    out.Arg(kScoreOfNoFloor);
-  } else {
-    out.Arg(ScoreOf(floor));
-  }
-}
-
 // Marks and the head stand in front of the items.
 void ReadMark(std::string_view text, Marks* marks) {
   const auto member = ParseMember(text);
@@ -117,20 +109,18 @@ RebuildFinished RedisReaderTimelines::Do(const FinishRebuild& request) {
   const std::span marked(request.marked);
   const auto marks = marked.first(std::min<size_t>(marked.size(), most + 1));
   CommandBuffer out = BeginCall(Script::kRebuildFinish, 2, 8 + marks.size() + 2 * items.size());
-  out.Arg(keys_.MaxFloor(range));
-  out.Arg(keys_.Timeline(range, reader));
-  out.Arg(request.token);
-  ArgFloor(out, request.floor);
-  out.Arg(options_.window.window);
-  out.Arg(options_.window.window + options_.window.spare());
-  out.Arg(options_.timeline_ttl.count());
-  out.Arg(std::min(options_.timeline_ttl, options_.empty_ttl).count());
-  out.Arg(most);
-  out.Arg(marks.size());
+  out.Args(keys_.MaxFloor(range), keys_.Timeline(range, reader), request.token);
+  if (request.floor == kNoFloor) {
+    out.Arg(kScoreOfNoFloor);
+  } else {
+    out.Arg(ScoreOf(request.floor));
+  }
+  out.Args(options_.window.window, options_.window.window + options_.window.spare(),
+           options_.timeline_ttl.count(),
+           std::min(options_.timeline_ttl, options_.empty_ttl).count(), most, marks.size());
   for (const UserId author : marks) out.Arg(MemberText::OfMark(author));
   for (const Item& item : items) {
-    out.Arg(ScoreOf(item.created_at));
-    out.Arg(MemberText(item.post));
+    out.Args(ScoreOf(item.created_at), MemberText(item.post));
   }
   const auto take = [&](const redisReply& reply) {
     const auto answer = Integer(reply);
@@ -159,15 +149,13 @@ LivePageRead RedisReaderTimelines::Do(const ReadLivePage& request) {
   CommandBuffer out = BeginCall(Script::kReadPage, 1, 5);
   out.Arg(keys_.Timeline(reader));
   if (after) {
-    out.Arg(ScoreOf(after->created_at));
-    out.Arg(MemberText(after->post));
+    out.Args(ScoreOf(after->created_at), MemberText(after->post));
   } else {
-    out.Arg("");
-    out.Arg("");
+    out.Args("", "");
   }
-  out.Arg(uint64_t{request.limit} + 1);  // one more tells whether there is another page
-  out.Arg(options_.timeline_ttl.count());
-  out.Arg(keys_.Pos(keys_.layout().RangeOf(reader)));
+  // One more tells whether there is another page.
+  out.Args(uint64_t{request.limit} + 1, options_.timeline_ttl.count(),
+           keys_.Pos(keys_.layout().RangeOf(reader)));
   // This script alone needs no other key, so it may follow the timeline while its slot moves.
   read.status = masters_.Call(
       keys_.Home(reader), out,

@@ -128,28 +128,20 @@ TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayo
 CommandBuffer Encode(const ApplySync& request, const Options& options, const Keys& keys) {
   CommandBuffer out =
       BeginCall(Script::kSync, 4, 10 + request.removes.size() + 2 * request.adds.size());
-  out.Arg(keys.Own(request.range));
-  out.Arg(keys.Live(request.range));
-  out.Arg(keys.MaxFloor(request.range));
-  out.Arg(keys.Timeline(request.range, request.reader));
-  out.Arg(request.epoch);
-  out.Arg(options.window.window);
-  out.Arg(options.window.trim_above());
-  out.Arg(options.window.underfilled_below());
-  out.Arg(kMaxAddsPerWrite);
+  out.Args(keys.Own(request.range), keys.Live(request.range), keys.MaxFloor(request.range),
+           keys.Timeline(request.range, request.reader));
+  out.Args(request.epoch, options.window.window, options.window.trim_above(),
+           options.window.underfilled_below(), kMaxAddsPerWrite);
   if (request.floor_at_least) {
     out.Arg(ScoreOf(*request.floor_at_least));
   } else {
     out.Arg("");
   }
-  out.Arg(options.window.most_marks());
-  out.Arg(MemberText::OfMark(request.author));
-  out.Arg(request.marked ? 1 : 0);
-  out.Arg(request.removes.size());
+  out.Args(options.window.most_marks(), MemberText::OfMark(request.author), request.marked ? 1 : 0,
+           request.removes.size());
   for (PostId post : request.removes) out.Arg(MemberText(post));
   for (const Item& item : request.adds) {
-    out.Arg(ScoreOf(item.created_at));
-    out.Arg(MemberText(item.post));
+    out.Args(ScoreOf(item.created_at), MemberText(item.post));
   }
   return out;
 }

@@ -46,13 +46,10 @@ void ResetWalk::Begin(const std::shared_ptr<Reset>& reset) {
   const bool drops = request.timelines == Timelines::kDrop;
   const bool forgets = drops && request.position;
   CommandBuffer out = BeginCall(Script::kResetBegin, forgets ? 5 : 4, 2);
-  out.Arg(keys_.Own(request.range));
-  out.Arg(keys_.Live(request.range));
-  out.Arg(keys_.MaxFloor(request.range));
-  out.Arg(keys_.Nowhere(request.range));
+  out.Args(keys_.Own(request.range), keys_.Live(request.range), keys_.MaxFloor(request.range),
+           keys_.Nowhere(request.range));
   if (forgets) out.Arg(keys_.Pos(request.range));
-  out.Arg(request.epoch);
-  out.Arg(drops ? 1 : 0);
+  out.Args(request.epoch, drops ? 1 : 0);
   channel_.Call(std::move(out), [this, reset](const CallResult& result) {
     if (!result.status.done()) Fail(*reset, result);
     StepDone();
@@ -103,13 +100,10 @@ void ResetWalk::SendPage(const std::shared_ptr<Reset>& reset, const Found& found
   const Range range = reset->request.range;
   const size_t key_count = 3 + found.drop.size() + found.index.size();
   CommandBuffer out = BeginCall(Script::kResetPage, key_count, 2);
-  out.Arg(keys_.Own(range));
-  out.Arg(keys_.Live(range));
-  out.Arg(keys_.MaxFloor(range));
+  out.Args(keys_.Own(range), keys_.Live(range), keys_.MaxFloor(range));
   for (const std::string& key : found.drop) out.Arg(key);
   for (const std::string& key : found.index) out.Arg(key);
-  out.Arg(reset->request.epoch);
-  out.Arg(found.drop.size());
+  out.Args(reset->request.epoch, found.drop.size());
   channel_.Call(std::move(out), [this, reset](const CallResult& result) {
     if (!result.status.done()) {
       Fail(*reset, result);
@@ -124,15 +118,13 @@ void ResetWalk::End(const std::shared_ptr<Reset>& reset, std::function<void()> t
   const ResetRange& request = reset->request;
   const bool walked = request.timelines != Timelines::kLeave;
   CommandBuffer out = BeginCall(Script::kResetEnd, walked ? 5 : 2, 2);
-  out.Arg(keys_.Own(request.range));
-  out.Arg(keys_.Pos(request.range));
+  out.Args(keys_.Own(request.range), keys_.Pos(request.range));
   if (walked) {
-    out.Arg(keys_.Live(request.range));
-    out.Arg(keys_.MaxFloor(request.range));
-    out.Arg(keys_.Nowhere(request.range));
+    out.Args(keys_.Live(request.range), keys_.MaxFloor(request.range),
+             keys_.Nowhere(request.range));
   }
-  out.Arg(request.epoch);
-  out.Arg(request.position ? TextOf(*request.position, keys_.layout()) : std::string());
+  out.Args(request.epoch,
+           request.position ? TextOf(*request.position, keys_.layout()) : std::string());
   channel_.Call(std::move(out), [this, reset, then = std::move(then)](const CallResult& result) {
     if (!result.status.done()) {
       Fail(*reset, result);

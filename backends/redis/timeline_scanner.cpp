@@ -10,7 +10,7 @@ namespace fanline::redis {
 namespace {
 
 constexpr const char* kNoPage = "unexpected answer of a scan";
-constexpr uint64_t kReadersListed = 10;     // per page of the index, roughly
+constexpr uint32_t kReadersListed = 10;     // per page of the index, roughly
 constexpr size_t kTimelinesInFlight = 100;  // 450 items each: about 1.5 MB of replies
 
 void Complain(RawTimeline& timeline, const std::string& problem) {
@@ -75,37 +75,23 @@ RawTimeline ParseTimeline(UserId reader, const redisReply& reply) {
 TimelineScanner::TimelineScanner(const Options& options)
     : options_(options), keys_(options), masters_(options) {}
 
-// SCAN or SSCAN, page by page.
-Status TimelineScanner::ScanAll(const Ask& ask,
-                                const std::function<CommandBuffer(const std::string& cursor)>& scan,
-                                const std::function<void(std::string_view)>& on_element) {
-  std::string cursor = "0";
-  do {
-    const Status status = ask(scan(cursor), [&](const redisReply& reply) {
-      return ReadScanned(reply, &cursor, on_element) ? Status::Done() : Away(kNoPage);
-    });
-    if (!status.done()) return status;
-  } while (cursor != "0");
-  return Status::Done();
-}
-
 Status TimelineScanner::Readers(std::vector<UserId>* out) {
   out->clear();
   Status status = masters_.Refresh(Masters::Ask::kAll);
   const auto nodes = masters_.map().masters();
   for (size_t node = 0; status.done() && node < nodes.size(); ++node) {
-    status = ScanAll(
-        [&](const CommandBuffer& scan, const Masters::OnReply& on_reply) {
-          return masters_.At(nodes[node]).Call(scan, on_reply);
-        },
-        [this](const std::string& cursor) {
-          return CommandOf("SCAN", cursor, "MATCH", keys_.Timelines(), "COUNT",
-                           options_.scan_count);
-        },
-        [&](std::string_view key) {
+    std::string cursor = "0";
+    do {
+      const CommandBuffer scan =
+          CommandOf("SCAN", cursor, "MATCH", keys_.Timelines(), "COUNT", options_.scan_count);
+      status = masters_.At(nodes[node]).Call(scan, [&](const redisReply& reply) {
+        const bool read = ReadScanned(reply, &cursor, [&](std::string_view key) {
           const auto timeline = keys_.ParseTimeline(key);
           if (timeline && timeline->in_its_range) out->push_back(timeline->reader);
         });
+        return read ? Status::Done() : Away(kNoPage);
+      });
+    } while (status.done() && cursor != "0");
   }
   std::sort(out->begin(), out->end());
   out->erase(std::unique(out->begin(), out->end()), out->end());
@@ -176,26 +162,29 @@ Status TimelineScanner::TimeToLive(UserId reader, std::optional<std::chrono::mil
 
 Status TimelineScanner::Index(Range range, RangeIndex* out) {
   *out = {};
-  return ScanAll(
-      [&](const CommandBuffer& scan, const Masters::OnReply& on_reply) {
-        return masters_.Call(keys_.Home(range), scan, on_reply);
-      },
-      [&](const std::string& cursor) {
-        return CommandOf("SSCAN", keys_.Live(range), cursor, "COUNT", options_.scan_count);
-      },
-      [&](std::string_view member) {
-        if (member == "#complete") out->complete = true;
-        if (const auto raw = ParseId(member)) out->readers.push_back(UserId{*raw});
-      });
+  std::string cursor;
+  Status status;
+  do {
+    status = IndexPage(range, options_.scan_count, &cursor, out);
+  } while (status.done() && !cursor.empty());
+  return status;
 }
 
 Status TimelineScanner::Listed(Range range, std::string* cursor, std::vector<UserId>* out) {
-  out->clear();
-  const CommandBuffer scan = CommandOf("SSCAN", keys_.Live(range), cursor->empty() ? "0" : *cursor,
-                                       "COUNT", kReadersListed);
+  RangeIndex page;
+  Status status = IndexPage(range, kReadersListed, cursor, &page);
+  *out = std::move(page.readers);
+  return status;
+}
+
+Status TimelineScanner::IndexPage(Range range, uint32_t count, std::string* cursor,
+                                  RangeIndex* out) {
+  const CommandBuffer scan =
+      CommandOf("SSCAN", keys_.Live(range), cursor->empty() ? "0" : *cursor, "COUNT", count);
   return masters_.Call(keys_.Home(range), scan, [&](const redisReply& reply) {
     const bool read = ReadScanned(reply, cursor, [out](std::string_view member) {
-      if (const auto raw = ParseId(member)) out->push_back(UserId{*raw});
+      if (member == "#complete") out->complete = true;
+      if (const auto raw = ParseId(member)) out->readers.push_back(UserId{*raw});
     });
     if (*cursor == "0") cursor->clear();
     return read ? Status::Done() : Away(kNoPage);

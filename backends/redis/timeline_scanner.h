@@ -43,10 +43,8 @@ class TimelineScanner : public RawTimelines {
   Status Read(UserId reader, RawTimeline* out, bool* indexed) override;
 
  private:
-  using Ask = std::function<Status(const CommandBuffer&, const Masters::OnReply&)>;
-  Status ScanAll(const Ask& ask,
-                 const std::function<CommandBuffer(const std::string& cursor)>& scan,
-                 const std::function<void(std::string_view)>& on_element);
+  // Appends to the index. An empty cursor: the first page; when set so, it was the last.
+  Status IndexPage(Range range, uint32_t count, std::string* cursor, RangeIndex* out);
   Status ReadChunk(std::span<const UserId> readers, std::vector<RawTimeline>* out);
   Status ReadOf(const Endpoint& master, std::span<const UserId> readers,
                 std::vector<RawTimeline>* out);

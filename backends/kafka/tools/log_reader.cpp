@@ -4,7 +4,6 @@
 
 #include "backends/kafka/client.h"
 #include "backends/kafka/errors.h"
-#include "backends/kafka/message_record.h"
 
 namespace fanline::kafka {
 namespace {

@@ -75,12 +75,6 @@ void BlockingConnection::Await(std::span<const BlockingConnection* const> any, T
        static_cast<int>(std::clamp<int64_t>(left.count() + 1, 0, 1000)));
 }
 
-Status BlockingConnection::Judged(const redisReply& error) {
-  const ErrorMeaning meaning = MeaningOf(Text(error));
-  asks_ = meaning.action;
-  return StatusOf(meaning, Text(error));
-}
-
 Status BlockingConnection::Call(const CommandBuffer& command, const OnReply& on_reply,
                                 bool asking) {
   CommandBuffer commands;
@@ -105,7 +99,10 @@ Status BlockingConnection::Call(const CommandBuffer& command, const OnReply& on_
 Status BlockingConnection::Pipeline(const CommandBuffer& commands, size_t count,
                                     const OnReply& on_reply) {
   return PipelineRaw(commands, count, [&](const redisReply& reply) {
-    return IsError(reply) ? Judged(reply) : on_reply(reply);
+    if (!IsError(reply)) return on_reply(reply);
+    const ErrorMeaning meaning = MeaningOf(Text(reply));
+    asks_ = meaning.action;
+    return StatusOf(meaning, Text(reply));
   });
 }
 

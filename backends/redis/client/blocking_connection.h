@@ -51,7 +51,6 @@ class BlockingConnection {
   void GoOn(Time now);
   void Take(const redisReply& reply);
   void Break(const std::string& why);
-  Status Judged(const redisReply& error);
 
   const Options options_;
   std::unique_ptr<PipelinedConnection> connection_;

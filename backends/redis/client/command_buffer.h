@@ -28,11 +28,16 @@ class CommandBuffer {
                          std::to_chars(digits, digits + sizeof digits, number).ptr - digits));
   }
 
+  template <class... Words>
+  void Args(const Words&... words) {
+    (Arg(words), ...);
+  }
+
   // A whole command.
   template <class... Words>
   void Command(const Words&... words) {
     Begin(sizeof...(words));
-    (Arg(words), ...);
+    Args(words...);
   }
 
   void Append(const CommandBuffer& commands) { bytes_.append(commands.bytes_); }

@@ -51,8 +51,6 @@ void PipelinedConnection::SignIn() {
       started_);
 }
 
-PipelinedConnection::~PipelinedConnection() = default;
-
 int PipelinedConnection::fd() const { return context_ ? context_->fd : -1; }
 
 short PipelinedConnection::events() const {

@@ -27,7 +27,6 @@ class PipelinedConnection {
   using OnReply = std::function<void(const redisReply&)>;
 
   explicit PipelinedConnection(const Options& options);  // begins to connect; see failure()
-  ~PipelinedConnection();
   PipelinedConnection(const PipelinedConnection&) = delete;
   PipelinedConnection& operator=(const PipelinedConnection&) = delete;
 

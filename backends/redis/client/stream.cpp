@@ -63,8 +63,6 @@ Stream::Stream(const Options& options, int fd) : fd_(fd), tls_(nullptr, SSL_free
   if (options.tls.on() && !BeginTls(options) && failure_.empty()) Refuse(Reason());
 }
 
-Stream::~Stream() = default;
-
 bool Stream::BeginTls(const Options& options) {
   ERR_clear_error();
   const Context context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);

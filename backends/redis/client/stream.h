@@ -21,7 +21,6 @@ class Stream {
 
   // `fd` is connected, belongs to the caller and outlives the stream.
   Stream(const Options& options, int fd);
-  ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 

@@ -36,7 +36,6 @@ Survey SurveyOf(const Options& options) {
 }  // namespace
 
 Masters::Masters(const Options& options) : options_(options), survey_(SurveyOf(options)) {}
-Masters::~Masters() = default;
 
 BlockingConnection& Masters::At(const Endpoint& node) {
   auto& connection = connections_[ToString(node)];

@@ -23,7 +23,6 @@ namespace fanline::redis {
 class Masters {
  public:
   explicit Masters(const Options& options);
-  ~Masters();
 
   enum class Ask {
     kOne,  // the first node that answers: quick

@@ -5,12 +5,14 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "fanline/base/endpoint.h"
+#include "fanline/base/time.h"
 #include "fanline/model/bucket.h"
 
 namespace fanline::redis {
@@ -78,6 +80,25 @@ class SlotMap {
   std::vector<Endpoint> failing_;
   std::array<Claim, kBuckets> claims_{};
   std::vector<OpenSlot> open_;
+};
+
+// Which of our slots are between two nodes, and since when. A reshard moves a slot within seconds.
+// A slot that takes longer was abandoned, and its range waits until an operator finishes the move.
+class MigrationWatch {
+ public:
+  explicit MigrationWatch(Duration left_after) : left_after_(left_after) {}
+
+  // `open`: all open slots now. Returns those that have just become open for too long, each once.
+  std::vector<OpenSlot> Look(const std::vector<OpenSlot>& open, Time now);
+  size_t left() const;  // open for too long, as of the last look
+
+ private:
+  struct Seen {
+    Time since{};
+    bool left = false;
+  };
+  Duration left_after_;
+  std::map<Slot, Seen> seen_;
 };
 
 }  // namespace fanline::redis

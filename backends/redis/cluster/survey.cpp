@@ -31,7 +31,6 @@ Survey::Line::Line(Endpoint to, const Options& options)
 Survey::Survey(std::function<Options(const Endpoint&)> options_of, CommandBuffer questions,
                size_t count)
     : options_of_(std::move(options_of)), questions_(std::move(questions)), count_(count) {}
-Survey::~Survey() = default;
 
 void Survey::Begin(const std::vector<Endpoint>& at_once, std::vector<Endpoint> in_a_row) {
   End();

@@ -36,7 +36,6 @@ class Survey {
 
   // `options_of` returns the options of a connection to a node. `questions` holds `count` commands.
   Survey(std::function<Options(const Endpoint&)> options_of, CommandBuffer questions, size_t count);
-  ~Survey();
 
   void Begin(const std::vector<Endpoint>& at_once, std::vector<Endpoint> in_a_row);
   // Asks one more node, unless this survey asks it already.

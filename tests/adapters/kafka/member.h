@@ -35,26 +35,10 @@ class Member {
 
   Consumer& consumer() { return *consumer_; }
   void Apply(const ConsumerOrders& orders) { consumer_->Apply(orders); }
-  void Seek(int32_t partition, int64_t offset) {
-    ConsumerOrders orders;
-    orders.seek.push_back({partition, offset});
-    Apply(orders);
-  }
-  void Pause(int32_t partition) {
-    ConsumerOrders orders;
-    orders.pause.push_back(partition);
-    Apply(orders);
-  }
-  void Resume(int32_t partition) {
-    ConsumerOrders orders;
-    orders.resume.push_back(partition);
-    Apply(orders);
-  }
-  void Commit(int32_t partition, int64_t offset) {
-    ConsumerOrders orders;
-    orders.commit.push_back({partition, offset});
-    Apply(orders);
-  }
+  void Seek(int32_t partition, int64_t offset) { Apply({{{partition, offset}}, {}, {}, {}}); }
+  void Pause(int32_t partition) { Apply({{}, {partition}, {}, {}}); }
+  void Resume(int32_t partition) { Apply({{}, {}, {partition}, {}}); }
+  void Commit(int32_t partition, int64_t offset) { Apply({{}, {}, {}, {{partition, offset}}}); }
 
   // One turn: sleeps until woken, at most `wait`, and polls.
   void Turn(std::chrono::milliseconds wait, size_t max_records = 1000) {

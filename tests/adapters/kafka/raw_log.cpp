@@ -2,8 +2,7 @@
 
 #include <chrono>
 
-#include "backends/kafka/handles.h"
-#include "backends/kafka/message_record.h"
+#include "backends/kafka/client.h"
 
 namespace fanline::kafka::test {
 namespace {

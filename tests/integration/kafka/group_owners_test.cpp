@@ -20,9 +20,6 @@ class GroupOwnersTest : public test::RealBrokerTest {
     options.client.client_id = name;
     return options;
   }
-  static void TurnUntilItOwns(test::Member& member, size_t partitions) {
-    ASSERT_TRUE(member.Until([&] { return member.events.size() >= partitions; }));
-  }
   Status Read(const std::string& of, GroupOwners* owners) const {
     owners->clear();
     return ReadGroupOwners(test::RealBroker(), GroupMember().group, of, std::chrono::seconds(5),
@@ -42,7 +39,7 @@ TEST_F(GroupOwnersTest, EveryPartitionIsOfTheMemberThatWasGivenIt) {
   ASSERT_TRUE(ReadInTheEnd(topic, &owners).done());
   EXPECT_THAT(owners, IsEmpty()) << "nobody has joined";
   test::Member member(MemberCalled("ann"));
-  TurnUntilItOwns(member, 2);
+  ASSERT_TRUE(member.Assigned(2));
   ASSERT_TRUE(ReadInTheEnd(topic, &owners).done());
   ASSERT_THAT(owners, SizeIs(2));
   EXPECT_EQ(owners[1].client, "ann");
@@ -54,7 +51,7 @@ TEST_F(GroupOwnersTest, EveryPartitionIsOfTheMemberThatWasGivenIt) {
 TEST_F(GroupOwnersTest, WhilePartitionsChangeHandsNobodyIsNamed) {
   CreateTopic(topic, 2);
   test::Member ann(MemberCalled("ann"));
-  TurnUntilItOwns(ann, 2);
+  ASSERT_TRUE(ann.Assigned(2));
   test::Member bob(MemberCalled("bob"));  // waits for Ann, who does not look
   GroupOwners owners;
   Status status;

@@ -2,41 +2,25 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <thread>
-
+#include "tests/adapters/kafka/member.h"
 #include "tests/integration/kafka/real_broker.h"
 #include "tests/integration/replies.h"
 
 namespace fanline::kafka {
 namespace {
 
-class LogPositionsTest : public test::RealBrokerTest {
- protected:
-  static ClientOptions RealBroker() { return test::RealBroker(); }
-};
+class LogPositionsTest : public test::RealBrokerTest {};
 
 TEST_F(LogPositionsTest, AnotherGroupsCommitsAreSeenAndNoneIsMinusOne) {
   CreateTopic(topic, 2);
   Publish(topic, 1, 7);
   {
-    Consumer member(GroupMember(), LogSink());
-    std::vector<ConsumerEvent> events;
-    const auto assigned = [&events] {
-      return std::count_if(events.begin(), events.end(), [](const ConsumerEvent& event) {
-        return std::holds_alternative<PartitionAssigned>(event);
-      });
-    };
-    while (assigned() < 2) {
-      member.Poll(10, events);
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    ConsumerOrders orders;
-    orders.commit.push_back({1, 5});
-    member.Apply(orders);
-    member.Close(std::chrono::seconds(5));
+    test::Member member(GroupMember());
+    ASSERT_TRUE(member.Assigned(2));
+    member.Commit(1, 5);
+    member.consumer().Close(std::chrono::seconds(5));
   }
-  KafkaLogPositions positions({RealBroker(), topic, GroupMember().group}, LogSink());
+  KafkaLogPositions positions({test::RealBroker(), topic, GroupMember().group}, LogSink());
   const auto read = fanline::Ask(positions, ReadGroupOffsets{4, {0, 1}});
   ASSERT_TRUE(read.status.done()) << read.status.message;
   ASSERT_EQ(read.committed.size(), 2u);

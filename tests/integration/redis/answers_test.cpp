@@ -8,9 +8,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "backends/redis/keys.h"
-#include "tests/integration/redis/blocking_timelines.h"
-#include "tests/integration/redis/redis_world.h"
+#include "tests/integration/redis/timelines_world.h"
 #include "tests/integration/soon.h"
 
 namespace fanline::redis::testing {
@@ -20,24 +18,12 @@ using namespace std::chrono_literals;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
-constexpr UserId kBob{1001};
-
 // A pusher that owns Bob's range, and his timeline.
-class RedisAnswers : public ::testing::Test {
+class RedisAnswers : public RedisRange {
  protected:
-  explicit RedisAnswers(std::chrono::milliseconds heartbeat = 60s)
-      : options_(Told(heartbeat)),
-        console_(options_),
-        reader_(options_),
-        range_(Keys(options_).layout().RangeOf(kBob)),
-        driver_(options_) {
-    console_.Run({"FLUSHALL"});
-    driver_.WaitUntilConnected();
+  explicit RedisAnswers(std::chrono::milliseconds heartbeat = 60s) : RedisRange(Told(heartbeat)) {
     TakeOver();
-    RebuildBegun begun{};
-    bool applied = false;
-    EXPECT_TRUE(reader_.Begin(kBob, "t", &begun).done());
-    EXPECT_TRUE(reader_.Finish(kBob, "t", {}, kNoFloor, {}, &applied).done());
+    Build(kBob);
   }
 
   static Options Told(std::chrono::milliseconds heartbeat) {
@@ -46,11 +32,7 @@ class RedisAnswers : public ::testing::Test {
     return options;
   }
 
-  void TakeOver() {
-    const RangeClaimed claimed = driver_.Do(ClaimRange{0, range_, ++epoch_});
-    ASSERT_TRUE(claimed.status.done()) << claimed.status.message;
-    ASSERT_EQ(claimed.refused_by, 0u);
-  }
+  void TakeOver() { Own(++epoch_); }
   BatchWritten Push() {
     return driver_.Do(
         BatchOf(range_, epoch_).Write(kBob, {{PostId{++posts_}, 1'700'000'000'000}}).Take());
@@ -69,11 +51,6 @@ class RedisAnswers : public ::testing::Test {
     EXPECT_TRUE(Read().done());
   }
 
-  const Options options_;
-  Console console_;
-  BlockingTimelines reader_;
-  const Range range_;
-  Driver driver_;
   uint64_t epoch_ = 4;
   uint64_t posts_ = 0;
 };

@@ -173,6 +173,12 @@ class RedisCluster : public ::testing::Test {
     ASSERT_TRUE(reader_.Finish(ReaderIn(range), "t", {}, kNoFloor, {}, &applied).done());
     ASSERT_TRUE(applied);
   }
+  void Hold(std::initializer_list<Range> ranges) {
+    for (const Range range : ranges) {
+      Own(range, 5, {1, 400});
+      Build(range);
+    }
+  }
   std::string Timeline(Range range) { return Name(keys_.Timeline(ReaderIn(range))); }
   std::string Pos(Range range) { return Name(keys_.Pos(range)); }
 
@@ -209,10 +215,7 @@ TEST_F(RedisCluster, AnyOfItsNodesTellsOfTheOthers) {
 }
 
 TEST_F(RedisCluster, WhileASlotMovesItsRangeAloneWaitsAndIsClaimedWhereItCame) {
-  for (const Range range : {first(), beside(), elsewhere()}) {
-    Own(range, 5, {1, 400});
-    Build(range);
-  }
+  Hold({first(), beside(), elsewhere()});
   const Endpoint from = HomeOf(first()), to = HomeOf(elsewhere());
   BeginMove(first(), to);
   MoveKey(first(), Timeline(first()), to);
@@ -240,8 +243,7 @@ TEST_F(RedisCluster, WhileASlotMovesItsRangeAloneWaitsAndIsClaimedWhereItCame) {
 }
 
 TEST_F(RedisCluster, ARangeThatWasElsewhereMeanwhileIsClaimedAnewThoughItIsBack) {
-  Own(first(), 5, {1, 400});
-  Build(first());
+  Hold({first()});
   const Endpoint from = HomeOf(first()), to = HomeOf(elsewhere());
   for (const auto& [source, target] : {std::pair{from, to}, std::pair{to, from}}) {
     BeginMove(first(), target);
@@ -254,10 +256,7 @@ TEST_F(RedisCluster, ARangeThatWasElsewhereMeanwhileIsClaimedAnewThoughItIsBack)
 }
 
 TEST_F(RedisCluster, AfterAFailoverOnlyTheRangesOfThatMasterAreClaimedAnew) {
-  for (const Range range : {first(), beside(), elsewhere()}) {
-    Own(range, 5, {1, 400});
-    Build(range);
-  }
+  Hold({first(), beside(), elsewhere()});
   const Endpoint before = HomeOf(elsewhere());
   Endpoint replica;
   for (const Endpoint& seed : options_.seeds) {
@@ -276,10 +275,7 @@ TEST_F(RedisCluster, AfterAFailoverOnlyTheRangesOfThatMasterAreClaimedAnew) {
 }
 
 TEST_F(RedisCluster, ASlotThatNobodyServesIsWaitedForByItsRangeAlone) {
-  for (const Range range : {first(), beside()}) {
-    Own(range, 5, {1, 400});
-    Build(range);
-  }
+  Hold({first(), beside()});
   const Endpoint home = HomeOf(first());
   EXPECT_EQ(At(home).Run({"CLUSTER", "DELSLOTS", SlotText(first())}), "OK");
   const BatchWritten pushed = Push(first(), 5);
@@ -411,8 +407,7 @@ TEST_F(RedisCluster, ASlotLeftHalfWayIsTold) {
 }
 
 TEST_F(RedisCluster, AReaderFollowsASlotThatMovesWithItsOneKeyAndWaitsWithTheRest) {
-  Own(first(), 5, {1, 400});
-  Build(first());
+  Hold({first()});
   Push(first(), 5);
   const Endpoint from = HomeOf(first()), to = HomeOf(elsewhere());
   BeginMove(first(), to);
@@ -434,10 +429,7 @@ TEST_F(RedisCluster, AReaderFollowsASlotThatMovesWithItsOneKeyAndWaitsWithTheRes
 }
 
 TEST_F(RedisCluster, EveryMasterIsScanned) {
-  for (const Range range : {first(), beside(), elsewhere()}) {
-    Own(range, 5, {1, 400});
-    Build(range);
-  }
+  Hold({first(), beside(), elsewhere()});
   TimelineScanner scanner(options_);
   std::vector<UserId> readers;
   ASSERT_TRUE(scanner.Readers(&readers).done());
@@ -455,8 +447,7 @@ TEST_F(RedisCluster, EveryMasterIsScanned) {
 
 // A node keeps the owner of a slot that it is told to import, whatever it hears from others.
 TEST_F(RedisCluster, TimelinesAreReadWhereTheyCameWhenOneNodeKnowsAnOldMap) {
-  Own(first(), 5, {1, 400});
-  Build(first());
+  Hold({first()});
   const Endpoint from = HomeOf(first()), to = HomeOf(elsewhere());
   Options behind = options_;
   for (const Endpoint& node : masters_.map().masters()) {

@@ -7,64 +7,33 @@
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/installation_mark.h"
 #include "backends/redis/key_sweeper.h"
-#include "backends/redis/keys.h"
-#include "tests/integration/redis/blocking_timelines.h"
-#include "tests/integration/redis/redis_world.h"
+#include "tests/integration/redis/timelines_world.h"
 #include "tests/support/temporary_file.h"
 
 namespace fanline::redis::testing {
 namespace {
 
-constexpr UserId kBob{1001};
 constexpr Item kPost{PostId{77}, 1'700'000'000'000};
-
-std::string Name(const Key& key) { return std::string(std::string_view(key)); }
 
 using Timelines = ResetRange::Timelines;
 
-class RedisOwnership : public ::testing::Test {
+class RedisOwnership : public RedisRange {
  protected:
-  RedisOwnership()
-      : options_(Quick()),
-        console_(options_),
-        reader_(options_),
-        keys_(options_),
-        range_(keys_.layout().RangeOf(kBob)) {
-    console_.Run({"FLUSHALL"});
-    driver_ = std::make_unique<Driver>(options_);
-    driver_->WaitUntilConnected();
-  }
+  RedisOwnership() : RedisRange(Quick()) {}
 
   static Options Quick() {
     Options options = OptionsFromEnvironment();
     options.heartbeat = std::chrono::milliseconds(20);
     return options;
   }
-  RangeClaimed Claim(uint64_t epoch) { return driver_->Do(ClaimRange{0, range_, epoch}); }
+  RangeClaimed Claim(uint64_t epoch) { return driver_.Do(ClaimRange{0, range_, epoch}); }
   RangeReset Reset(uint64_t epoch, Timelines timelines, AppliedPosition position) {
-    return driver_->Do(ResetRange{0, range_, epoch, timelines, position});
+    return driver_.Do(ResetRange{0, range_, epoch, timelines, position});
   }
   BatchWritten Push(uint64_t epoch) {
-    return driver_->Do(BatchOf(range_, epoch).Write(kBob, {kPost}).Take());
-  }
-  void Build(UserId reader) {
-    RebuildBegun begun{};
-    bool applied = false;
-    ASSERT_TRUE(reader_.Begin(reader, "t", &begun).done());
-    ASSERT_TRUE(reader_.Finish(reader, "t", {}, kNoFloor, {}, &applied).done());
-    ASSERT_TRUE(applied);
+    return driver_.Do(BatchOf(range_, epoch).Write(kBob, {kPost}).Take());
   }
   std::string Get(const Key& key) { return console_.Run({"GET", Name(key)}); }
-  bool IsListed(UserId reader) {  // of Bob's range
-    return console_.Run({"SISMEMBER", Name(keys_.Live(range_)), ToString(reader)}) == "1";
-  }
-
-  const Options options_;
-  Console console_;
-  BlockingTimelines reader_;
-  const Keys keys_;
-  const Range range_;
-  std::unique_ptr<Driver> driver_;
 };
 
 // ---- claims and the fence -------------------------------------------------------------------
@@ -74,20 +43,6 @@ TEST_F(RedisOwnership, EpochsAreComparedAsNumbers) {
   EXPECT_EQ(Claim(10).refused_by, 0u);
   EXPECT_EQ(Claim(9'007'199'254'740'991).refused_by, 0u);
   EXPECT_EQ(Claim(9'007'199'254'740'990).refused_by, 9'007'199'254'740'991u);
-}
-
-// All keys of a range are in one slot, and no call names a key of another one.
-TEST_F(RedisOwnership, ARangeIsOneSlot) {
-  const auto slot = [](std::string_view name) {
-    const size_t open = name.find('{'), close = name.find('}');
-    return Crc16(name.substr(open + 1, close - open - 1)) % 16384u;
-  };
-  const uint32_t expected = 16 * keys_.layout().First(range_);
-  for (const Key& key :
-       {keys_.Own(range_), keys_.Pos(range_), keys_.Live(range_), keys_.MaxFloor(range_),
-        keys_.Timeline(kBob), keys_.Done(kBob, PostId{1})}) {
-    EXPECT_EQ(slot(key), expected) << Name(key);
-  }
 }
 
 TEST_F(RedisOwnership, AWriterWithAHigherEpochRaisesTheOwner) {
@@ -103,18 +58,17 @@ TEST_F(RedisOwnership, ANewOwnerLearnsWhatIsBegun) {
   const AppliedPosition begun{1, 100, {{100, 2, 12'345, kBob, true}, {107, 1, 9, kBob, false}}};
   Claim(5);
   Reset(5, Timelines::kLeave, {1, 100});
-  EXPECT_FALSE(driver_->Do(SavePosition{0, range_, 5, {1, 100}, begun}).mismatch);
-  EXPECT_TRUE(driver_->Do(SavePosition{0, range_, 5, {1, 100}, {1, 101}}).mismatch);
+  EXPECT_FALSE(driver_.Do(SavePosition{0, range_, 5, {1, 100}, begun}).mismatch);
+  EXPECT_TRUE(driver_.Do(SavePosition{0, range_, 5, {1, 100}, {1, 101}}).mismatch);
   EXPECT_EQ(Claim(6).position, begun);
   Reset(6, Timelines::kLeave, begun);
-  EXPECT_FALSE(driver_->Do(SavePosition{0, range_, 6, begun, {1, 101}}).mismatch);
+  EXPECT_FALSE(driver_.Do(SavePosition{0, range_, 6, begun, {1, 101}}).mismatch);
   EXPECT_EQ(Get(keys_.Pos(range_)), "1.16:101");
 }
 
 TEST_F(RedisOwnership, APageSaysHowFarItsRangeIs) {
   const auto as_of = [&] {
-    LivePage page;
-    EXPECT_TRUE(reader_.Read(kBob, std::nullopt, 10, &page).done());
+    const LivePage page = Page(kBob);
     EXPECT_EQ(page.state, TimelineState::kReady);
     return page.as_of;
   };
@@ -122,7 +76,7 @@ TEST_F(RedisOwnership, APageSaysHowFarItsRangeIs) {
   Reset(5, Timelines::kLeave, {1, 100});
   Build(kBob);
   EXPECT_EQ(as_of(), 0);
-  EXPECT_FALSE(driver_->Do(SavePosition{0, range_, 5, {1, 100}, {1, 100, {}, 1'234}}).mismatch);
+  EXPECT_FALSE(driver_.Do(SavePosition{0, range_, 5, {1, 100}, {1, 100, {}, 1'234}}).mismatch);
   EXPECT_EQ(as_of(), 1'234);
   EXPECT_EQ(Claim(6).position, (AppliedPosition{1, 100, {}, 1'234}));
   console_.Run({"DEL", Name(keys_.Pos(range_))});
@@ -140,7 +94,7 @@ TEST_F(RedisOwnership, AResetDropsWhatTheIndexDoesNotKnow) {
   console_.Run({"SADD", Name(keys_.Live(range_)), "4711"});          // a stale one
   const RangeReset reset = Reset(5, Timelines::kDrop, {1, 10});
   EXPECT_EQ(reset.dropped, 1u);
-  EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(kBob))}), "0");
+  EXPECT_FALSE(Exists(kBob));
   EXPECT_EQ(console_.Run({"SMEMBERS", Name(keys_.Live(range_))}), "#complete");
   EXPECT_EQ(Get(keys_.Pos(range_)), "1.16:10");
 }
@@ -184,7 +138,7 @@ TEST_F(RedisOwnership, AResetLeavesOtherRangesAndDeliveryMarksAlone) {
   Claim(5);
   Build(kBob);
   Build(other);
-  driver_->Do(MarkPart{0, kBob, PostId{9}, 0, 1, true});
+  driver_.Do(MarkPart{0, kBob, PostId{9}, 0, 1, true});
   EXPECT_EQ(Reset(5, Timelines::kDrop, {1, 0}).dropped, 1u);
   EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(other))}), "1");
   EXPECT_EQ(console_.Run({"SISMEMBER", Name(keys_.Live(other_range)), ToString(other)}), "1");
@@ -212,8 +166,8 @@ TEST_F(RedisOwnership, AResetDropsWhatIsNotOfTheRange) {
     ASSERT_TRUE(reader_of_before.Begin(kBob, "t", &begun).done());
     ASSERT_EQ(begun, RebuildBegun::kCreated);
     Build(native);
-    driver_->Do(ClaimRange{0, range, ++epoch});
-    const auto reset = driver_->Do(ResetRange{0, range, epoch, timelines, AppliedPosition{1, 0}});
+    driver_.Do(ClaimRange{0, range, ++epoch});
+    const auto reset = driver_.Do(ResetRange{0, range, epoch, timelines, AppliedPosition{1, 0}});
     const bool kept = timelines == Timelines::kIndex;
     EXPECT_EQ(reset.dropped, kept ? 1u : 2u);
     EXPECT_EQ(console_.Run({"EXISTS", stray}), "0");
@@ -233,7 +187,7 @@ TEST_F(RedisOwnership, NoTimelineIsMadeWhereAnotherGenerationWasServed) {
   Reset(5, Timelines::kDrop, {1, 400});
   ASSERT_TRUE(reader.Begin(kBob, "t", &begun).done());
   EXPECT_EQ(begun, RebuildBegun::kRefused);
-  EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(kBob))}), "0");
+  EXPECT_FALSE(Exists(kBob));
   EXPECT_FALSE(IsListed(kBob));
   Claim(6);
   Reset(6, Timelines::kDrop, {2, 0});  // the range is served under the next one
@@ -250,7 +204,7 @@ TEST_F(RedisOwnership, AForeignPositionNeitherServesNorTakesTimelines) {
   Reset(epoch, Timelines::kDrop, {1, 0});
   for (const char* foreign : {"unreadable", "1.32:100"}) {
     console_.Run({"SET", Name(keys_.Pos(range_)), foreign});
-    EXPECT_TRUE(driver_->Do(SavePosition{0, range_, epoch, {1, 100}, {1, 200}}).mismatch);
+    EXPECT_TRUE(driver_.Do(SavePosition{0, range_, epoch, {1, 100}, {1, 200}}).mismatch);
     const RangeClaimed claimed = Claim(++epoch);
     EXPECT_TRUE(claimed.index_complete);
     EXPECT_EQ(claimed.position, std::nullopt) << "missing: the range's timelines are dropped";
@@ -277,7 +231,7 @@ TEST_F(RedisOwnership, AnIndexOfAWrongTypeIsReplacedByTheReset) {
 }
 
 TEST_F(RedisOwnership, ResetsOfManyRangesShareOneWalk) {
-  for (Range range = 0; range < 16; ++range) driver_->Do(ClaimRange{0, range, 5});
+  for (Range range = 0; range < 16; ++range) driver_.Do(ClaimRange{0, range, 5});
   for (uint64_t raw = 1; raw <= 3000; ++raw) {
     console_.Run({"ZADD", Name(keys_.Timeline(UserId{raw})), "-inf", "T", "+inf", "F"});
   }
@@ -290,8 +244,8 @@ TEST_F(RedisOwnership, ResetsOfManyRangesShareOneWalk) {
   Replies<RangeReset> replies;
   for (Range range = 0; range < 16; ++range) {
     const auto id = 1000 + static_cast<uint64_t>(range);
-    driver_->adapter().Submit(ResetRange{id, range, 5, Timelines::kDrop, AppliedPosition{1, 0}},
-                              replies);
+    driver_.adapter().Submit(ResetRange{id, range, 5, Timelines::kDrop, AppliedPosition{1, 0}},
+                             replies);
   }
   uint64_t dropped = 0;
   for (uint64_t id = 1000; id < 1016; ++id) dropped += replies.Await(id).dropped;
@@ -310,14 +264,14 @@ TEST_F(RedisOwnership, NothingIsWrittenToARangeNotClaimedInThisSession) {
 TEST_F(RedisOwnership, ALostConnectionVoidsEveryClaim) {
   Claim(5);
   Build(kBob);
-  const size_t before = driver_->times_connected();
+  const size_t before = driver_.times_connected();
   console_.Run({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
   BatchWritten written = Push(5);
   // The first answer may come from the dying connection; whichever, it asks for a claim.
   EXPECT_TRUE(written.needs_claim);
   EXPECT_TRUE(written.status.later());
   EXPECT_EQ(written.status.resource, "redis");
-  driver_->WaitForConnection(before);
+  driver_.WaitForConnection(before);
   EXPECT_TRUE(Push(5).needs_claim) << "also on the new connection";
   EXPECT_EQ(Claim(6).refused_by, 0u);
   EXPECT_FALSE(Push(6).needs_claim);
@@ -325,20 +279,20 @@ TEST_F(RedisOwnership, ALostConnectionVoidsEveryClaim) {
 
 TEST_F(RedisOwnership, ATimeAsAReplicaVoidsEveryClaim) {
   Claim(5);
-  const size_t before = driver_->times_connected();
+  const size_t before = driver_.times_connected();
   console_.Run({"REPLICAOF", "127.0.0.1", "1"});
   console_.Run({"REPLICAOF", "NO", "ONE"});  // and back before anybody asked
-  driver_->WaitForConnection(before);
+  driver_.WaitForConnection(before);
   EXPECT_TRUE(Push(5).needs_claim);
   EXPECT_EQ(Claim(6).refused_by, 0u);
 }
 
 TEST_F(RedisOwnership, AReplicaIsNotAccepted) {
   console_.Run({"REPLICAOF", "127.0.0.1", "1"});
-  driver_->WaitUntilConnected(false);
+  driver_.WaitUntilConnected(false);
   EXPECT_TRUE(Claim(5).status.later());
   console_.Run({"REPLICAOF", "NO", "ONE"});
-  driver_->WaitUntilConnected();
+  driver_.WaitUntilConnected();
   EXPECT_EQ(Claim(5).refused_by, 0u);
 }
 
@@ -363,9 +317,7 @@ TEST_F(RedisOwnership, ForgottenScriptsAreLoadedAgain) {
   console_.Run({"SCRIPT", "FLUSH"});
   EXPECT_EQ(Push(5).results, std::vector<int8_t>{1});
   console_.Run({"SCRIPT", "FLUSH"});
-  LivePage page;
-  EXPECT_TRUE(reader_.Read(kBob, std::nullopt, 10, &page).done());
-  EXPECT_EQ(page.items.size(), 1u);
+  EXPECT_EQ(Page(kBob).items.size(), 1u);
 }
 
 TEST_F(RedisOwnership, RequestsBeyondTheBoundAreAnsweredLater) {
@@ -453,7 +405,7 @@ TEST_F(RedisOwnership, ACommandThatTheUserMayNotUseFailsTheBatchAndDropsNoTimeli
   console_.Run({"ACL", "DELUSER", "fanline"});
   EXPECT_TRUE(written.status.later());
   EXPECT_TRUE(written.needs_claim) << "the session ends, so that it shows";
-  EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(kBob))}), "1");
+  EXPECT_TRUE(Exists(kBob));
 }
 
 TEST_F(RedisOwnership, APasswordThatCannotBeReadIsNamedByItsFile) {
@@ -500,16 +452,16 @@ TEST_F(RedisMark, AnotherInstallationIsToldToChooseAPrefixAndChangesNothing) {
 }
 
 TEST_F(RedisMark, ARedisThatComesBackEmptyIsMarkedAgainByWhoClaimsRange0) {
-  EXPECT_TRUE(driver_->Do(ClaimRange{0, 0, 5}).status.done());
+  EXPECT_TRUE(driver_.Do(ClaimRange{0, 0, 5}).status.done());
   EXPECT_EQ(Mark(), "1");
   console_.Run({"FLUSHALL"});
-  EXPECT_TRUE(driver_->Do(ClaimRange{0, 0, 6}).status.done());
+  EXPECT_TRUE(driver_.Do(ClaimRange{0, 0, 6}).status.done());
   EXPECT_EQ(Mark(), "1");
 }
 
 TEST_F(RedisMark, AnotherInstallationClaimsNoRange0) {
   ASSERT_TRUE(CheckMark(Of(7)).done());
-  const auto claimed = driver_->Do(ClaimRange{0, 0, 5});
+  const auto claimed = driver_.Do(ClaimRange{0, 0, 5});
   EXPECT_TRUE(claimed.status.later());
   EXPECT_NE(claimed.status.message.find("keys of installation 7"), std::string::npos)
       << claimed.status.message;
@@ -520,7 +472,7 @@ TEST_F(RedisMark, TwoInstallationsOfDifferentPrefixesNeverMeet) {
   Driver blue(Of(8, "blue:"));
   blue.WaitUntilConnected();
   const Keys blues(Of(8, "blue:"));
-  ASSERT_TRUE(driver_->Do(ClaimRange{0, range_, 5}).status.done());
+  ASSERT_TRUE(driver_.Do(ClaimRange{0, range_, 5}).status.done());
   ASSERT_TRUE(blue.Do(ClaimRange{0, range_, 9}).status.done());
   EXPECT_EQ(Get(keys_.Own(range_)), "5");
   EXPECT_EQ(Get(blues.Own(range_)), "9");

@@ -100,43 +100,6 @@ TEST_F(RedisTimelines, AReadOfAWrongTypeNeverSucceedsUntilItIsDropped) {
   EXPECT_TRUE(driver_.Do(ReadTimeline{0, range_, kEpoch, kBob}).status.done());
 }
 
-TEST_F(RedisTimelines, ALargeBatchIsCutIntoCallsAndAnsweredInOrder) {
-  BatchOf batch(range_, kEpoch);
-  std::vector<int8_t> expected;
-  size_t readers = 0;
-  for (const UserId reader : OthersHere(1800)) {
-    const bool live = ++readers % 3 == 0;
-    if (live) Build(reader, 1);
-    batch.Write(reader, {At(77, 9)});
-    expected.push_back(live ? 1 : BatchWritten::kNotLive);
-  }
-  TimelineBatch request = batch.Take();
-  std::vector<UserId> order;
-  for (const auto& write : request.writes) order.push_back(write.reader);
-  const BatchWritten written = driver_.Do(request);
-  EXPECT_EQ(written.results, expected);
-  EXPECT_EQ(written.pruned, 1200u);
-}
-
-TEST_F(RedisTimelines, WhereNearlyAllAreLiveTheIndexIsNotAskedUntilManyAreNot) {
-  const auto push_to_all = [this](uint64_t from) {
-    BatchOf batch(range_, kEpoch);
-    for (const UserId reader : OthersHere(500, from)) batch.Write(reader, {At(77, 9)});
-    return batch.Take();
-  };
-  TimelineBatch live = push_to_all(1'000'000);
-  for (const auto& write : live.writes) Build(write.reader, 1);
-  for (int push = 0; push < 15; ++push) driver_.Do(live);
-
-  const BatchWritten unasked = Push(kBob, {At(77, 9)});
-  EXPECT_EQ(unasked.results, std::vector<int8_t>{BatchWritten::kNotLive});
-  EXPECT_EQ(unasked.pruned, 0u);
-  EXPECT_FALSE(Exists(kBob));
-
-  driver_.Do(push_to_all(2'000'000));
-  EXPECT_EQ(Push(kBob, {At(77, 9)}).pruned, 1u);
-}
-
 TEST_F(RedisTimelines, DeliveryMarksGoAfterAnHour) {
   driver_.Do(MarkPart{0, kBob, PostId{9}, 7, 3, true});
   const long ttl = std::stol(console_.Run({"TTL", Name(keys_.Done(kBob, PostId{9}))}));

@@ -97,6 +97,14 @@ TEST_F(RedisBatchJob, WhereNobodyIsLeftOneCallFences) {
   EXPECT_THAT(answers_[0].results, Each(BatchWritten::kNotLive));
 }
 
+TEST_F(RedisBatchJob, WhereManyAreNotLiveTheNextBatchAsks) {
+  Start(500);
+  EXPECT_FALSE(gate_.open());
+  while (channel_.under_way() > 0) channel_.Answer(Applied("--"));
+  EXPECT_TRUE(gate_.open());
+  EXPECT_EQ(answers_.at(0).pruned, 0u);
+}
+
 TEST_F(RedisBatchJob, AfterAFailureTheRestOfThePartIsNotSent) {
   Start(5);
   channel_.Answer(Applied("11"));
@@ -110,6 +118,27 @@ TEST_F(RedisBatchJob, AfterAFailureTheRestOfThePartIsNotSent) {
   EXPECT_EQ(channel_.asked.size(), 3u) << "an answer for one of two";
   ASSERT_EQ(answers_.size(), 2u);
   EXPECT_TRUE(answers_[1].status.later());
+}
+
+// ---- whether it pays to ask -----------------------------------------------------------------
+
+TEST(RedisPruneGate, AsksWhileNothingIsKnown) { EXPECT_TRUE(PruneGate().open()); }
+
+TEST(RedisPruneGate, ClosesWhereNearlyAllAreLiveAndOpensWhereManyAreNot) {
+  PruneGate gate;
+  for (int call = 0; call < 20; ++call) gate.Note(500, 10);
+  EXPECT_FALSE(gate.open());
+  for (int call = 0; call < 20; ++call) gate.Note(500, 100);
+  EXPECT_TRUE(gate.open());
+}
+
+TEST(RedisPruneGate, AFewReadersDoNotSwingIt) {
+  PruneGate gate;
+  for (int call = 0; call < 20; ++call) gate.Note(500, 0);
+  gate.Note(20, 20);
+  EXPECT_FALSE(gate.open());
+  gate.Note(0, 0);
+  EXPECT_FALSE(gate.open());
 }
 
 }  // namespace

@@ -15,6 +15,11 @@
 
 namespace fanline::redis {
 
+// A text as a reply.
+inline std::string Bulk(const std::string& text) {
+  return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+}
+
 class FakeServer {
  public:
   using Words = std::vector<std::string>;

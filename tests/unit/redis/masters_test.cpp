@@ -27,10 +27,6 @@ constexpr auto kAll = Masters::Ask::kAll;
 // Far below the time that one node may take, far above what an answer takes.
 constexpr auto kSoon = 1'000ms;
 
-std::string Bulk(const std::string& text) {
-  return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
-}
-
 // What CLUSTER NODES says, the same on each node.
 class FakeCluster {
  public:

@@ -14,9 +14,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string Bulk(const std::string& text) {
-  return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
-}
 std::string Array(const std::vector<std::string>& texts) {
   std::string array = "*" + std::to_string(texts.size()) + "\r\n";
   for (const std::string& text : texts) array += Bulk(text);

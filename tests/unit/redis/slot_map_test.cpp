@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/redis/cluster/migration_watch.h"
-
 namespace fanline::redis {
 
 bool operator==(const OpenSlot& a, const OpenSlot& b) {

@@ -18,7 +18,6 @@ extern const Row kAudit;
 extern const Row kRanges;
 extern const Row kTimelinesDrop;
 extern const Row kDlqList;
-extern const Row kDlqShow;
 extern const Row kDlqReplay;
 
 namespace {
@@ -41,7 +40,7 @@ constexpr const Row* kCommands[] = {
     // Timelines
     &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
     // Dead letters
-    &kDlq, &kDlqList, &kDlqShow, &kDlqReplay};
+    &kDlq, &kDlqList, &kDlqReplay};
 
 }  // namespace
 

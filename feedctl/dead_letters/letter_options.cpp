@@ -9,6 +9,10 @@ namespace fanline::feedctl {
 
 LetterOptions::LetterOptions(daemon::OptionTable& table, Settings& settings) : settings_(settings) {
   using namespace std::chrono_literals;
+  table
+      .AddPositional("letter", &places_,
+                     "which, as dlq list shows them: TOPIC/PARTITION/OFFSET or ../FIRST-LAST")
+      .Optional();
   table.Add("topic", &topic_, "only letters of this topic; empty is all").Unit("TOPIC");
   table.Add("reason", &reason_, "only letters whose reason has this text in it");
   table.Add("since", &since_, "only letters that were set aside within this time; 0 is all")
@@ -16,13 +20,13 @@ LetterOptions::LetterOptions(daemon::OptionTable& table, Settings& settings) : s
   options::AddRelationEventsTopic(table, settings.topics);
 }
 
-Selection LetterOptions::Selected(const std::vector<std::string>& places) const {
+Selection LetterOptions::Selected() const {
   Selection selection{.topics = LetterTopics(settings_.topics), .reason = reason_};
   if (!topic_.empty()) selection.topics = {RequireLetterTopic(topic_, selection.topics)};
-  for (const std::string& text : places) {
+  for (const std::string& text : places_) {
     selection.places.push_back(RequirePlaces(text, selection.topics));
   }
-  if (!places.empty()) {
+  if (named()) {
     std::erase_if(selection.topics, [&](const LetterTopic& topic) {
       return std::none_of(selection.places.begin(), selection.places.end(),
                           [&](const LetterPlaces& each) { return each.topic == topic.name; });

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "daemon/options/options.h"
 #include "feedctl/dead_letters/selection.h"
@@ -12,20 +13,23 @@ namespace fanline::feedctl {
 
 class LetterOptions {
  public:
-  // Adds --topic, --reason, --since and --relation-events-topic. This object and `settings`, which
-  // names the topics, outlive the table.
+  // Adds <letter>, --topic, --reason, --since and --relation-events-topic. This object and
+  // `settings`, which names the topics, outlive the table.
   LetterOptions(daemon::OptionTable& table, Settings& settings);
 
-  // `places`: as on the command line; empty: all. Failure 64.
-  [[nodiscard]] Selection Selected(const std::vector<std::string>& places = {}) const;
+  // Failure 64.
+  [[nodiscard]] Selection Selected() const;
 
-  // Whether --topic, --reason or --since was given.
+  // Whether letters were named by their places.
+  [[nodiscard]] bool named() const { return !places_.empty(); }
+  // Whether anything was selected.
   [[nodiscard]] bool given() const {
-    return !topic_.empty() || !reason_.empty() || since_.count() > 0;
+    return named() || !topic_.empty() || !reason_.empty() || since_.count() > 0;
   }
 
  private:
   const Settings& settings_;
+  std::vector<std::string> places_;
   std::string topic_;
   std::string reason_;
   std::chrono::milliseconds since_{0};

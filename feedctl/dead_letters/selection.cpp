@@ -37,7 +37,7 @@ LetterPlaces RequirePlaces(const std::string& text, const std::vector<LetterTopi
     throw Failure(kExitUsage, "<letter>: " + QuotedShort(first->topic) +
                                   " is not a topic of dead letters; there are " + NamesOf(topics));
   }
-  return {first->topic, first->partition, first->offset, last->offset};
+  return {text, first->topic, first->partition, first->offset, last->offset};
 }
 
 LetterTopic RequireLetterTopic(const std::string& name, const std::vector<LetterTopic>& topics) {
@@ -46,6 +46,13 @@ LetterTopic RequireLetterTopic(const std::string& name, const std::vector<Letter
   }
   throw Failure(kExitUsage, "--topic: " + QuotedShort(name) +
                                 " is not a topic of dead letters; there are " + NamesOf(topics));
+}
+
+void RequireFound(const std::vector<LetterPlaces>& missing) {
+  if (missing.empty()) return;
+  throw Failure(kExitData, missing.front().text +
+                               ": there is no dead letter, or no longer; feedctl dlq list shows "
+                               "the present ones");
 }
 
 bool Selection::Takes(const Letter& letter) const {

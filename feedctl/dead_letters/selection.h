@@ -14,6 +14,7 @@ namespace fanline::feedctl {
 // Letters `first` to `last` of a partition. Operators write "feed-events.dlq/3/17" or
 // "feed-events.dlq/3/17-40".
 struct LetterPlaces {
+  std::string text;  // as they wrote it
   std::string topic;
   int32_t partition = 0;
   int64_t first = 0;
@@ -27,6 +28,9 @@ struct LetterPlaces {
 
 // Failure 64 when the text is malformed or its topic is none of `topics`.
 LetterPlaces RequirePlaces(const std::string& text, const std::vector<LetterTopic>& topics);
+
+// Failure 65 unless letters were found at all places.
+void RequireFound(const std::vector<LetterPlaces>& missing);
 
 // The topic with that name or with that source. Failure 64 when there is none.
 LetterTopic RequireLetterTopic(const std::string& name, const std::vector<LetterTopic>& topics);

@@ -14,7 +14,6 @@
 #include "feedctl/support/installed.h"
 #include "feedctl/support/json.h"
 #include "feedctl/support/text.h"
-#include "feedctl/support/user_id.h"
 
 namespace fanline::feedctl {
 namespace {

@@ -14,13 +14,8 @@
 namespace fanline::feedctl {
 namespace {
 
-constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
 constexpr const char* kSetItRight = "set right what it names";
 constexpr const char* kLookAtItsLog = "look at that service's own log";
-
-std::string AddressOf(const mysql::ShardAddress& shard) {
-  return shard.host + ":" + std::to_string(shard.port) + "/" + shard.database;
-}
 
 // ---- shards ----
 

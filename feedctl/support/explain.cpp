@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <string_view>
 
-#include "feedctl/support/docs_folder.h"
+#include "feedctl/support/text.h"
 
 namespace fanline::feedctl {
 namespace {
-
-std::string OneLine(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
 
 // For a service that is away, adapters write "<what failed>: <why> (<name of the error>)". Returns
 // why.
@@ -70,13 +66,25 @@ std::string AddressOf(const std::string& resource, const Settings& settings) {
   const auto shards = options::ToConfig(settings.mysql).shards;
   for (Shard shard = 0; shard < shards.size(); ++shard) {
     if (ResourceOf(shard) != resource) continue;
-    return shards[shard].host + ":" + std::to_string(shards[shard].port) + "/" +
-           shards[shard].database;
+    return AddressOf(shards[shard]);
   }
   return "an unknown address";
 }
 
-Explanation LaterOf(const Status& status, const Settings& settings) {
+}  // namespace
+
+std::string AddressOf(const mysql::ShardAddress& shard) {
+  return shard.host + ":" + std::to_string(shard.port) + "/" + shard.database;
+}
+
+std::string DocsFolder() {
+  constexpr const char* kPackaged = "/usr/share/doc/feedctl/docs";  // packaging/CMakeLists.txt
+  std::error_code ignored;
+  return std::filesystem::exists(kPackaged, ignored) ? kPackaged : "docs";
+}
+
+Explanation ExplanationOf(const Status& status, const Settings& settings, int never_code) {
+  if (status.never()) return {never_code, OneLine(status.message)};
   if (status.resource == "kafka") return Line("Kafka", settings.kafka.brokers, status);
   if (status.resource == "redis") {
     const std::string address = AddressOfRedis(status.message, settings);
@@ -92,13 +100,6 @@ Explanation LaterOf(const Status& status, const Settings& settings) {
                 status);
   }
   return {kExitUnavailable, OneLine(status.message)};
-}
-
-}  // namespace
-
-Explanation ExplanationOf(const Status& status, const Settings& settings, int never_code) {
-  if (status.never()) return {never_code, OneLine(status.message)};
-  return LaterOf(status, settings);
 }
 
 Failure Explain(const Status& status, const Settings& settings, int never_code) {

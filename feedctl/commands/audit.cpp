@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstdio>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <thread>
 
 #include "audit/timeline_check.h"
 #include "backends/mysql/posts/author_modes.h"
@@ -21,7 +23,6 @@
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 #include "feedctl/support/progress.h"
-#include "feedctl/support/threads.h"
 #include "timeline/reader.h"
 #include "timeline/tokens.h"
 
@@ -54,6 +55,32 @@ class Unindexed {
  private:
   std::vector<UserId> readers_;
 };
+
+// Of several threads.
+class FirstFailure {
+ public:
+  void Note(const Status& status) {
+    const std::lock_guard lock(mutex_);
+    if (status_.done()) status_ = status;
+  }
+  bool any() const {
+    const std::lock_guard lock(mutex_);
+    return !status_.done();
+  }
+  const Status& status() const { return status_; }  // after the threads are joined
+
+ private:
+  mutable std::mutex mutex_;
+  Status status_;
+};
+
+// Calls `work` with 0 .. count - 1, each on its own thread; returns when all have returned.
+template <typename Work>
+void InThreads(size_t count, Work work) {
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < count; ++i) threads.emplace_back(work, i);
+  for (std::thread& thread : threads) thread.join();
+}
 
 class Audit : public Command {
  public:

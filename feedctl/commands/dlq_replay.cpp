@@ -8,7 +8,6 @@
 #include "fanline/wire/relation_retry.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/dead_letters/letter_log.h"
-#include "feedctl/dead_letters/letter_options.h"
 #include "feedctl/dead_letters/replayer.h"
 #include "feedctl/events/pace.h"
 #include "feedctl/support/explain.h"

@@ -37,25 +37,6 @@ constexpr size_t kReadersPerTurn = 200;
 constexpr audit::LookLimits kEverything{
     .most_followees = UINT32_MAX, .most_marked = UINT32_MAX, .most_items = 100'000};
 
-// Readers who have a timeline but are missing in their range's complete index. The index is read
-// after the timelines were listed, since a rebuild enters the index before its key exists.
-class Unindexed {
- public:
-  void Add(std::vector<UserId> listed, redis::RangeIndex index) {
-    if (!index.complete) return;
-    std::sort(index.readers.begin(), index.readers.end());
-    std::set_difference(listed.begin(), listed.end(), index.readers.begin(), index.readers.end(),
-                        std::back_inserter(readers_));
-  }
-  void Seal() { std::sort(readers_.begin(), readers_.end()); }
-  bool Contains(UserId reader) const {
-    return std::binary_search(readers_.begin(), readers_.end(), reader);
-  }
-
- private:
-  std::vector<UserId> readers_;
-};
-
 // Of several threads.
 class FirstFailure {
  public:
@@ -117,7 +98,7 @@ class Audit : public Command {
       return 0;
     }
     const std::vector<UserId> readers = Readers();
-    const Unindexed unindexed = ReadIndexes(readers);
+    const std::vector<UserId> unindexed = ReadUnindexed(readers);
     const audit::TimelineTruth truth = ReadTruth(readers, installation_.shard_map.shards());
     std::vector<UserId> wrong;
     const audit::Findings findings = Compare(readers, truth, unindexed, &wrong);
@@ -144,18 +125,24 @@ class Audit : public Command {
     return chosen;
   }
 
-  Unindexed ReadIndexes(const std::vector<UserId>& readers) const {
+  // Readers who have a timeline but are missing in their range's complete index, ascending. The
+  // index is read after the timelines were listed, since a rebuild enters the index before its key
+  // exists.
+  std::vector<UserId> ReadUnindexed(const std::vector<UserId>& readers) const {
     const RangeLayout layout = installation_.layout();
     std::map<Range, std::vector<UserId>> by_range;
     for (const UserId reader : readers) by_range[layout.RangeOf(reader)].push_back(reader);
     redis::TimelineScanner scanner(redis_);
-    Unindexed unindexed;
-    for (auto& [range, listed] : by_range) {
+    std::vector<UserId> unindexed;
+    for (const auto& [range, listed] : by_range) {
       redis::RangeIndex index;
       Require(scanner.Index(range, &index), settings_);
-      unindexed.Add(std::move(listed), std::move(index));
+      if (!index.complete) continue;
+      std::sort(index.readers.begin(), index.readers.end());
+      std::set_difference(listed.begin(), listed.end(), index.readers.begin(), index.readers.end(),
+                          std::back_inserter(unindexed));
     }
-    unindexed.Seal();
+    std::sort(unindexed.begin(), unindexed.end());
     return unindexed;
   }
 
@@ -192,7 +179,8 @@ class Audit : public Command {
   }
 
   audit::Findings Compare(const std::vector<UserId>& readers, const audit::TimelineTruth& truth,
-                          const Unindexed& unindexed, std::vector<UserId>* wrong) const {
+                          const std::vector<UserId>& unindexed,
+                          std::vector<UserId>* wrong) const {
     Progress progress("comparing", "timelines", readers.size());
     std::atomic<size_t> next = 0;
     std::atomic<uint64_t> done = 0;
@@ -207,7 +195,9 @@ class Audit : public Command {
             std::span(readers).subspan(at, std::min(kReadersPerTurn, readers.size() - at));
         size_t index = at;
         failure.Note(scanner.Read(turn, [&](const RawTimeline& timeline) {
-          const bool good = check.Check(index++, timeline, !unindexed.Contains(timeline.reader));
+          const bool indexed =
+              !std::binary_search(unindexed.begin(), unindexed.end(), timeline.reader);
+          const bool good = check.Check(index++, timeline, indexed);
           if (!good) not_good[thread].push_back(timeline.reader);
         }));
         progress.At(done += turn.size());

@@ -22,15 +22,6 @@ struct Tally {
   uint64_t found = 0, before = 0, replayed = 0, cannot = 0, failed = 0;
 };
 
-kafka::ProducerOptions OptionsOf(const Settings& settings,
-                                 const mysql::Installation& installation) {
-  kafka::ProducerOptions options;
-  options.client = options::ToOptions(settings.kafka, kClientId);
-  options.hint_topic = installation.tasks_topic;
-  options.linger = std::chrono::milliseconds(5);
-  return options;
-}
-
 // Appends; a dry run has none.
 struct Appending {
   Appending(const Settings& settings, const mysql::Installation& installation,
@@ -38,7 +29,10 @@ struct Appending {
       : replayer([this](const std::string& topic, int32_t partition,
                         const auto&... record) { producer.Produce(topic, partition, record...); },
                  producer, std::move(report)),
-        producer(OptionsOf(settings, installation), [](LogLevel, const std::string&) {}) {}
+        producer({.client = options::ToOptions(settings.kafka, kClientId),
+                  .hint_topic = installation.tasks_topic,
+                  .linger = std::chrono::milliseconds(5)},
+                 [](LogLevel, const std::string&) {}) {}
 
   Replayer replayer;
   kafka::Producer producer;  // last: its thread calls the members above

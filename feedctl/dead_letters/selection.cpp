@@ -9,10 +9,13 @@
 namespace fanline::feedctl {
 namespace {
 
-std::string NamesOf(const std::vector<LetterTopic>& topics) {
+// `where`: the option or argument that names it.
+Failure NoTopic(const std::string& where, const std::string& name,
+                const std::vector<LetterTopic>& topics) {
   std::string names;
   for (const LetterTopic& topic : topics) names += (names.empty() ? "" : ", ") + topic.name;
-  return names;
+  return Failure(kExitUsage, where + ": " + QuotedShort(name) +
+                                 " is not a topic of dead letters; there are " + names);
 }
 
 }  // namespace
@@ -34,10 +37,7 @@ LetterPlaces RequirePlaces(const std::string& text, const std::vector<LetterTopi
   const bool known = std::any_of(topics.begin(), topics.end(), [&](const LetterTopic& each) {
     return each.name == first->topic;
   });
-  if (!known) {
-    throw Failure(kExitUsage, "<letter>: " + QuotedShort(first->topic) +
-                                  " is not a topic of dead letters; there are " + NamesOf(topics));
-  }
+  if (!known) throw NoTopic("<letter>", first->topic, topics);
   return {text, first->topic, first->partition, first->offset, last->offset};
 }
 
@@ -45,8 +45,7 @@ LetterTopic RequireLetterTopic(const std::string& name, const std::vector<Letter
   for (const LetterTopic& topic : topics) {
     if (topic.name == name || topic.source == name) return topic;
   }
-  throw Failure(kExitUsage, "--topic: " + QuotedShort(name) +
-                                " is not a topic of dead letters; there are " + NamesOf(topics));
+  throw NoTopic("--topic", name, topics);
 }
 
 void RequireFound(const std::vector<LetterPlaces>& missing) {

@@ -22,30 +22,18 @@ std::string WhyAway(const std::string& message) {
 
 Explanation Line(const std::string& service, const std::string& address, const Status& status) {
   const std::string at = service + " at " + address + ": ";
-  Explanation line{.exit_code = kExitConfig,
+  const bool set_up = status.cause != Cause::kTurnedAway && status.cause != Cause::kNoLogin &&
+                      status.cause != Cause::kSetting;
+  Explanation line{.exit_code = set_up ? kExitUnavailable : kExitConfig,
                    .what = at + OneLine(status.message),
                    .advice = status.advice,
                    .silent = status.cause == Cause::kAway || status.cause == Cause::kTurnedAway};
-  switch (status.cause) {
-    case Cause::kAway:
-      line.exit_code = kExitUnavailable;
-      line.what = "cannot reach " + at + OneLine(WhyAway(status.message));
-      break;
-    case Cause::kFull:
-      line.exit_code = kExitUnavailable;
-      line.what = at + "it is full (maxmemory), and takes no timeline";
-      line.advice = "give it more memory, as FanlineRedisFull in " + DocsFolder() +
-                    "/runbooks/delivery.md says, and type this again";
-      break;
-    case Cause::kOther:
-    case Cause::kOverloaded:
-    case Cause::kLocked:
-      line.exit_code = kExitUnavailable;
-      break;
-    case Cause::kTurnedAway:
-    case Cause::kNoLogin:
-    case Cause::kSetting:
-      break;
+  if (status.cause == Cause::kAway) {
+    line.what = "cannot reach " + at + OneLine(WhyAway(status.message));
+  } else if (status.cause == Cause::kFull) {
+    line.what = at + "it is full (maxmemory), and takes no timeline";
+    line.advice = "give it more memory, as FanlineRedisFull in " + DocsFolder() +
+                  "/runbooks/delivery.md says, and type this again";
   }
   return line;
 }

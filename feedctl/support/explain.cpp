@@ -50,11 +50,10 @@ std::string AddressOfRedis(const std::string& message, const Settings& settings)
 }
 
 // "mysql_1" -> its address, as the operator wrote it.
-std::string AddressOf(const std::string& resource, const Settings& settings) {
+std::string AddressOfShard(const std::string& resource, const Settings& settings) {
   const auto shards = options::ToConfig(settings.mysql).shards;
   for (Shard shard = 0; shard < shards.size(); ++shard) {
-    if (ResourceOf(shard) != resource) continue;
-    return AddressOf(shards[shard]);
+    if (ResourceOf(shard) == resource) return AddressOf(shards[shard]);
   }
   return "an unknown address";
 }
@@ -84,8 +83,8 @@ Explanation ExplanationOf(const Status& status, const Settings& settings, int ne
     return Line("Redis", address, said);
   }
   if (status.resource.starts_with("mysql_")) {
-    return Line("MariaDB shard " + status.resource.substr(6), AddressOf(status.resource, settings),
-                status);
+    return Line("MariaDB shard " + status.resource.substr(6),
+                AddressOfShard(status.resource, settings), status);
   }
   return {kExitUnavailable, OneLine(status.message)};
 }

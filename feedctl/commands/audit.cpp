@@ -179,8 +179,7 @@ class Audit : public Command {
   }
 
   audit::Findings Compare(const std::vector<UserId>& readers, const audit::TimelineTruth& truth,
-                          const std::vector<UserId>& unindexed,
-                          std::vector<UserId>* wrong) const {
+                          const std::vector<UserId>& unindexed, std::vector<UserId>* wrong) const {
     Progress progress("comparing", "timelines", readers.size());
     std::atomic<size_t> next = 0;
     std::atomic<uint64_t> done = 0;

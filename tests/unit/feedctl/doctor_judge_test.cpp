@@ -14,12 +14,11 @@ using ::testing::StartsWith;
 // ---- stores ----
 
 TEST(Shards, AreToldApart) {
-  const Checks checks =
-      JudgeShards({{.address = "a:1/x"},
-                   {.address = "b:1/x", .away = kGone},
-                   {.address = "c:1/x", .wrong = {"another installation"}},
-                   {.address = "d:1/x", .installed = false},
-                   {.wrong = {"its schema_version is 2", "take its programs"}}});
+  const Checks checks = JudgeShards({{.address = "a:1/x"},
+                                     {.address = "b:1/x", .away = kGone},
+                                     {.address = "c:1/x", .wrong = {"another installation"}},
+                                     {.address = "d:1/x", .installed = false},
+                                     {.wrong = {"its schema_version is 2", "take its programs"}}});
   EXPECT_EQ(Told(checks, "MariaDB shard 0"), "well: a:1/x");
   EXPECT_EQ(Told(checks, "MariaDB shard 1"), "away: cannot reach it -> start it");
   EXPECT_THAT(Told(checks, "MariaDB shard 2"),
@@ -134,8 +133,7 @@ TEST(Owners, OfRangesWhoseMasterIsAwayAreNotKnownToHaveClaimedThem) {
   redis.ranges[1].status = Status::Later("redis", "gone");
   redis.ranges[1].position.reset();
   const Checks checks = Ranges(redis, Owners());
-  EXPECT_EQ(Told(checks, "takeovers"),
-            "note: 20 live timelines elsewhere; not known of range 1");
+  EXPECT_EQ(Told(checks, "takeovers"), "note: 20 live timelines elsewhere; not known of range 1");
   EXPECT_EQ(Told(checks, "pushers"), "well: 1 pusher for 3 ranges");
 }
 

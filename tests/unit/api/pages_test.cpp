@@ -76,6 +76,12 @@ class PagesTest : public ::testing::Test {
   World w_;
   Now now_;
   std::vector<json> answers_;
+  int begun_ = 0;  // rebuilds, none of which ends:
+  Rebuilds endless_{
+      [this](UserId, const Rebuilds::Admit&, const std::function<void()>&) { ++begun_; },
+      {},
+      w_.metrics,
+      [] { return Time{}; }};
 };
 
 TEST_F(PagesTest, AReaderWhoComesBackIsServedAtOnceAndThenFromTheLiveTimeline) {
@@ -445,9 +451,7 @@ TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
 // Others' rebuilds may hang.
 TEST_F(PagesTest, WhoseShardIsAwayWaitsForNoRebuild) {
   FollowAuthorOfOnePost();
-  Rebuilds rebuilds([](UserId, const Rebuilds::Admit&, const std::function<void()>&) {},
-                    {.at_once = 1}, w_.metrics, [] { return Time{}; });
-  ServeWith(rebuilds,
+  ServeWith(endless_,
             {.pulls = 0, .away = [this](Shard shard) { return w_.posts.away.contains(shard); }});
   SetAway(true);
   BeginHome("5");
@@ -477,9 +481,7 @@ TEST_F(PagesTest, APullServesAllWhoWaitForIt) {
 // Or what was published between the two would never be seen by who polls for it.
 TEST_F(PagesTest, WhoJoinsAPullIsToldNoLaterPlaceThanWhoBeganIt) {
   FollowAuthorOfOnePost();
-  Rebuilds rebuilds([](UserId, const Rebuilds::Admit&, const std::function<void()>&) {}, {},
-                    w_.metrics, [] { return Time{}; });
-  ServeWith(rebuilds, {});
+  ServeWith(endless_, {});
   w_.posts.holds = true;
   now_.unix_ms = 11'500;
   BeginHome("5");
@@ -512,13 +514,11 @@ TEST_F(PagesTest, WhoWaitsForThePullOfAClientThatHasLeftGetsAWholePage) {
   const UserId author = Beyond(UserId{5});
   Follow(5, Raw(author));
   w_.Publish(Raw(author), 70, 1'000);
-  Rebuilds rebuilds([](UserId, const Rebuilds::Admit&, const std::function<void()>&) {}, {},
-                    w_.metrics, [] { return Time{}; });
   const auto is_back = [this](Shard) {
     w_.posts.away.clear();
     return false;
   };
-  ServeWith(rebuilds, {.away = is_back}, &two_);
+  ServeWith(endless_, {.away = is_back}, &two_);
   const auto alive = std::make_shared<std::atomic<bool>>(true);
   w_.posts.holds = true;
   BeginHome("5", alive);
@@ -535,9 +535,7 @@ TEST_F(PagesTest, ReadersOfAShardThatHangsTakeNoPullFromOthers) {
   const UserId other = Beyond(UserId{5});
   Follow(5, 7);
   Follow(Raw(other), 7);
-  Rebuilds rebuilds([](UserId, const Rebuilds::Admit&, const std::function<void()>&) {}, {},
-                    w_.metrics, [] { return Time{}; });
-  ServeWith(rebuilds, {.pulls = 1}, &two_);
+  ServeWith(endless_, {.pulls = 1}, &two_);
   w_.posts.holds = true;
   BeginHome("5");
   BeginHome(ToString(other));
@@ -553,9 +551,7 @@ TEST_F(PagesTest, AShardThatHangsIsWaitedForByOnePageAtATime) {
   }
   w_.Publish(Raw(far), 70, 1'000);
   w_.Publish(Raw(near), 80, 2'000);
-  Rebuilds rebuilds([](UserId, const Rebuilds::Admit&, const std::function<void()>&) {}, {},
-                    w_.metrics, [] { return Time{}; });
-  ServeWith(rebuilds, {.pulls = 1}, &two_);
+  ServeWith(endless_, {.pulls = 1}, &two_);
   w_.posts.hangs = two_.ShardOf(far);
   const auto answered_after = [this](Duration by) {
     w_.exchanges->Step(w_.mono.load() + by);
@@ -589,11 +585,7 @@ TEST_F(PagesTest, AShardWhoseTableIsLockedIsWaitedForByOnePageAtATime) {
   Follow(Raw(reader), Raw(Beyond(far)));
   w_.Publish(Raw(far), 70, 1'000);
   w_.Publish(Raw(Beyond(far)), 80, 2'000);
-  int rebuilds_begun = 0;
-  Rebuilds rebuilds([&](UserId, const Rebuilds::Admit&,
-                        const std::function<void()>&) { ++rebuilds_begun; },
-                    {}, w_.metrics, [] { return Time{}; });
-  ServeWith(rebuilds, {}, &two_);
+  ServeWith(endless_, {}, &two_);
   w_.posts.locked = two_.ShardOf(far);
   BeginHome(ToString(reader));
   w_.exchanges->Step(w_.mono.load() + Pages::kPullPatience);
@@ -605,7 +597,7 @@ TEST_F(PagesTest, AShardWhoseTableIsLockedIsWaitedForByOnePageAtATime) {
     EXPECT_EQ(page["state"], "pulled");
     EXPECT_THAT(Ids(page), ElementsAre("80"));
   }
-  EXPECT_EQ(rebuilds_begun, 0);
+  EXPECT_EQ(begun_, 0);
 }
 
 TEST_F(PagesTest, WhoCouldNotAskRedisForLackOfRoomIsRebuiltAllTheSame) {

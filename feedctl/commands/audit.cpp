@@ -66,8 +66,6 @@ void InThreads(size_t count, Work work) {
 class Audit : public Command {
  public:
   Audit(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
-    table.Add("sample", &sample_, "compare only N timelines, spread evenly over the ids; 0 is all")
-        .Unit("N");
     table.Add("show", &show_, "differences to name").Range(0, 100'000);
     table.Add("threads", &threads_, "threads that read and compare timelines").Range(1, 16);
     table.Add("repair", &repair_, "rebuild timelines that are wrong and stay wrong");
@@ -87,9 +85,8 @@ class Audit : public Command {
   }
 
   int Run(Interrupt& interrupt) override {
-    RequireUsage(watch_ && (repair_ || json_ || sample_ > 0)
-                     ? "--watch: not together with --repair, --json or --sample"
-                     : "");
+    RequireUsage(watch_ && (repair_ || json_) ? "--watch: not together with --repair or --json"
+                                              : "");
     const Time begin = SystemNow().mono;
     installation_ = ReadInstalled(settings_);  // checks that these are the right shards
     redis_ = RequireRedis(settings_, installation_);
@@ -117,12 +114,9 @@ class Audit : public Command {
   // Readers with a timeline, ascending.
   std::vector<UserId> Readers() const {
     redis::TimelineScanner scanner(redis_);
-    std::vector<UserId> all;
-    Require(scanner.Readers(&all), settings_);
-    if (sample_ == 0 || sample_ >= all.size()) return all;
-    std::vector<UserId> chosen;
-    for (uint64_t i = 0; i < sample_; ++i) chosen.push_back(all[i * all.size() / sample_]);
-    return chosen;
+    std::vector<UserId> readers;
+    Require(scanner.Readers(&readers), settings_);
+    return readers;
   }
 
   // Readers who have a timeline but are missing in their range's complete index, ascending. The
@@ -240,7 +234,6 @@ class Audit : public Command {
 
   mysql::Installation installation_;
   redis::Options redis_;
-  uint64_t sample_ = 0;
   uint32_t show_ = 10;
   uint32_t threads_ = 2;
   bool repair_ = false;

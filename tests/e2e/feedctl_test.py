@@ -348,13 +348,6 @@ class Using(unittest.TestCase):
         self.redis("ZADD", key, *item(LONG_AGO + 601, 601))
         self.assertEqual(self.audit()[0], 0)
 
-    def test_a_sample_is_as_large_as_asked(self):
-        for reader in (1530, 1531, 1532):
-            self.follow(reader, 1533)
-        self.make_live(1530, 1531, 1532)
-        code, found = self.audit("--sample", 2)
-        self.assertEqual((code, found["timelines"]), (0, 2))
-
     def test_progress_is_a_bar_on_a_terminal(self):
         here, terminal = os.openpty()
         with self.installation.start("relations", "counters", *range(200_000, 202_000),

@@ -91,6 +91,25 @@ TEST_F(RebuildsTest, AShardThatHangsHoldsNoMoreThanHalf) {
   EXPECT_THAT(begun_, ElementsAre(hung[0], hung[1], well[0], well[1]));
 }
 
+// Their rebuilds wait for its posts.
+TEST_F(RebuildsTest, WhoLacksAShardThatIsSlowWaitsInItsQueue) {
+  const ShardMap two = ShardMap::Even(2);
+  std::vector<UserId> readers;
+  for (uint64_t id = 1; readers.size() < 4; ++id) {
+    if (two.ShardOf(UserId{id}) == 0) readers.push_back(UserId{id});
+  }
+  Rebuilds rebuilds([this](UserId reader, const Rebuilds::Admit&,
+                           const std::function<void()>&) { begun_.push_back(reader); },
+                    {.at_once = 2, .waiting = 4}, metrics_, [] { return Time{}; }, two);
+  EXPECT_TRUE(rebuilds.Offer(readers[0], true, 1));
+  EXPECT_TRUE(rebuilds.Offer(readers[1], true, 1));
+  EXPECT_TRUE(rebuilds.Offer(readers[2], true));
+  EXPECT_THAT(begun_, ElementsAre(readers[0], readers[2])) << "no place of the others'";
+  EXPECT_TRUE(rebuilds.Offer(readers[3], true, 1));
+  EXPECT_FALSE(rebuilds.Offer(UserId{1'000}, true, 1)) << "they wait in half of the queue";
+  EXPECT_TRUE(rebuilds.Offer(UserId{1'000}, true));
+}
+
 TEST_F(RebuildsTest, StrangersAreBoundedInTheTimeTheirTimelinesLive) {
   Start({.waiting = 100, .strangers = 2});
   StartFirst(UserId{1});

@@ -68,7 +68,7 @@ class DlqList : public Command {
 
 }  // namespace
 
-extern const Row kDlqList =
-    RowOf<DlqList>("dlq list", "shows what could not be processed, newest first, or one letter");
+extern const Row kDlqList = RowOf<DlqList>(
+    "dlq list", "shows what could not be processed, newest first; in full what is named");
 
 }  // namespace fanline::feedctl

@@ -86,6 +86,8 @@ constexpr Kind kKinds[] = {
      }},
 };
 
+static_assert(std::size(kKinds) == static_cast<size_t>(LetterKind::kRelationEvent) + 1);
+
 const Kind& KindOf(const Letter& letter) { return kKinds[static_cast<size_t>(letter.kind)]; }
 
 std::optional<std::string> Read(const Letter& letter) { return KindOf(letter).read(letter.record); }

@@ -49,7 +49,7 @@ void AskShard(mysql::ShardConnections& connections, Shard shard, const Settings&
 
 // ---- Kafka ----
 
-// Of which nothing has been asked yet.
+// The logs to ask about. Only their names are filled in.
 std::vector<LogFacts> LogsOf(const options::TopicSettings& topics, const Groups& groups) {
   return {{topics.feed, groups.dispatcher, "fanline-dispatcher"},
           {topics.tasks, groups.pusher, "fanline-pusher"},

@@ -25,6 +25,8 @@ constexpr LevelNames kLevels[] = {{"ok", "well"},
                                   {"INIT", "not_installed"},
                                   {"AWAY", "away"}};
 
+static_assert(std::size(kLevels) == static_cast<size_t>(Level::kAway) + 1);
+
 const LevelNames& NamesOf(Level level) { return kLevels[static_cast<size_t>(level)]; }
 
 uint64_t CountOf(const Checks& checks, Level level) {

@@ -545,41 +545,6 @@ TEST_F(PagesTest, ReadersOfAShardThatHangsTakeNoPullFromOthers) {
   EXPECT_EQ(answers_.size(), 2u) << "the other one waits for a rebuild that does not come";
 }
 
-TEST_F(PagesTest, AShardThatHangsIsWaitedForByOnePageAtATime) {
-  const UserId reader{5}, far = Beyond(reader), near = Beyond(far), other = Beyond(Beyond(near));
-  for (const UserId each : {reader, other}) {
-    Follow(Raw(each), Raw(far));
-    Follow(Raw(each), Raw(near));
-  }
-  w_.Publish(Raw(far), 70, 1'000);
-  w_.Publish(Raw(near), 80, 2'000);
-  ServeWith(endless_, {.pulls = 1}, &two_);
-  w_.posts.hangs = two_.ShardOf(far);
-  const auto answered_after = [this](Duration by) {
-    w_.exchanges->Step(w_.mono.load() + by);
-    return answers_.size();
-  };
-  BeginHome(ToString(reader));
-  EXPECT_EQ(answered_after(Pages::kMergePatience), 0u);
-  EXPECT_EQ(answered_after(Pages::kPullPatience), 1u);
-  BeginHome(ToString(reader));
-  BeginHome(ToString(other));  // no rebuild would end while the shard hangs
-  EXPECT_EQ(answered_after(Pages::kMergePatience), 3u);
-  now_.mono += Pages::kPullPatience;
-  BeginHome(ToString(reader));
-  BeginHome(ToString(other));
-  EXPECT_EQ(answered_after(Pages::kMergePatience), 4u);
-  EXPECT_EQ(answered_after(Pages::kPullPatience), 5u);
-  for (const json& page : answers_) {
-    EXPECT_EQ(page["incomplete"], true);
-    EXPECT_THAT(Ids(page), ElementsAre("80"));
-  }
-  w_.posts.hangs.reset();
-  BeginHome(ToString(reader));
-  ASSERT_EQ(answers_.size(), 6u);
-  EXPECT_THAT(Ids(answers_[5]), ElementsAre("80", "70"));
-}
-
 // The table of posts is locked on the shard that is not the readers'.
 class LockedTableTest : public PagesTest {
  protected:
@@ -593,7 +558,7 @@ class LockedTableTest : public PagesTest {
     }
     w_.Publish(Raw(far), 70, 1'000);
     w_.Publish(Raw(near), 80, 2'000);
-    ServeWith(endless_, {}, &two_);
+    ServeWith(endless_, {.pulls = 1}, &two_);
     w_.posts.locked = two_.ShardOf(far);
   }
   void Begin(size_t reader) { BeginHome(ToString(readers_[reader])); }
@@ -610,12 +575,22 @@ TEST_F(LockedTableTest, IsWaitedForByOnePageAtATime) {
   Begin(0);
   EXPECT_EQ(AnsweredAfter(Pages::kMergePatience), 0u);
   EXPECT_EQ(AnsweredAfter(Pages::kPullPatience), 1u);
+  Begin(0);
+  Begin(1);  // no rebuild would end while the table is locked
+  EXPECT_EQ(AnsweredAfter(Pages::kMergePatience), 3u);
+  now_.mono += Pages::kPullPatience;
+  Begin(0);
   Begin(1);
-  EXPECT_EQ(AnsweredAfter(Pages::kMergePatience), 2u);
+  EXPECT_EQ(AnsweredAfter(Pages::kMergePatience), 4u);
+  EXPECT_EQ(AnsweredAfter(Pages::kPullPatience), 5u);
   for (const json& page : answers_) {
     EXPECT_EQ(page["incomplete"], true);
     EXPECT_THAT(Ids(page), ElementsAre("80"));
   }
+  w_.posts.locked.reset();
+  Begin(0);
+  ASSERT_EQ(answers_.size(), 6u);
+  EXPECT_THAT(Ids(answers_[5]), ElementsAre("80", "70"));
 }
 
 TEST_F(LockedTableTest, IsNoSlowShardsForAReadThatWasWaitedForAMomentOnly) {

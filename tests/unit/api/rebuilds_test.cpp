@@ -94,20 +94,16 @@ TEST_F(RebuildsTest, AShardThatHangsHoldsNoMoreThanHalf) {
 // Their rebuilds wait for its posts.
 TEST_F(RebuildsTest, WhoLacksAShardThatIsSlowWaitsInItsQueue) {
   const ShardMap two = ShardMap::Even(2);
-  std::vector<UserId> readers;
-  for (uint64_t id = 1; readers.size() < 4; ++id) {
-    if (two.ShardOf(UserId{id}) == 0) readers.push_back(UserId{id});
-  }
+  const UserId first{1};
+  const Shard own = two.ShardOf(first), slow = 1 - own;
   Rebuilds rebuilds([this](UserId reader, const Rebuilds::Admit&,
                            const std::function<void()>&) { begun_.push_back(reader); },
                     {.at_once = 2, .waiting = 4}, metrics_, [] { return Time{}; }, two);
-  EXPECT_TRUE(rebuilds.Offer(readers[0], true, 1));
-  EXPECT_TRUE(rebuilds.Offer(readers[1], true, 1));
-  EXPECT_TRUE(rebuilds.Offer(readers[2], true));
-  EXPECT_THAT(begun_, ElementsAre(readers[0], readers[2])) << "no place of the others'";
-  EXPECT_TRUE(rebuilds.Offer(readers[3], true, 1));
-  EXPECT_FALSE(rebuilds.Offer(UserId{1'000}, true, 1)) << "they wait in half of the queue";
-  EXPECT_TRUE(rebuilds.Offer(UserId{1'000}, true));
+  for (const uint64_t id : {101, 102, 103}) EXPECT_TRUE(rebuilds.Offer(UserId{id}, true, slow));
+  EXPECT_TRUE(rebuilds.Offer(first, true));
+  EXPECT_THAT(begun_, ElementsAre(UserId{101}, first)) << "no place of the others'";
+  EXPECT_FALSE(rebuilds.Offer(UserId{104}, true, slow)) << "half of the queue is theirs";
+  EXPECT_TRUE(rebuilds.Offer(UserId{104}, true));
 }
 
 TEST_F(RebuildsTest, StrangersAreBoundedInTheTimeTheirTimelinesLive) {

@@ -83,6 +83,10 @@ TEST(DeadLetters, OnlyIdsAndOurHeadersAreShown) {
   EXPECT_THAT(ToText(letter, true),
               AllOf(HasSubstr("\"authorization\": (8 bytes, not shown)\n"),
                     HasSubstr("\"ce_type\": post?[2J\n"), HasSubstr("key 7\n")));
+  EXPECT_EQ(ToJson(letter, true)["headers"][0]["value"], "(8 bytes, not shown)");
+  EXPECT_FALSE(ToJson(letter, false).contains("headers"));
+  const Record of_edge{"relation-log.dlq", 3, 17, 1, "5:7", {}, {}};
+  EXPECT_EQ(ToJson(LetterOf(kTopics[2], of_edge), true)["key"], "5:7");
   Record record{"feed-events.dlq", 3, 17, 1, "ann@example.org", {}, {{kReasonHeader, "a\nb"}}};
   const Letter other = LetterOf(kTopics[0], record);
   EXPECT_EQ(other.reason, "a?b");

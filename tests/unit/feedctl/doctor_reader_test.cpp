@@ -100,11 +100,16 @@ TEST(Reader, WhomPushesPassOverIsToBeLookedAt) {
       {"range 0", [](ReaderFacts& facts) { facts.owner.reset(); },
        "look: nobody owns it -> feedctl ranges"},
       // The group is being shared out anew.
-      {"range 0", [](ReaderFacts& facts) { facts.owner_known = false; },
+      {"range 0", [](ReaderFacts& facts) { facts.owner.reset(), facts.owner_known = false; },
        "note: who owns it is not known just now"},
       {"counter", [](ReaderFacts& facts) { facts.counts.following = 4; },
        "look: says that the user follows 4 -> feedctl relations counters --repair 42"},
-      {"hints", [](ReaderFacts& facts) { facts.hints_waiting.reset(), facts.tasks_exist = false; },
+      {"hints",
+       [](ReaderFacts& facts) {
+         facts.owner.reset();
+         facts.hints_waiting.reset();
+         facts.tasks_exist = false;
+       },
        "look: there is no topic of the installation's hints -> feedctl topics create"},
   };
   for (const auto& [name, change, told] : kTable) {

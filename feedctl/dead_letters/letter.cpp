@@ -1,6 +1,7 @@
 #include "feedctl/dead_letters/letter.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "daemon/observe/log.h"

@@ -1,6 +1,7 @@
 #include "feedctl/doctor/check.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "feedctl/support/failure.h"

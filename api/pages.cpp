@@ -147,8 +147,9 @@ void Pages::AskForMerged(UserId author, std::string_view route, Time asked) {
 void Pages::PullOrAwait(const Shared& page) {
   if (Joins(page)) return;
   const bool away = rules_.away && rules_.away(map_.ShardOf(page->call->user));
+  // A rebuild needs all shards, so with a slow one it would not end in time either.
   const bool rebuilds =
-      page->can_be_built && !page->query.older_than && !page->awaited && !away && !AnyIsSlow();
+      page->can_be_built && !page->query.older_than && !page->awaited && !away && !AnySlow();
   if (!rebuilds) return Pull(page);
   bool room = false;
   {
@@ -192,7 +193,7 @@ void Pages::StepRun(const Shared& page, const timeline::PageRun::Requests& reque
           const Asking asking = AskingOf(*page, read);
           page->stores->Ask(each, asking, [this, page, asking, read](auto& reply) {
             if (asking.patience < Duration::max()) NoteLack(*page, reply.status);
-            if (asking.work == Work::kPulls) NotePulled(read, reply.status);
+            if (asking.work == Work::kPulls) NotePulled(read, asking, reply.status);
             StepRun(page, page->run->On(std::move(reply)));
           });
         },
@@ -218,20 +219,20 @@ Duration Pages::PatienceWith(const ReadKind& read) {
   return kPullPatience;
 }
 
-void Pages::NotePulled(const ReadKind& read, const Status& status) {
+// A read that was waited for a moment only says nothing of the shard.
+void Pages::NotePulled(const ReadKind& read, const Asking& asking, const Status& status) {
   const Time now = clock_().mono;
   const std::lock_guard lock(mutex_);
   if (status.done()) {
     slow_.erase(read);
-  } else if (status.cause == Cause::kAway) {
+  } else if (status.cause == Cause::kAway && asking.patience == kPullPatience) {
     slow_.try_emplace(read, now + kPullPatience);
   }
 }
 
-// A rebuild needs all shards, so it would not end either.
-bool Pages::AnyIsSlow() {
+std::optional<Shard> Pages::AnySlow() {
   const std::lock_guard lock(mutex_);
-  return !slow_.empty();
+  return slow_.empty() ? std::nullopt : std::optional(slow_.begin()->first.first);
 }
 
 // A store did not do what the page is served without.
@@ -340,9 +341,10 @@ void Pages::GotHome(const Shared& shared) {
     page.facts.state = State::kLive;
   } else if (page.page.timeline == TimelineState::kBuilding) {
     page.facts.state = State::kBuilding;
-  } else if (page.can_be_built && !page.call->query.older_than && !page.page.incomplete) {
+  } else if (page.can_be_built && !page.call->query.older_than) {
     const bool known = page.facts.empty_because != EmptyReason::kNoSuchUser;
-    if (rebuilds_.Offer(page.call->user, known)) page.facts.state = State::kBuilding;
+    const auto slow = page.page.incomplete ? AnySlow() : std::nullopt;
+    if (rebuilds_.Offer(page.call->user, known, slow)) page.facts.state = State::kBuilding;
   }
   const bool may_be_more = !page.call->whole() || !page.page.items.empty() || page.facts.incomplete;
   if (may_be_more) page.facts.empty_because.reset();

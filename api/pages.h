@@ -102,8 +102,8 @@ class Pages {
   void StepRun(const Shared& page, const timeline::PageRun::Requests& requests);
   Asking AskingOf(const Serving& page, const ReadKind& read);
   Duration PatienceWith(const ReadKind& read);
-  void NotePulled(const ReadKind& read, const Status& status);
-  bool AnyIsSlow();
+  void NotePulled(const ReadKind& read, const Asking& asking, const Status& status);
+  std::optional<Shard> AnySlow();
   void NoteLack(const Serving& page, const Status& status) const;
   void RunEnded(const Shared& page);
   void EndPull(const Shared& page);

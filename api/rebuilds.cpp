@@ -43,15 +43,16 @@ Rebuilds::Begin Rebuilds::By(Exchanges& exchanges, const ShardMap& map,
   };
 }
 
-bool Rebuilds::Offer(UserId reader, bool known) {
+bool Rebuilds::Offer(UserId reader, bool known, std::optional<Shard> slow) {
   {
     const std::lock_guard lock(mutex_);
     if (const auto taken = taken_.find(reader); taken != taken_.end()) {
       taken->second.judged |= known;  // so it is rebuilt though nobody awaits it any more
       return true;
     }
-    if (waiting_ >= limits_.waiting || (!known && !StrangerFits())) return false;
-    Add(reader, {});
+    const size_t most = slow ? limits_.waiting / 2 : limits_.waiting;
+    if (waiting_ >= most || (!known && !StrangerFits())) return false;
+    Add(reader, {.queue = slow.value_or(map_.ShardOf(reader))});
   }
   StartWhatMayStart();
   return true;
@@ -59,7 +60,7 @@ bool Rebuilds::Offer(UserId reader, bool known) {
 
 bool Rebuilds::HasBacklog(UserId reader) {
   const std::lock_guard lock(mutex_);
-  return QueueOf(reader).waiting.size() * queues_.size() >= kBacklog * limits_.at_once;
+  return queues_[map_.ShardOf(reader)].waiting.size() * queues_.size() >= kBacklog * limits_.at_once;
 }
 
 bool Rebuilds::Await(UserId reader, Alive alive, Then then) {
@@ -70,7 +71,8 @@ bool Rebuilds::Await(UserId reader, Alive alive, Then then) {
     if (stopping_ || pages_ >= limits_.pages) return false;
     if (taken == taken_.end()) {
       if (waiting_ >= limits_.waiting) return false;
-      Add(reader, {.judged = false, .waits = {std::move(wait)}});
+      Add(reader,
+          {.queue = map_.ShardOf(reader), .judged = false, .waits = {std::move(wait)}});
     } else {
       taken->second.waits.push_back(std::move(wait));
     }
@@ -82,15 +84,15 @@ bool Rebuilds::Await(UserId reader, Alive alive, Then then) {
 }
 
 void Rebuilds::AwaitFor(UserId reader, uint64_t number, int turn) {
-  awaited_.push_back(
-      {reader, number, turn, clock_() + limits_.longest_wait, QueueOf(reader).begun_ever});
+  awaited_.push_back({reader, number, turn, clock_() + limits_.longest_wait,
+                      queues_[taken_.at(reader).queue].begun_ever});
 }
 
 void Rebuilds::Add(UserId reader, Taken taken) {
   taken.number = taken_ever_++;
   taken.since = clock_();
+  queues_[taken.queue].waiting.push_back(reader);
   taken_.emplace(reader, std::move(taken));
-  QueueOf(reader).waiting.push_back(reader);
   metrics_.RebuildsWait(++waiting_);
 }
 
@@ -111,7 +113,7 @@ std::vector<Rebuilds::Then> Rebuilds::TakeOverdue() {
     awaited_.pop_front();
     const auto taken = taken_.find(wait.reader);
     if (taken == taken_.end() || taken->second.number != wait.number) continue;  // it has ended
-    const Queue& queue = QueueOf(wait.reader);
+    const Queue& queue = queues_[taken->second.queue];
     const bool moves = queue.waiting.size() <= kTurns * (queue.begun_ever - wait.begun);
     if (taken->second.begun || (moves && wait.turn < kTurns)) {
       AwaitFor(wait.reader, wait.number, wait.turn + 1);
@@ -208,9 +210,9 @@ void Rebuilds::StartWhatMayStart() {
 
 void Rebuilds::Ended(UserId reader) {
   std::unique_lock lock(mutex_);
-  --QueueOf(reader).under_way;
-  --under_way_;
   const auto taken = taken_.extract(reader);
+  --queues_[taken.mapped().queue].under_way;
+  --under_way_;
   pages_ -= taken.mapped().waits.size();
   lock.unlock();
   for (const Wait& wait : taken.mapped().waits) wait.then();

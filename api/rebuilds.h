@@ -1,6 +1,6 @@
 // Makes timelines live behind the answers that found them missing: a bounded queue of readers, of
-// whom a bounded number are rebuilt at once. A shard may hang, so its readers take half of that at
-// most. A page waits for its rebuild only under load: when others wait for theirs, or when more
+// whom a bounded number are rebuilt at once. A shard may hang, so its readers, and those who wait for
+// its posts, take half of that at most. A page waits for its rebuild only under load: when others wait for theirs, or when more
 // pages must be pulled than can be at once. The rebuild then reads the truth for both, since extra
 // pulls would make all wait longer.
 // A reader is queued or rebuilt at most once at a time here; Redis keeps other processes from
@@ -31,7 +31,9 @@ class Rebuilds {
  public:
   struct Limits {
     size_t at_once = 4;       // of one shard of several: half of them
-    size_t waiting = 16'384;  // a reader beyond it is not made live now; the next visit asks again
+    // A reader beyond it is not made live now; the next visit asks again. Half of them may wait for
+    // a shard that is slow.
+    size_t waiting = 16'384;
     size_t strangers = 10'000;
     size_t pages = SIZE_MAX;  // that wait; each holds a connection. One more is pulled
     // How long a page waits for its rebuild before it is pulled. If the queue moves, pulls would
@@ -66,8 +68,9 @@ class Rebuilds {
         map_(std::move(map)),
         queues_(map_.shards()) {}
 
-  // Never blocks for long. False: the queue is full. `known`: the reader has a row.
-  [[nodiscard]] bool Offer(UserId reader, bool known);
+  // Never blocks for long. False: the queue is full. `known`: the reader has a row. `slow`: the
+  // shard in whose queue the reader waits, if a slow one did not answer; else it is the reader's.
+  [[nodiscard]] bool Offer(UserId reader, bool known, std::optional<Shard> slow = {});
 
   // Whether kBacklog readers or more of this one's shard wait for each that is under way, if all
   // shards are alike. A pull would then hardly be faster.
@@ -89,6 +92,7 @@ class Rebuilds {
     Then then;
   };
   struct Taken {         // a reader who waits or is being rebuilt
+    Shard queue = 0;
     bool judged = true;  // known, or counted among the strangers
     std::vector<Wait> waits = {};
     uint64_t number = 0;  // of this rebuild
@@ -108,7 +112,6 @@ class Rebuilds {
     size_t under_way = 0;
   };
 
-  Queue& QueueOf(UserId reader) { return queues_[map_.ShardOf(reader)]; }
   Queue* NextQueue();
   UserId TakeNext(Queue& queue);
   void Add(UserId reader, Taken taken);
@@ -127,7 +130,7 @@ class Rebuilds {
 
   std::mutex mutex_;
   // Below: under mutex_.
-  std::vector<Queue> queues_;  // by the readers' shard
+  std::vector<Queue> queues_;  // by shard
   size_t next_ = 0;            // the queue to look at first
   size_t waiting_ = 0;         // in all queues
   uint64_t taken_ever_ = 0;

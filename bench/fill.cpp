@@ -39,10 +39,10 @@ struct Config {
 void AddOptions(daemon::OptionTable& table, Config& config) {
   options::AddOptions(table, config.redis);
   options::AddOptions(table, config.mysql);
-  table.Add("first-reader", &config.first_reader, "the first one's id").AtLeast(1);
+  table.Add("first-reader", &config.first_reader, "the first one's id").Range(1, INT64_MAX);
   table.Add("readers", &config.readers, "how many to make live, their ids in a row").Required();
-  table.Add("least", &config.least, "items of the shortest timeline").AtLeast(1);
-  table.Add("most", &config.most, "items of the longest").AtLeast(1);
+  table.Add("least", &config.least, "items of the shortest timeline").Range(1, INT64_MAX);
+  table.Add("most", &config.most, "items of the longest").Range(1, INT64_MAX);
   table.Add("newest", &config.newest, "time of the newest item, in milliseconds since 1970")
       .Required();
   table.Check([&config]() -> std::string {

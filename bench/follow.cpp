@@ -67,7 +67,7 @@ struct Config {
 void AddOptions(daemon::OptionTable& table, Config& config) {
   options::AddOptions(table, config.mysql);
   table.Add("first", &config.first, "number of the first edge");
-  table.Add("changes", &config.changes, "how many").AtLeast(1).Required();
+  table.Add("changes", &config.changes, "how many").Range(1, INT64_MAX).Required();
   table.Add("threads", &config.threads, "how many change at a time").Range(1, 64);
   table.AddCommand("async", "the store's change");
   table.AddCommand("sync", "and the reverse row at once");

@@ -107,14 +107,14 @@ double Run(const Config& config) {
 
 void AddOptions(daemon::OptionTable& table, Config& config) {
   options::AddOptions(table, config.redis);
-  table.Add("sets", &config.sets, "how many sorted sets there are").AtLeast(1).Required();
-  table.Add("size", &config.size, "items of each").AtLeast(1);
+  table.Add("sets", &config.sets, "how many sorted sets there are").Range(1, INT64_MAX).Required();
+  table.Add("size", &config.size, "items of each").Range(1, INT64_MAX);
   table.Add("newest", &config.newest, "time of the (next) newest item, milliseconds since 1970");
 }
 
 void AddRunOptions(daemon::OptionTable& table, Config& config) {
-  table.Add("posts", &config.posts, "how many to deliver").AtLeast(1).Required();
-  table.Add("per-post", &config.per_post, "sets each is delivered to").AtLeast(1);
+  table.Add("posts", &config.posts, "how many to deliver").Range(1, INT64_MAX).Required();
+  table.Add("per-post", &config.per_post, "sets each is delivered to").Range(1, INT64_MAX);
   table.Add("in-flight", &config.in_flight, "calls sent ahead").Range(1, 100'000);
   table.Add("seed", &config.seed, "of the draw");
 }

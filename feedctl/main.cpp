@@ -1,12 +1,58 @@
-// feedctl: the operator's tool. Its commands are in commands/.
+// feedctl: the operator's tool. A command is a file in commands/, and its row here.
 #include <cstdio>
 #include <map>
 #include <string>
 
 #include "daemon/run/main_guard.h"
 #include "fanline/base/misconfigured.h"
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/support/failure.h"
+
+namespace fanline::feedctl {
+
+// Each is defined in a file in commands/.
+extern const Row kDoctor;
+extern const Row kInit;
+extern const Row kMigrate;
+extern const Row kTopicsCreate;
+extern const Row kImport;
+extern const Row kPublish;
+extern const Row kAuthorMode;
+extern const Row kRelationsShow;
+extern const Row kRelationsMode;
+extern const Row kRelationsReconciler;
+extern const Row kRelationsCounters;
+extern const Row kAudit;
+extern const Row kRanges;
+extern const Row kTimelinesDrop;
+extern const Row kDlqList;
+extern const Row kDlqReplay;
+
+namespace {
+
+constexpr Row kAuthor{"author", "says how an author's posts reach timelines"};
+constexpr Row kTopics{"topics", "creates what Kafka needs"};
+constexpr Row kTimelines{"timelines", "looks after what Redis holds"};
+constexpr Row kRelations{"relations", "looks at who follows whom, and says how it is kept right"};
+constexpr Row kDlq{"dlq", "looks at what could not be processed, and has it processed again"};
+
+// In the order of --help; a group comes before its commands.
+constexpr const Row* kCommands[] = {
+    // Setting up
+    &kInit, &kMigrate, &kTopics, &kTopicsCreate, &kImport,
+    // Looking after it
+    &kDoctor,
+    // Posts
+    &kPublish, &kAuthor, &kAuthorMode,
+    // Relations
+    &kRelations, &kRelationsShow, &kRelationsMode, &kRelationsReconciler, &kRelationsCounters,
+    // Timelines
+    &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
+    // Dead letters
+    &kDlq, &kDlqList, &kDlqReplay};
+
+}  // namespace
+}  // namespace fanline::feedctl
 
 using namespace fanline;
 using namespace fanline::feedctl;
@@ -48,7 +94,7 @@ int Main(int argc, char** argv) {
   daemon::OptionTable table("feedctl", kSummary);
   std::map<std::string, daemon::OptionTable*> groups;  // "topics"
   std::map<std::string, std::unique_ptr<Command>> commands;
-  for (const Row* row : Commands()) {
+  for (const Row* row : kCommands) {
     const std::string name = row->name;
     const size_t blank = name.find(' ');
     daemon::OptionTable& outer = blank == name.npos ? table : *groups.at(name.substr(0, blank));

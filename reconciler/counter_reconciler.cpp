@@ -10,12 +10,12 @@ CounterReconciler::CounterReconciler(const Store& store, Metrics& metrics, const
                                      Shard shards, const CounterLimits& limits)
     : store_(store), metrics_(metrics), gate_(gate), limits_(limits), shards_(shards) {}
 
-std::optional<Time> CounterReconciler::Step(std::span<CounterInput> inputs, Now now) {
+Progress CounterReconciler::Step(std::span<CounterInput> inputs, Now now) {
   for (const CounterInput& input : inputs) {
     std::visit([&](const auto& what) { On(what, now); }, input);
   }
-  std::optional<Time> next;
-  if (!taking_) return next;
+  Progress progress;
+  if (!taking_) return progress;
   for (Shard shard = 0; shard < shards_.size(); ++shard) {
     ShardState& state = shards_[shard];
     if (!state.asking && state.purge_at <= now.mono) Purge(shard);  // the rarest first
@@ -24,9 +24,9 @@ std::optional<Time> CounterReconciler::Step(std::span<CounterInput> inputs, Now 
     const Time at =  // a shard that was asked answers first
         state.asking ? now.mono + limits_.poll_every
                      : std::min({state.next_poll_at, state.sweep_at, state.purge_at});
-    next = Earlier(next, at);
+    progress.StepBy(at);
   }
-  return next;
+  return progress;
 }
 
 // A shard has one request at a time. What becomes due meanwhile is asked for after its answer.

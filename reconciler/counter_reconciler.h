@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "fanline/base/time.h"
+#include "fanline/consuming/consumer.h"
 #include "fanline/ports/counter_store.h"
 #include "fanline/ports/port.h"
 #include "fanline/ports/repair_store.h"
@@ -57,7 +58,7 @@ class CounterReconciler {
                     const CounterLimits& limits = {});
 
   // Returns when to step again, even without input.
-  [[nodiscard]] std::optional<Time> Step(std::span<CounterInput> inputs, Now now);
+  [[nodiscard]] Progress Step(std::span<CounterInput> inputs, Now now);
 
   // From now on nothing more is asked; keep stepping until drained().
   void StopTaking() { taking_ = false; }

@@ -63,14 +63,6 @@ reconciler::Checker::Ports PortsOf(mysql::MysqlChangeStore& changes, mysql::Mysq
           .metrics = metrics};
 }
 
-// Shows an application's shard that is away: "forward_0".
-mysql::HealthSink HealthOf(const char* kind, daemon::Health& health) {
-  return [&health, kind](Shard shard, const Status& status) {
-    health.SetReach(kind + ("_" + std::to_string(shard)), kind,
-                    status.done() ? daemon::Reach::kWhole : daemon::Reach::kAway, status.message);
-  };
-}
-
 int Main(int argc, char** argv) {
   reconciler::Config config;
   daemon::OptionTable table("fanline-reconciler",
@@ -95,7 +87,8 @@ int Main(int argc, char** argv) {
   mysql::MysqlChangeStore changes(mysql_config, {}, log, {}, {.threads_per_shard = 2});
   mysql::MysqlRepairStore store(
       mysql_config, map, log, config.store_threads, app,
-      {HealthOf("forward", process.health), HealthOf("reverse", process.health)});
+      {wiring::ShardHealth(process.health, "forward", "forward"),
+       wiring::ShardHealth(process.health, "reverse", "reverse")});
   mysql::MysqlCounterStore counter_store(mysql_config, wiring::ShardHealth(process.health), log,
                                          {map});
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, log);

@@ -11,6 +11,8 @@ constexpr double kAimed = 2.5;
 constexpr double kLeastPostsOfAnAuthor = 8;
 // A round trip costs more than rows that come for nothing, and each read is bounded anyway.
 constexpr int kSpansBeforeAll = 2;
+// One may be an author of many posts, whose items narrow the span by themselves.
+constexpr int kCrowdedReads = 1;
 constexpr UnixMs kLongest = kMaxCreatedAt + 1;  // longer than any history
 
 }  // namespace
@@ -110,6 +112,7 @@ void Pull::StartSpan(UnixMs length) {
   }
   length_ = length;
   ++spans_;
+  crowded_ = 0;
   span_.above = length < newest_ - bottom_.value_or(0) ? newest_ - length : bottom_;
   unread_ = sources_;
   Narrow();
@@ -136,7 +139,7 @@ void Pull::Narrow() {
 }
 
 void Pull::OnItems(ItemsRead read) {
-  bool crowded = false;
+  bool shortens = false;
   if (partial_) {
     // The author's newest most() + 1 came; nothing behind them is wanted.
     partial_.reset();
@@ -151,12 +154,14 @@ void Pull::OnItems(ItemsRead read) {
     }
     const size_t asked = unread_.size();
     std::erase_if(unread_, [&](const Source& source) { return !left.contains(source.posts); });
-    crowded = 2 * unread_.size() > asked && !read.items.empty();
+    const bool crowded = 2 * unread_.size() > asked && !read.items.empty();
+    crowded_ = crowded ? crowded_ + 1 : 0;
+    shortens = crowded_ > kCrowdedReads;
   }
   for (const Item& item : read.items) {
     if (!until_ || IsNewer(item, ItemAt(*until_))) items_.push_back(item);
   }
-  if (crowded) Shorten(read.items);
+  if (shortens) Shorten(read.items);
   Narrow();
   if (!partial_ && unread_.empty()) SpanRead();
 }

@@ -109,6 +109,7 @@ class Pull {
   int spans_ = 0;
   TimeSpan span_;
   std::vector<Source> unread_;     // of this span
+  int crowded_ = 0;                // reads of it in a row that left most of these unread
   std::optional<Source> partial_;  // read as far as partial_end_
   Position partial_end_;
   std::vector<Item> items_;

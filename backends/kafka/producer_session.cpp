@@ -77,6 +77,7 @@ rd_kafka_resp_err_t ProducerSession::Send(const std::string& topic, const Outgoi
   if (record.key.empty()) fields[5].u.mem.ptr = nullptr;
   const size_t count = headers ? fields.size() : fields.size() - 1;
   const ErrorHandle error(rd_kafka_produceva(client_.get(), fields.data(), count));
+  if (error && rd_kafka_error_is_fatal(error.get())) return RD_KAFKA_RESP_ERR__FATAL;
   if (error) return rd_kafka_error_code(error.get());
   (void)headers.release();  // the record's now
   return RD_KAFKA_RESP_ERR_NO_ERROR;

@@ -212,9 +212,9 @@ void ShowRetention(prometheus::Registry& registry, const std::string& topic,
                              : static_cast<double>(*milliseconds) / 1'000);
 }
 
-mysql::HealthSink ShardHealth(daemon::Health& health, std::string_view kind) {
-  return [&health, kind](Shard shard, const Status& status) {
-    health.SetReach(ResourceOf(shard), kind,
+mysql::HealthSink ShardHealth(daemon::Health& health, std::string_view kind, const char* shards) {
+  return [&health, kind, shards](Shard shard, const Status& status) {
+    health.SetReach(shards + ("_" + std::to_string(shard)), kind,
                     status.done() ? daemon::Reach::kWhole : daemon::Reach::kAway, status.message);
   };
 }

@@ -1,6 +1,5 @@
 // The turn of a part that consumes no topic: completions in. The logic is a type with
-// Step(span<Input>, Now), which returns when to call it next (or a Progress that says so),
-// StopTaking() and drained().
+// Step(span<Input>, Now), whose Progress has no orders, StopTaking() and drained().
 #pragma once
 
 #include <vector>
@@ -18,12 +17,7 @@ class InboxLoop {
 
   daemon::StepResult Step(const Now& now) {
     std::vector<Input> inputs = inbox_.Drain();
-    auto next = logic_.Step(inputs, now);
-    if constexpr (requires { next.next_timer; }) {
-      return {!inputs.empty(), next.next_timer};
-    } else {
-      return {!inputs.empty(), next};
-    }
+    return {!inputs.empty(), logic_.Step(inputs, now).next_timer};
   }
 
   daemon::DrainResult Drain(const Now& now) {

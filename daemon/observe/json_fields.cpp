@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "daemon/options/redact.h"
+
 namespace fanline::daemon {
 namespace {
 
@@ -22,10 +24,10 @@ struct ToJson {
     return value;
   }
   ordered_json operator()(FieldValue::Id id) const { return std::to_string(id.raw); }
-  ordered_json operator()(std::string_view text) const {
+  ordered_json operator()(std::string_view given) const {
+    const std::string text = Redact(given);
     if (text.size() <= kMaxFieldBytes) return text;
-    return std::string(text.substr(0, kMaxFieldBytes)) + "... (" + std::to_string(text.size()) +
-           " bytes)";
+    return text.substr(0, kMaxFieldBytes) + "... (" + std::to_string(text.size()) + " bytes)";
   }
 };
 
@@ -34,7 +36,8 @@ struct ToJson {
 std::string JsonObject(std::span<const Field> fields) {
   ordered_json object = ordered_json::object();
   for (const Field& field : fields) {
-    object[std::string(field.key)] = std::visit(ToJson{}, field.value.variant());
+    const std::string key(field.key);
+    object[object.contains(key) ? key + "_" : key] = std::visit(ToJson{}, field.value.variant());
   }
   return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }

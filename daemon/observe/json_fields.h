@@ -48,9 +48,10 @@ using Fields = std::initializer_list<Field>;
 // A text longer than this is cut, with its length appended: one field cannot fill a log.
 inline constexpr size_t kMaxFieldBytes = 4096;
 
-// {"key":value,...} in the order given, on one line. Bytes that are not UTF-8 become U+FFFD,
-// integers beyond 2^53 become decimal strings (readers of JSON would round them), infinities and
-// NaN become null; the last of two fields with one key counts. Any thread.
+// {"key":value,...} in the order given, on one line. Texts are passed through Redact. Bytes that
+// are not UTF-8 become U+FFFD, integers beyond 2^53 become decimal strings (readers of JSON would
+// round them), infinities and NaN become null. A key that is there already gets a '_' behind it.
+// Any thread.
 [[nodiscard]] std::string JsonObject(std::span<const Field> fields);
 
 }  // namespace fanline::daemon

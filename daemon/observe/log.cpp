@@ -3,21 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <deque>
 #include <iostream>
 #include <mutex>
 #include <vector>
 
 #include "daemon/options/options.h"
-#include "daemon/options/redact.h"
 #include "fanline/base/check.h"
 #include "fanline/base/mono_now.h"
 #include "fanline/base/rate_limit.h"
 
 namespace fanline::daemon {
 namespace {
-
-constexpr std::array<std::string_view, 4> kOwnKeys{"ts", "level", "component", "msg"};
 
 constexpr std::array<std::string_view, 4> kLevels{"debug", "info", "warn", "error"};
 
@@ -26,28 +22,6 @@ LogLevel LevelOf(std::string_view name) {
   FANLINE_CHECK(at != kLevels.end(), "a level of the log");
   return static_cast<LogLevel>(at - kLevels.begin());
 }
-
-// Copies fields that must be changed before they are printed: keys that are ours, texts with
-// passwords.
-class PrintableFields {
- public:
-  void Add(const Field& field) {
-    const bool taken = std::find(kOwnKeys.begin(), kOwnKeys.end(), field.key) != kOwnKeys.end();
-    const std::string_view key = taken ? Keep(std::string(field.key) + "_") : field.key;
-    if (const auto* text = std::get_if<std::string_view>(&field.value.variant())) {
-      fields_.push_back({key, Keep(Redact(*text))});
-    } else {
-      fields_.push_back({key, field.value});
-    }
-  }
-  void AddOwn(std::string_view key, FieldValue value) { fields_.push_back({key, value}); }
-  std::span<const Field> fields() const { return fields_; }
-  std::string_view Keep(std::string text) { return kept_.emplace_back(std::move(text)); }
-
- private:
-  std::deque<std::string> kept_;  // references stay valid
-  std::vector<Field> fields_;
-};
 
 }  // namespace
 
@@ -102,13 +76,13 @@ void Log::WarnEvery(std::string_view key, Duration interval, Time now, std::stri
 
 void Log::Write(LogLevel level, std::string_view message, std::span<const Field> fields) const {
   if (level < shared_->level) return;
-  PrintableFields line;
-  line.AddOwn("ts", line.Keep(Rfc3339(shared_->wall_clock())));
-  line.AddOwn("level", kLevels[static_cast<size_t>(level)]);
-  line.AddOwn("component", component_);
-  line.AddOwn("msg", line.Keep(Redact(message)));
-  for (const Field& field : fields) line.Add(field);
-  const std::string text = JsonObject(line.fields()) + "\n";
+  const std::string ts = Rfc3339(shared_->wall_clock());
+  std::vector<Field> line{{"ts", ts},
+                          {"level", kLevels[static_cast<size_t>(level)]},
+                          {"component", component_},
+                          {"msg", message}};
+  line.insert(line.end(), fields.begin(), fields.end());
+  const std::string text = JsonObject(line) + "\n";
   const std::lock_guard lock(shared_->mutex);
   shared_->out.clear();  // a line that could not be written is lost, but not those behind it
   shared_->out << text << std::flush;

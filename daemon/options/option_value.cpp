@@ -76,17 +76,13 @@ int Compare(T value, int64_t bound) {
 
 template <typename T>
 std::string RangeOf(const ValueRange& range) {
-  if (!range.min && !range.max) return {};
-  if (!range.max) return "at least " + ShowBound<T>(*range.min);
-  if (!range.min) return "at most " + ShowBound<T>(*range.max);
-  return ShowBound<T>(*range.min) + ".." + ShowBound<T>(*range.max);
+  return ShowBound<T>(range.min) + ".." + ShowBound<T>(range.max);
 }
 
 template <typename T>
-std::string StoreInRange(T value, const ValueRange& range, T* target) {
-  if ((range.min && Compare(value, *range.min) < 0) ||
-      (range.max && Compare(value, *range.max) > 0)) {
-    return (range.min && range.max ? "is not in " : "is not ") + RangeOf<T>(range);
+std::string StoreInRange(T value, const std::optional<ValueRange>& range, T* target) {
+  if (range && (Compare(value, range->min) < 0 || Compare(value, range->max) > 0)) {
+    return "is not in " + RangeOf<T>(*range);
   }
   *target = value;
   return {};
@@ -101,7 +97,7 @@ std::string TypeBounds() {
 // One overload per type; called with the single text of a scalar.
 struct Store {
   const std::string& text;
-  const ValueRange& range;
+  const std::optional<ValueRange>& range;
 
   std::string operator()(std::string* target) const {
     *target = text;
@@ -196,7 +192,7 @@ struct NameType {
 
 }  // namespace
 
-std::string StoreValue(const OptionTarget& target, const ValueRange& range,
+std::string StoreValue(const OptionTarget& target, const std::optional<ValueRange>& range,
                        const std::vector<std::string>& texts) {
   if (const auto* list = std::get_if<std::vector<std::string>*>(&target)) {
     (*list)->clear();

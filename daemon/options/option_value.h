@@ -28,20 +28,21 @@ using OptionTarget = std::variant<std::string*, bool*, int32_t*, int64_t*, uint1
 
 // Inclusive bounds of a number, or of a duration in its target's unit.
 struct ValueRange {
-  std::optional<int64_t> min;
-  std::optional<int64_t> max;
+  int64_t min = 0;
+  int64_t max = 0;
 };
 
 // Reads `texts` (one, except for a list) into the target. Returns what is wrong with the text, in
 // words that follow the quoted value ("is not a whole number"); empty if it was stored. A refused
 // value leaves the target as it was.
-[[nodiscard]] std::string StoreValue(const OptionTarget& target, const ValueRange& range,
+[[nodiscard]] std::string StoreValue(const OptionTarget& target,
+                                     const std::optional<ValueRange>& range,
                                      const std::vector<std::string>& texts);
 
 // The target's present value, as text that StoreValue reads back.
 [[nodiscard]] std::string ShowValue(const OptionTarget& target);
 
-// "1..512", "1ms..1m", "at least 1"; empty without a bound.
+// "1..512", "1ms..1m"
 [[nodiscard]] std::string ShowRange(const OptionTarget& target, const ValueRange& range);
 
 // The placeholder --help shows for a value: TEXT, N, DURATION, HOST:PORT, LIST, a|b.

@@ -37,23 +37,12 @@ Option::Option(std::string name, OptionTarget target, std::string description, b
 
 Option& Option::Range(int64_t min, int64_t max) {
   FANLINE_CHECK(!IsDuration(target_), "durations are bounded by durations");
-  range_ = {min, max};
+  range_ = ValueRange{min, max};
   return *this;
 }
 
 Option& Option::Range(Duration min, Duration max) {
-  range_ = {CountOf(target_, min), CountOf(target_, max)};
-  return *this;
-}
-
-Option& Option::AtLeast(int64_t min) {
-  FANLINE_CHECK(!IsDuration(target_), "durations are bounded by durations");
-  range_.min = min;
-  return *this;
-}
-
-Option& Option::AtLeast(Duration min) {
-  range_.min = CountOf(target_, min);
+  range_ = ValueRange{CountOf(target_, min), CountOf(target_, max)};
   return *this;
 }
 
@@ -93,7 +82,7 @@ std::string Option::ValueName() const {
   return texts.empty() ? Placeholder(target_) : texts;
 }
 
-std::string Option::RangeText() const { return ShowRange(target_, range_); }
+std::string Option::RangeText() const { return range_ ? ShowRange(target_, *range_) : ""; }
 
 std::string Option::Shown() const {
   const std::string value = ShowValue(target_);

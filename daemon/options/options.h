@@ -62,8 +62,6 @@ class Option {
   // Inclusive. A duration is bounded by durations (Range(1ms, 1min)), all else by numbers.
   Option& Range(int64_t min, int64_t max);
   Option& Range(Duration min, Duration max);
-  Option& AtLeast(int64_t min);
-  Option& AtLeast(Duration min);
   // For a string: the only texts it may have.
   Option& OneOf(std::vector<std::string> texts);
   // What a number counts, for --help: "bytes", "posts".
@@ -102,7 +100,7 @@ class Option {
   std::string unit_;
   std::string shown_default_;
   OptionTarget target_;
-  ValueRange range_;
+  std::optional<ValueRange> range_;
   std::vector<std::string> one_of_;
   bool positional_;
   bool required_;

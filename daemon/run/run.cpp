@@ -88,7 +88,7 @@ void AddOptions(OptionTable& table, RunOptions& options) {
       .Add("drain-limit", &options.drain_limit,
            "how long a stop may wait for work in flight; leaving the consumer group takes up to 5s "
            "more; keep the sum below the supervisor's patience")
-      .AtLeast(0s);
+      .Range(0s, 24h);
 }
 
 int Run(const RunOptions& options, const Wakeup& wakeup, Health& health, Supervisor& supervisor,

@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstdio>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <thread>
 
 #include "audit/timeline_check.h"
 #include "backends/mysql/posts/author_modes.h"
@@ -21,7 +23,6 @@
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 #include "feedctl/support/progress.h"
-#include "feedctl/support/threads.h"
 #include "timeline/reader.h"
 #include "timeline/tokens.h"
 
@@ -36,30 +37,35 @@ constexpr size_t kReadersPerTurn = 200;
 constexpr audit::LookLimits kEverything{
     .most_followees = UINT32_MAX, .most_marked = UINT32_MAX, .most_items = 100'000};
 
-// Readers who have a timeline but are missing in their range's complete index. The index is read
-// after the timelines were listed, since a rebuild enters the index before its key exists.
-class Unindexed {
+// Of several threads.
+class FirstFailure {
  public:
-  void Add(std::vector<UserId> listed, redis::RangeIndex index) {
-    if (!index.complete) return;
-    std::sort(index.readers.begin(), index.readers.end());
-    std::set_difference(listed.begin(), listed.end(), index.readers.begin(), index.readers.end(),
-                        std::back_inserter(readers_));
+  void Note(const Status& status) {
+    const std::lock_guard lock(mutex_);
+    if (status_.done()) status_ = status;
   }
-  void Seal() { std::sort(readers_.begin(), readers_.end()); }
-  bool Contains(UserId reader) const {
-    return std::binary_search(readers_.begin(), readers_.end(), reader);
+  bool any() const {
+    const std::lock_guard lock(mutex_);
+    return !status_.done();
   }
+  const Status& status() const { return status_; }  // after the threads are joined
 
  private:
-  std::vector<UserId> readers_;
+  mutable std::mutex mutex_;
+  Status status_;
 };
+
+// Calls `work` with 0 .. count - 1, each on its own thread; returns when all have returned.
+template <typename Work>
+void InThreads(size_t count, Work work) {
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < count; ++i) threads.emplace_back(work, i);
+  for (std::thread& thread : threads) thread.join();
+}
 
 class Audit : public Command {
  public:
   Audit(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
-    table.Add("sample", &sample_, "compare only N timelines, spread evenly over the ids; 0 is all")
-        .Unit("N");
     table.Add("show", &show_, "differences to name").Range(0, 100'000);
     table.Add("threads", &threads_, "threads that read and compare timelines").Range(1, 16);
     table.Add("repair", &repair_, "rebuild timelines that are wrong and stay wrong");
@@ -79,9 +85,8 @@ class Audit : public Command {
   }
 
   int Run(Interrupt& interrupt) override {
-    RequireUsage(watch_ && (repair_ || json_ || sample_ > 0)
-                     ? "--watch: not together with --repair, --json or --sample"
-                     : "");
+    RequireUsage(watch_ && (repair_ || json_) ? "--watch: not together with --repair or --json"
+                                              : "");
     const Time begin = SystemNow().mono;
     installation_ = ReadInstalled(settings_);  // checks that these are the right shards
     redis_ = RequireRedis(settings_, installation_);
@@ -90,7 +95,7 @@ class Audit : public Command {
       return 0;
     }
     const std::vector<UserId> readers = Readers();
-    const Unindexed unindexed = ReadIndexes(readers);
+    const std::vector<UserId> unindexed = ReadUnindexed(readers);
     const audit::TimelineTruth truth = ReadTruth(readers, installation_.shard_map.shards());
     std::vector<UserId> wrong;
     const audit::Findings findings = Compare(readers, truth, unindexed, &wrong);
@@ -109,26 +114,29 @@ class Audit : public Command {
   // Readers with a timeline, ascending.
   std::vector<UserId> Readers() const {
     redis::TimelineScanner scanner(redis_);
-    std::vector<UserId> all;
-    Require(scanner.Readers(&all), settings_);
-    if (sample_ == 0 || sample_ >= all.size()) return all;
-    std::vector<UserId> chosen;
-    for (uint64_t i = 0; i < sample_; ++i) chosen.push_back(all[i * all.size() / sample_]);
-    return chosen;
+    std::vector<UserId> readers;
+    Require(scanner.Readers(&readers), settings_);
+    return readers;
   }
 
-  Unindexed ReadIndexes(const std::vector<UserId>& readers) const {
+  // Readers who have a timeline but are missing in their range's complete index, ascending. The
+  // index is read after the timelines were listed, since a rebuild enters the index before its key
+  // exists.
+  std::vector<UserId> ReadUnindexed(const std::vector<UserId>& readers) const {
     const RangeLayout layout = installation_.layout();
     std::map<Range, std::vector<UserId>> by_range;
     for (const UserId reader : readers) by_range[layout.RangeOf(reader)].push_back(reader);
     redis::TimelineScanner scanner(redis_);
-    Unindexed unindexed;
-    for (auto& [range, listed] : by_range) {
+    std::vector<UserId> unindexed;
+    for (const auto& [range, listed] : by_range) {
       redis::RangeIndex index;
       Require(scanner.Index(range, &index), settings_);
-      unindexed.Add(std::move(listed), std::move(index));
+      if (!index.complete) continue;
+      std::sort(index.readers.begin(), index.readers.end());
+      std::set_difference(listed.begin(), listed.end(), index.readers.begin(), index.readers.end(),
+                          std::back_inserter(unindexed));
     }
-    unindexed.Seal();
+    std::sort(unindexed.begin(), unindexed.end());
     return unindexed;
   }
 
@@ -165,7 +173,7 @@ class Audit : public Command {
   }
 
   audit::Findings Compare(const std::vector<UserId>& readers, const audit::TimelineTruth& truth,
-                          const Unindexed& unindexed, std::vector<UserId>* wrong) const {
+                          const std::vector<UserId>& unindexed, std::vector<UserId>* wrong) const {
     Progress progress("comparing", "timelines", readers.size());
     std::atomic<size_t> next = 0;
     std::atomic<uint64_t> done = 0;
@@ -180,7 +188,9 @@ class Audit : public Command {
             std::span(readers).subspan(at, std::min(kReadersPerTurn, readers.size() - at));
         size_t index = at;
         failure.Note(scanner.Read(turn, [&](const RawTimeline& timeline) {
-          const bool good = check.Check(index++, timeline, !unindexed.Contains(timeline.reader));
+          const bool indexed =
+              !std::binary_search(unindexed.begin(), unindexed.end(), timeline.reader);
+          const bool good = check.Check(index++, timeline, indexed);
           if (!good) not_good[thread].push_back(timeline.reader);
         }));
         progress.At(done += turn.size());
@@ -224,7 +234,6 @@ class Audit : public Command {
 
   mysql::Installation installation_;
   redis::Options redis_;
-  uint64_t sample_ = 0;
   uint32_t show_ = 10;
   uint32_t threads_ = 2;
   bool repair_ = false;

@@ -7,7 +7,6 @@
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 #include "feedctl/support/json.h"
-#include "feedctl/support/user_id.h"
 
 namespace fanline::feedctl {
 namespace {

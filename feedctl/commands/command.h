@@ -33,12 +33,11 @@ struct Row {
   std::unique_ptr<Command> (*make)(daemon::OptionTable& table, Settings& settings) = nullptr;
 };
 
-// `kFirst`: arguments of the command's constructor before the table.
-template <typename T, auto... kFirst>
+template <typename T>
 constexpr Row RowOf(const char* name, const char* summary) {
   return {name, summary,
           [](daemon::OptionTable& table, Settings& settings) -> std::unique_ptr<Command> {
-            return std::make_unique<T>(kFirst..., table, settings);
+            return std::make_unique<T>(table, settings);
           }};
 }
 

@@ -8,12 +8,11 @@
 #include "fanline/wire/relation_retry.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/dead_letters/letter_log.h"
-#include "feedctl/dead_letters/letter_options.h"
-#include "feedctl/dead_letters/letter_text.h"
 #include "feedctl/dead_letters/replayer.h"
 #include "feedctl/events/pace.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
+#include "feedctl/support/json.h"
 #include "feedctl/support/text.h"
 
 namespace fanline::feedctl {
@@ -23,15 +22,6 @@ struct Tally {
   uint64_t found = 0, before = 0, replayed = 0, cannot = 0, failed = 0;
 };
 
-kafka::ProducerOptions OptionsOf(const Settings& settings,
-                                 const mysql::Installation& installation) {
-  kafka::ProducerOptions options;
-  options.client = options::ToOptions(settings.kafka, kClientId);
-  options.hint_topic = installation.tasks_topic;
-  options.linger = std::chrono::milliseconds(5);
-  return options;
-}
-
 // Appends; a dry run has none.
 struct Appending {
   Appending(const Settings& settings, const mysql::Installation& installation,
@@ -39,7 +29,10 @@ struct Appending {
       : replayer([this](const std::string& topic, int32_t partition,
                         const auto&... record) { producer.Produce(topic, partition, record...); },
                  producer, std::move(report)),
-        producer(OptionsOf(settings, installation), [](LogLevel, const std::string&) {}) {}
+        producer({.client = options::ToOptions(settings.kafka, kClientId),
+                  .hint_topic = installation.tasks_topic,
+                  .linger = std::chrono::milliseconds(5)},
+                 [](LogLevel, const std::string&) {}) {}
 
   Replayer replayer;
   kafka::Producer producer;  // last: its thread calls the members above
@@ -49,10 +42,6 @@ class DlqReplay : public Command {
  public:
   DlqReplay(daemon::OptionTable& table, Settings& settings)
       : Command(settings, table), options_(table, settings) {
-    table
-        .AddPositional("letter", &places_,
-                       "which, as dlq list shows them: TOPIC/PARTITION/OFFSET or ../FIRST-LAST")
-        .Optional();
     table.Add("all", &all_, "all letters, unless another option selects some");
     table.Add("dry-run", &dry_run_, "say what would be done, and do nothing");
     table.Add("again", &again_, "also letters that were replayed before");
@@ -63,11 +52,12 @@ class DlqReplay : public Command {
   }
 
   int Run(Interrupt& interrupt) override {
-    const bool chosen = all_ || !places_.empty() || options_.given();
-    RequireUsage(chosen ? "" : "say which: <letter>, --topic, --reason, --since or --all");
+    RequireUsage(all_ || options_.given()
+                     ? ""
+                     : "say which: <letter>, --topic, --reason, --since or --all");
     const mysql::Installation installation = ReadInstalled(settings_);
     UseTopicsOf(installation, settings_);
-    const Selection selection = options_.Selected(places_);
+    const Selection selection = options_.Selected();
     RequireSources(selection, installation);
 
     const Interrupt::Graceful graceful(interrupt);
@@ -75,20 +65,14 @@ class DlqReplay : public Command {
     if (!dry_run_)
       appending.emplace(settings_, installation, [this](const auto&... told) { Told(told...); });
     Replayer* const replayer = appending ? &appending->replayer : nullptr;
-    std::vector<bool> met(selection.places.size());
     const Pace pace(rate_, SystemNow().mono);
-    ForEachLetter(settings_, selection, [&](Letter letter) {
-      for (size_t i = 0; i < met.size(); ++i) {
-        if (selection.places[i].Holds(letter.place)) met[i] = true;
-      }
+    const auto missing = ForEachLetter(settings_, selection, [&](Letter letter) {
       return Replay(std::move(letter), installation.layout(), pace, interrupt, replayer);
     });
     if (replayer != nullptr) replayer->Finish();
     Report(interrupt.requested());
     if (replayer != nullptr) RequireReplayed(*replayer);
-    for (size_t i = 0; i < met.size() && !interrupt.requested(); ++i) {
-      if (!met[i]) throw NoLetter(places_[i]);
-    }
+    if (!interrupt.requested()) RequireFound(missing);
     return tally_.cannot > 0 ? kExitData : 0;
   }
 
@@ -110,7 +94,7 @@ class DlqReplay : public Command {
       ++tally_.before;
       return !interrupt.requested();
     }
-    const ReplayPlan plan = PlanOf(letter, SourceOf(letter), layout);
+    const ReplayPlan plan = PlanOf(letter, layout);
     if (std::holds_alternative<CannotReplay>(plan)) {
       ++tally_.cannot;
       Name(letter, Describe(plan));
@@ -125,10 +109,6 @@ class DlqReplay : public Command {
       replayer->Take(std::move(letter), plan);
     }
     return !interrupt.requested() && (replayer == nullptr || replayer->failure().done());
-  }
-
-  std::string SourceOf(const Letter& letter) const {
-    return RequireLetterTopic(letter.place.topic, LetterTopics(settings_.topics)).source;
   }
 
   void Told(const Letter& letter, const Status& status) {
@@ -185,7 +165,6 @@ class DlqReplay : public Command {
   }
 
   LetterOptions options_;
-  std::vector<std::string> places_;
   bool all_ = false;
   bool dry_run_ = false;
   bool again_ = false;

@@ -4,9 +4,8 @@
 #include "feedctl/commands/command.h"
 #include "feedctl/doctor/ask.h"
 #include "feedctl/doctor/reader.h"
-#include "feedctl/support/docs_folder.h"
+#include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
-#include "feedctl/support/user_id.h"
 
 namespace fanline::feedctl {
 namespace {

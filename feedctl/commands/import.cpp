@@ -88,10 +88,9 @@ class Import : public Command {
     if (!AnyIn(owned)) return;
     const RangeLayout layout = installation.layout();
     Acknowledgements acknowledged;
-    kafka::ProducerOptions options;
-    options.client = options::ToOptions(settings_.kafka, kClientId);
-    options.hint_topic = installation.tasks_topic;
-    kafka::Producer producer(options, [](LogLevel, const std::string&) {});
+    kafka::Producer producer({.client = options::ToOptions(settings_.kafka, kClientId),
+                              .hint_topic = installation.tasks_topic},
+                             [](LogLevel, const std::string&) {});
     Progress progress("hinting", "relations", graph.edges().size());
     AppendHints next;
     const auto send = [&] {

@@ -19,8 +19,6 @@ std::string PositionOf(const redis::RangeState& state) {
   return std::to_string(state.position->generation) + ":" + std::to_string(state.position->offset);
 }
 
-constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
-
 class Ranges : public Command {
  public:
   Ranges(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {

@@ -17,7 +17,6 @@
 #include "feedctl/support/json.h"
 #include "feedctl/support/progress.h"
 #include "feedctl/support/text.h"
-#include "feedctl/support/user_id.h"
 
 namespace fanline::feedctl {
 namespace {

@@ -2,6 +2,7 @@
 // call. Reads only.
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 
 #include "backends/mysql/edges/change_log.h"
 #include "backends/mysql/edges/edge_rows.h"
@@ -14,7 +15,6 @@
 #include "feedctl/support/installed.h"
 #include "feedctl/support/json.h"
 #include "feedctl/support/text.h"
-#include "feedctl/support/user_id.h"
 
 namespace fanline::feedctl {
 namespace {
@@ -45,22 +45,20 @@ class Reader {
     for (int look = 0; look == 0 || (look < kMostLooks && !report.seen.settled); ++look) {
       Look(report);
     }
-    Require(connections_.Run(mysql::PairShard(map_, edge.src, edge.dst),
-                             [&](mysql::Connection& connection) {
-                               report.friendship =
-                                   mysql::ReadPairRow(connection, edge.src, edge.dst);
-                             }),
-            settings_);
-    Require(connections_.Run(report.forward_shard,
-                             [&](mysql::Connection& connection) {
-                               report.repairs = mysql::LastRepairs(connection, edge, kMostLookedAt,
-                                                                   kMostRepairs);
-                             }),
-            settings_);
+    On(mysql::PairShard(map_, edge.src, edge.dst), [&](mysql::Connection& connection) {
+      report.friendship = mysql::ReadPairRow(connection, edge.src, edge.dst);
+    });
+    On(report.forward_shard, [&](mysql::Connection& connection) {
+      report.repairs = mysql::LastRepairs(connection, edge, kMostLookedAt, kMostRepairs);
+    });
     return report;
   }
 
  private:
+  void On(Shard shard, const std::function<void(mysql::Connection&)>& read) {
+    Require(connections_.Run(shard, read), settings_);
+  }
+
   // Reads the rows before and after it reads the waiting changes. If the rows did not change and
   // nothing waits, every change that led to their versions is done.
   void Look(Report& report) {
@@ -92,12 +90,9 @@ class Reader {
     bool all_of_edge = false, all_of_pair = false;
     const auto read = [this](Shard shard, ChangeKind kind, const EdgeKey& of, bool* all) {
       std::vector<LoggedChange> found;
-      Require(connections_.Run(shard,
-                               [&](mysql::Connection& connection) {
-                                 found = mysql::PendingChangesOf(connection, kind, of,
-                                                                 kMostLookedAt, all);
-                               }),
-              settings_);
+      On(shard, [&](mysql::Connection& connection) {
+        found = mysql::PendingChangesOf(connection, kind, of, kMostLookedAt, all);
+      });
       return found;
     };
     report.waiting = read(report.forward_shard, ChangeKind::kEdge, edge, &all_of_edge);

@@ -1,6 +1,7 @@
 #include "feedctl/dead_letters/letter.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "daemon/observe/log.h"
@@ -66,38 +67,31 @@ std::optional<std::string> ToldOf(const Decoded<T>& decoded) {
   return value == nullptr ? std::nullopt : std::optional(Told(*value));
 }
 
-std::optional<std::string> Read(const Letter& letter) {
-  const Record& record = letter.record;
-  switch (letter.kind) {
-    case LetterKind::kEvent:
-      return ToldOf(DecodeEvent(record.value, ContentTypeOf(record)));
-    case LetterKind::kHint:
-      return ToldOf(DecodeHint(record.value));
-    case LetterKind::kRelation:
-      return ToldOf(DecodeRelationMessage(record.value));
-    case LetterKind::kRetry:
-      return ToldOf(DecodeRelationRetry(record.value));
-    case LetterKind::kRelationEvent:
-      return ToldOf(DecodeRelationEvent(record.value, ContentTypeOf(record)));
-  }
-  return std::nullopt;
-}
+struct Kind {
+  const char* name;
+  std::optional<std::string> (*read)(const Record& record);
+};
 
-const char* NameOf(LetterKind kind) {
-  switch (kind) {
-    case LetterKind::kEvent:
-      return "event";
-    case LetterKind::kHint:
-      return "hint";
-    case LetterKind::kRelation:
-      return "message about a relation";
-    case LetterKind::kRetry:
-      return "entry of the retries";
-    case LetterKind::kRelationEvent:
-      return "relation event";
-  }
-  return "";
-}
+// By LetterKind.
+constexpr Kind kKinds[] = {
+    {"event",
+     [](const Record& record) { return ToldOf(DecodeEvent(record.value, ContentTypeOf(record))); }},
+    {"hint", [](const Record& record) { return ToldOf(DecodeHint(record.value)); }},
+    {"message about a relation",
+     [](const Record& record) { return ToldOf(DecodeRelationMessage(record.value)); }},
+    {"entry of the retries",
+     [](const Record& record) { return ToldOf(DecodeRelationRetry(record.value)); }},
+    {"relation event",
+     [](const Record& record) {
+       return ToldOf(DecodeRelationEvent(record.value, ContentTypeOf(record)));
+     }},
+};
+
+static_assert(std::size(kKinds) == static_cast<size_t>(LetterKind::kRelationEvent) + 1);
+
+const Kind& KindOf(const Letter& letter) { return kKinds[static_cast<size_t>(letter.kind)]; }
+
+std::optional<std::string> Read(const Letter& letter) { return KindOf(letter).read(letter.record); }
 
 }  // namespace
 
@@ -117,6 +111,7 @@ std::vector<LetterTopic> LetterTopics(const options::TopicSettings& topics) {
 Letter LetterOf(const LetterTopic& topic, Record record) {
   Letter letter;
   letter.kind = topic.kind;
+  letter.source = topic.source;
   letter.place = PlaceOf(record);
   letter.set_aside = record.timestamp;
   const auto text = [&](const char* name) { return OneLine(HeaderOf(record, name).value_or("")); };
@@ -147,7 +142,7 @@ std::string Summary(const Letter& letter) {
   if (!letter.omitted.empty()) return "not kept: " + letter.omitted;
   const auto told = Read(letter);
   return told ? *told
-              : std::string("no ") + NameOf(letter.kind) + ", " +
+              : std::string("no ") + KindOf(letter).name + ", " +
                     Counted(letter.record.value.size(), "byte");
 }
 

@@ -27,6 +27,7 @@ std::vector<LetterTopic> LetterTopics(const options::TopicSettings& topics);
 
 struct Letter {
   LetterKind kind = LetterKind::kEvent;
+  std::string source;  // the topic of its record
   LogPlace place;
   UnixMs set_aside = 0;  // when it was appended to the dead letters
   std::string reason;

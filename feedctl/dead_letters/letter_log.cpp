@@ -26,7 +26,8 @@ class LetterReader {
         reader_(options::ToOptions(settings.kafka, kClientId), kPatience,
                 [](LogLevel, const std::string&) {}) {}
 
-  void Run(const std::function<bool(Letter)>& take) {
+  std::vector<LetterPlaces> Run(const std::function<bool(Letter)>& take) {
+    std::vector<LetterPlaces> missing = selection_.places;
     const std::vector<Part> parts = Look();
     uint64_t records = 0;
     for (const Part& part : parts) records += static_cast<uint64_t>(part.span.to - part.span.from);
@@ -42,11 +43,14 @@ class LetterReader {
         if (MarkedOffset(record)) return true;
         Letter letter = LetterOf(part.topic, std::move(record));
         letter.replayed = marked.contains(letter.place.offset);
-        wanted = !selection_.Takes(letter) || take(std::move(letter));
+        if (!selection_.Takes(letter)) return true;
+        std::erase_if(missing, [&](const LetterPlaces& each) { return each.Holds(letter.place); });
+        wanted = take(std::move(letter));
         return wanted;
       });
-      if (!wanted) return;
+      if (!wanted) break;
     }
+    return missing;
   }
 
  private:
@@ -82,9 +86,9 @@ class LetterReader {
 
 }  // namespace
 
-void ForEachLetter(const Settings& settings, const Selection& selection,
-                   const std::function<bool(Letter)>& take) {
-  LetterReader(settings, selection).Run(take);
+std::vector<LetterPlaces> ForEachLetter(const Settings& settings, const Selection& selection,
+                                        const std::function<bool(Letter)>& take) {
+  return LetterReader(settings, selection).Run(take);
 }
 
 }  // namespace fanline::feedctl

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "feedctl/dead_letters/selection.h"
 #include "feedctl/support/settings.h"
@@ -11,8 +12,9 @@
 namespace fanline::feedctl {
 
 // Hands over the selected letters that exist when it begins, partition by partition, in order.
-// `take` returns whether to go on. Failure 78 when a topic is missing.
-void ForEachLetter(const Settings& settings, const Selection& selection,
-                   const std::function<bool(Letter)>& take);
+// `take` returns whether to go on. Returns the places of the selection that held none. Failure 78
+// when a topic is missing.
+std::vector<LetterPlaces> ForEachLetter(const Settings& settings, const Selection& selection,
+                                        const std::function<bool(Letter)>& take);
 
 }  // namespace fanline::feedctl

@@ -3,30 +3,15 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "feedctl/dead_letters/letter.h"
-#include "feedctl/support/failure.h"
 #include "feedctl/support/json.h"
 
 namespace fanline::feedctl {
 
-// "waiting" or "replayed", and how often the record came back.
-std::string StateOf(const Letter& letter);
-
-// letter, set_aside_ms, replayed, came_back, stage, reason, origin, and omitted if not empty.
-Json ToJson(const Letter& letter);
-
-// Headers of other programs may be confidential, so only their size is shown.
-std::string ShownHeader(const std::string& name, const std::string& value);
-
-// Our keys are ids; any other key is shown in hexadecimal.
-std::string ShownKey(const std::string& key);
-
-// The value's first 4,096 bytes in hexadecimal: "7b22...".
-std::string ShownBytes(std::string_view bytes);
-
-// The failure when `place` holds no letter.
-Failure NoLetter(const std::string& place);
+// What the letter is, who set it aside and why. `in_full`: also its headers, its key, and the first
+// 4,096 bytes of a value that nobody can read. The text is some lines.
+std::string ToText(const Letter& letter, bool in_full);
+Json ToJson(const Letter& letter, bool in_full);
 
 }  // namespace fanline::feedctl

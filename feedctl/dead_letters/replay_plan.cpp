@@ -55,13 +55,13 @@ ReplayPlan CheckOf(const Letter& letter) {
 
 }  // namespace
 
-ReplayPlan PlanOf(const Letter& letter, const std::string& source, const RangeLayout& layout) {
+ReplayPlan PlanOf(const Letter& letter, const RangeLayout& layout) {
   if (!letter.omitted.empty()) {
     return CannotReplay{"its value was not kept; the record may still be at " + letter.origin};
   }
   if (letter.kind == LetterKind::kRelation) return CheckOf(letter);
   if (letter.kind != LetterKind::kHint) {
-    return AppendAgain{source, letter.record.key, letter.record.value, HeadersAgain(letter)};
+    return AppendAgain{letter.source, letter.record.key, letter.record.value, HeadersAgain(letter)};
   }
   const Decoded<Hint> decoded = DecodeHint(letter.record.value);
   if (const auto* refused = std::get_if<Rejection>(&decoded)) {

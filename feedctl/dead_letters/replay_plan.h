@@ -43,8 +43,7 @@ struct CannotReplay {
 
 using ReplayPlan = std::variant<AppendAgain, HintAnew, CannotReplay>;
 
-// `source`: the topic of the letter's record.
-ReplayPlan PlanOf(const Letter& letter, const std::string& source, const RangeLayout& layout);
+ReplayPlan PlanOf(const Letter& letter, const RangeLayout& layout);
 
 // "append to feed-events", "append its hint to 16 ranges"
 std::string Describe(const ReplayPlan& plan);

@@ -2,16 +2,20 @@
 
 #include <algorithm>
 
+#include "fanline/base/mono_now.h"
 #include "feedctl/support/failure.h"
 #include "feedctl/support/text.h"
 
 namespace fanline::feedctl {
 namespace {
 
-std::string NamesOf(const std::vector<LetterTopic>& topics) {
+// `where`: the option or argument that names it.
+Failure NoTopic(const std::string& where, const std::string& name,
+                const std::vector<LetterTopic>& topics) {
   std::string names;
   for (const LetterTopic& topic : topics) names += (names.empty() ? "" : ", ") + topic.name;
-  return names;
+  return Failure(kExitUsage, where + ": " + QuotedShort(name) +
+                                 " is not a topic of dead letters; there are " + names);
 }
 
 }  // namespace
@@ -33,19 +37,22 @@ LetterPlaces RequirePlaces(const std::string& text, const std::vector<LetterTopi
   const bool known = std::any_of(topics.begin(), topics.end(), [&](const LetterTopic& each) {
     return each.name == first->topic;
   });
-  if (!known) {
-    throw Failure(kExitUsage, "<letter>: " + QuotedShort(first->topic) +
-                                  " is not a topic of dead letters; there are " + NamesOf(topics));
-  }
-  return {first->topic, first->partition, first->offset, last->offset};
+  if (!known) throw NoTopic("<letter>", first->topic, topics);
+  return {text, first->topic, first->partition, first->offset, last->offset};
 }
 
 LetterTopic RequireLetterTopic(const std::string& name, const std::vector<LetterTopic>& topics) {
   for (const LetterTopic& topic : topics) {
     if (topic.name == name || topic.source == name) return topic;
   }
-  throw Failure(kExitUsage, "--topic: " + QuotedShort(name) +
-                                " is not a topic of dead letters; there are " + NamesOf(topics));
+  throw NoTopic("--topic", name, topics);
+}
+
+void RequireFound(const std::vector<LetterPlaces>& missing) {
+  if (missing.empty()) return;
+  throw Failure(kExitData, missing.front().text +
+                               ": there is no dead letter, or no longer; feedctl dlq list shows "
+                               "the present ones");
 }
 
 bool Selection::Takes(const Letter& letter) const {
@@ -65,6 +72,35 @@ kafka::LogSpan Selection::Narrowed(const std::string& topic, kafka::LogSpan span
   }
   span.from = std::max(span.from, first);
   return span;
+}
+
+LetterOptions::LetterOptions(daemon::OptionTable& table, Settings& settings) : settings_(settings) {
+  using namespace std::chrono_literals;
+  table
+      .AddPositional("letter", &places_,
+                     "which, as dlq list shows them: TOPIC/PARTITION/OFFSET or ../FIRST-LAST")
+      .Optional();
+  table.Add("topic", &topic_, "only letters of this topic; empty is all").Unit("TOPIC");
+  table.Add("reason", &reason_, "only letters whose reason has this text in it");
+  table.Add("since", &since_, "only letters that were set aside within this time; 0 is all")
+      .Range(0ms, 366 * 24h);
+  options::AddRelationEventsTopic(table, settings.topics);
+}
+
+Selection LetterOptions::Selected() const {
+  Selection selection{.topics = LetterTopics(settings_.topics), .reason = reason_};
+  if (!topic_.empty()) selection.topics = {RequireLetterTopic(topic_, selection.topics)};
+  for (const std::string& text : places_) {
+    selection.places.push_back(RequirePlaces(text, selection.topics));
+  }
+  if (named()) {
+    std::erase_if(selection.topics, [&](const LetterTopic& topic) {
+      return std::none_of(selection.places.begin(), selection.places.end(),
+                          [&](const LetterPlaces& each) { return each.topic == topic.name; });
+    });
+  }
+  if (since_.count() > 0) selection.since = SystemNow().unix_ms - since_.count();
+  return selection;
 }
 
 }  // namespace fanline::feedctl

@@ -14,13 +14,8 @@
 namespace fanline::feedctl {
 namespace {
 
-constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
 constexpr const char* kSetItRight = "set right what it names";
 constexpr const char* kLookAtItsLog = "look at that service's own log";
-
-std::string AddressOf(const mysql::ShardAddress& shard) {
-  return shard.host + ":" + std::to_string(shard.port) + "/" + shard.database;
-}
 
 // ---- shards ----
 
@@ -54,12 +49,8 @@ void AskShard(mysql::ShardConnections& connections, Shard shard, const Settings&
 
 // ---- Kafka ----
 
-struct Log {
-  std::string topic, group, program;
-  bool of_posts = true;
-};
-
-std::vector<Log> LogsOf(const options::TopicSettings& topics, const Groups& groups) {
+// The logs to ask about. Only their names are filled in.
+std::vector<LogFacts> LogsOf(const options::TopicSettings& topics, const Groups& groups) {
   return {{topics.feed, groups.dispatcher, "fanline-dispatcher"},
           {topics.tasks, groups.pusher, "fanline-pusher"},
           {topics.relation_events, groups.mirror + "-events", "fanline-mirror", false},
@@ -77,24 +68,18 @@ class KafkaAsker {
   // No broker answers at all. If only some log or group fails, the others may still be asked.
   bool silent() const { return silent_; }
 
-  static LogFacts Unasked(const Log& log) {
-    LogFacts facts{log.topic, log.group, log.program, log.of_posts};
-    facts.asked = false;
-    return facts;
-  }
-
-  LogFacts Ask(const Log& log) {
-    LogFacts facts{log.topic, log.group, log.program, log.of_posts};
+  void Ask(LogFacts& log) {
+    log.asked = !silent_;
+    if (silent_) return;
     for (const std::string& topic : {log.topic, DeadLetterTopic(log.topic)}) {
       int32_t partitions = 0;
-      if (!Count(topic, &partitions, facts.away)) return facts;
+      if (!Count(topic, &partitions, log.away)) return;
       if (partitions == 0) {
-        facts.missing = topic;
-        return facts;
+        log.missing = topic;
+        return;
       }
     }
-    AskMembers(log, facts);
-    return facts;
+    AskMembers(log);
   }
 
   std::optional<kafka::GroupOwners> OwnersOf(const std::string& group, const std::string& topic) {
@@ -112,12 +97,12 @@ class KafkaAsker {
     return false;
   }
 
-  void AskMembers(const Log& log, LogFacts& facts) {
+  void AskMembers(LogFacts& log) {
     const auto owners = OwnersOf(log.group, log.topic);
     if (!owners) return;
     std::set<std::pair<std::string, std::string>> members;
     for (const auto& [partition, owner] : *owners) members.insert({owner.client, owner.host});
-    facts.members = members.size();
+    log.members = members.size();
   }
 
   const Settings& settings_;
@@ -177,10 +162,8 @@ RedisFacts AskRedis(const Settings& settings,
 
 KafkaFacts AskKafka(const Settings& settings, const Groups& groups) {
   KafkaAsker asker(settings);
-  KafkaFacts facts;
-  for (const Log& log : LogsOf(settings.topics, groups)) {
-    facts.logs.push_back(asker.silent() ? KafkaAsker::Unasked(log) : asker.Ask(log));
-  }
+  KafkaFacts facts{.logs = LogsOf(settings.topics, groups)};
+  for (LogFacts& log : facts.logs) asker.Ask(log);
   facts.away = asker.silent();
   if (!facts.away) facts.owners = asker.OwnersOf(groups.pusher, settings.topics.tasks);
   return facts;

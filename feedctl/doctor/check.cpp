@@ -1,6 +1,7 @@
 #include "feedctl/doctor/check.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "feedctl/support/failure.h"
@@ -18,21 +19,16 @@ struct LevelNames {
   const char* json;
 };
 
-LevelNames NamesOf(Level level) {
-  switch (level) {
-    case Level::kWell:
-      return {"ok", "well"};
-    case Level::kNote:
-      return {"note", "note"};
-    case Level::kLook:
-      return {"LOOK", "look"};
-    case Level::kInit:
-      return {"INIT", "not_installed"};
-    case Level::kAway:
-      break;
-  }
-  return {"AWAY", "away"};
-}
+// By Level.
+constexpr LevelNames kLevels[] = {{"ok", "well"},
+                                  {"note", "note"},
+                                  {"LOOK", "look"},
+                                  {"INIT", "not_installed"},
+                                  {"AWAY", "away"}};
+
+static_assert(std::size(kLevels) == static_cast<size_t>(Level::kAway) + 1);
+
+const LevelNames& NamesOf(Level level) { return kLevels[static_cast<size_t>(level)]; }
 
 uint64_t CountOf(const Checks& checks, Level level) {
   return static_cast<uint64_t>(std::count_if(

@@ -16,8 +16,6 @@
 namespace fanline::feedctl {
 namespace {
 
-constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
-
 Status AskTruth(const mysql::Config& config, mysql::MysqlReaderTruth& truth, ReaderFacts& facts,
                 std::vector<UserId>* followees) {
   const auto found = truth.Ask(LookUpUser{0, truth.map().ShardOf(facts.user), facts.user});

@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <string_view>
 
-#include "feedctl/support/docs_folder.h"
+#include "feedctl/support/text.h"
 
 namespace fanline::feedctl {
 namespace {
-
-std::string OneLine(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
 
 // For a service that is away, adapters write "<what failed>: <why> (<name of the error>)". Returns
 // why.
@@ -26,30 +22,18 @@ std::string WhyAway(const std::string& message) {
 
 Explanation Line(const std::string& service, const std::string& address, const Status& status) {
   const std::string at = service + " at " + address + ": ";
-  Explanation line{.exit_code = kExitConfig,
+  const bool set_up = status.cause != Cause::kTurnedAway && status.cause != Cause::kNoLogin &&
+                      status.cause != Cause::kSetting;
+  Explanation line{.exit_code = set_up ? kExitUnavailable : kExitConfig,
                    .what = at + OneLine(status.message),
                    .advice = status.advice,
                    .silent = status.cause == Cause::kAway || status.cause == Cause::kTurnedAway};
-  switch (status.cause) {
-    case Cause::kAway:
-      line.exit_code = kExitUnavailable;
-      line.what = "cannot reach " + at + OneLine(WhyAway(status.message));
-      break;
-    case Cause::kFull:
-      line.exit_code = kExitUnavailable;
-      line.what = at + "it is full (maxmemory), and takes no timeline";
-      line.advice = "give it more memory, as FanlineRedisFull in " + DocsFolder() +
-                    "/runbooks/delivery.md says, and type this again";
-      break;
-    case Cause::kOther:
-    case Cause::kOverloaded:
-    case Cause::kLocked:
-      line.exit_code = kExitUnavailable;
-      break;
-    case Cause::kTurnedAway:
-    case Cause::kNoLogin:
-    case Cause::kSetting:
-      break;
+  if (status.cause == Cause::kAway) {
+    line.what = "cannot reach " + at + OneLine(WhyAway(status.message));
+  } else if (status.cause == Cause::kFull) {
+    line.what = at + "it is full (maxmemory), and takes no timeline";
+    line.advice = "give it more memory, as FanlineRedisFull in " + DocsFolder() +
+                  "/runbooks/delivery.md says, and type this again";
   }
   return line;
 }
@@ -66,17 +50,28 @@ std::string AddressOfRedis(const std::string& message, const Settings& settings)
 }
 
 // "mysql_1" -> its address, as the operator wrote it.
-std::string AddressOf(const std::string& resource, const Settings& settings) {
+std::string AddressOfShard(const std::string& resource, const Settings& settings) {
   const auto shards = options::ToConfig(settings.mysql).shards;
   for (Shard shard = 0; shard < shards.size(); ++shard) {
-    if (ResourceOf(shard) != resource) continue;
-    return shards[shard].host + ":" + std::to_string(shards[shard].port) + "/" +
-           shards[shard].database;
+    if (ResourceOf(shard) == resource) return AddressOf(shards[shard]);
   }
   return "an unknown address";
 }
 
-Explanation LaterOf(const Status& status, const Settings& settings) {
+}  // namespace
+
+std::string AddressOf(const mysql::ShardAddress& shard) {
+  return shard.host + ":" + std::to_string(shard.port) + "/" + shard.database;
+}
+
+std::string DocsFolder() {
+  constexpr const char* kPackaged = "/usr/share/doc/feedctl/docs";  // packaging/CMakeLists.txt
+  std::error_code ignored;
+  return std::filesystem::exists(kPackaged, ignored) ? kPackaged : "docs";
+}
+
+Explanation ExplanationOf(const Status& status, const Settings& settings, int never_code) {
+  if (status.never()) return {never_code, OneLine(status.message)};
   if (status.resource == "kafka") return Line("Kafka", settings.kafka.brokers, status);
   if (status.resource == "redis") {
     const std::string address = AddressOfRedis(status.message, settings);
@@ -88,17 +83,10 @@ Explanation LaterOf(const Status& status, const Settings& settings) {
     return Line("Redis", address, said);
   }
   if (status.resource.starts_with("mysql_")) {
-    return Line("MariaDB shard " + status.resource.substr(6), AddressOf(status.resource, settings),
-                status);
+    return Line("MariaDB shard " + status.resource.substr(6),
+                AddressOfShard(status.resource, settings), status);
   }
   return {kExitUnavailable, OneLine(status.message)};
-}
-
-}  // namespace
-
-Explanation ExplanationOf(const Status& status, const Settings& settings, int never_code) {
-  if (status.never()) return {never_code, OneLine(status.message)};
-  return LaterOf(status, settings);
 }
 
 Failure Explain(const Status& status, const Settings& settings, int never_code) {

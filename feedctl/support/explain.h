@@ -7,6 +7,13 @@
 
 namespace fanline::feedctl {
 
+// The folder of the pages that feedctl names: that of the installed package feedctl, or else that
+// of the sources, "docs".
+[[nodiscard]] std::string DocsFolder();
+
+// "db1:3306/feed"
+[[nodiscard]] std::string AddressOf(const mysql::ShardAddress& shard);
+
 struct Explanation {
   int exit_code = 0;
   std::string what = {};    // one line

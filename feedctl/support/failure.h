@@ -6,6 +6,8 @@
 #include <string>
 
 #include "daemon/options/options.h"
+#include "fanline/model/ids.h"
+#include "feedctl/support/text.h"
 
 namespace fanline::feedctl {
 
@@ -33,6 +35,16 @@ class Failure : public std::runtime_error {
 // For rules about several options: throws unless `problem` is empty.
 inline void RequireUsage(const std::string& problem) {
   if (!problem.empty()) throw Failure(kExitUsage, problem);
+}
+
+// A user id of the command line. `where`: its argument, for the message. Failure 64.
+inline UserId RequireUserId(const std::string& where, const std::string& text) {
+  const auto raw = ParseId(text);
+  if (!raw) {
+    throw Failure(kExitUsage,
+                  where + ": " + QuotedShort(text) + " is no user id: a number from 1 to 2^64-2");
+  }
+  return UserId{*raw};
 }
 
 }  // namespace fanline::feedctl

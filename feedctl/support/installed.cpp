@@ -5,11 +5,6 @@
 #include "feedctl/support/explain.h"
 
 namespace fanline::feedctl {
-namespace {
-
-constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
-
-}  // namespace
 
 mysql::Installation ReadInstalled(const Settings& settings) {
   mysql::Installation installation;

@@ -27,11 +27,9 @@ class LineReader {
   bool Next(std::string_view* line);
 
   uint64_t number() const { return number_; }  // of the last line, from 1
-  // "edges.txt:17", "stdin:17"
-  std::string Where() const { return name_ + ":" + std::to_string(number_); }
-  // The failure for a bad last line.
+  // The failure for a bad last line: "edges.txt:17: reason", "stdin:17: reason".
   Failure Bad(const std::string& reason) const {
-    return Failure(kExitData, Where() + ": " + reason);
+    return Failure(kExitData, name_ + ":" + std::to_string(number_) + ": " + reason);
   }
 
  private:

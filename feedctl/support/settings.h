@@ -17,5 +17,6 @@ struct Settings {
 };
 
 inline constexpr const char* kClientId = "feedctl";
+inline constexpr Duration kKafkaTimeout = std::chrono::seconds(5);  // of a question to Kafka
 
 }  // namespace fanline::feedctl

@@ -89,12 +89,12 @@ class Dlq(Installation):
         text = self.feedctl.run("dlq", "list")
         self.assertIn(letter["letter"], text)
 
-        shown = self.feedctl.run("dlq", "show", letter["letter"])
+        shown = self.feedctl.run("dlq", "list", letter["letter"])
         self.assertIn(BAD.hex(), shown)
         self.assertIn('"traceparent": 00-1-2-01', shown)
         self.assertIn('"authorization": (13 bytes, not shown)', shown)
         self.assertNotIn("secret", shown)
-        self.assertEqual(self.feedctl.json("dlq", "show", "--json", letter["letter"])["key"], "7")
+        self.assertEqual(self.list(letter["letter"])["letters"][0]["key"], "7")
 
     def test_a_dry_run_writes_nothing_and_a_replay_that_is_refused_again_says_so(self):
         self.produce(BAD)
@@ -110,7 +110,7 @@ class Dlq(Installation):
         self.wait_for(lambda: self.found() == letters + 1, "it to come back")
         self.assertEqual(self.newest()["came_back"], 1)
         self.assertEqual(self.newest()["reason"],
-                         self.feedctl.json("dlq", "show", "--json", letter)["reason"])
+                         self.list(letter)["letters"][0]["reason"])
         again = self.replay(letter)
         self.assertEqual((again["replayed"], again["before"]), (0, 1))
         self.assertEqual(self.replay(letter, "--again", "--dry-run")["replayed"], 1)
@@ -197,9 +197,9 @@ class Dlq(Installation):
         self.assertIn("0 dead letters", self.feedctl.run("dlq", "list", "--topic", "relation-log"))
         for words, code, complaint in [
                 (["replay"], 64, "say which"),
-                (["show", "feed-events/0/0"], 64, "there are feed-events.dlq, fanout-tasks.dlq"),
-                (["show", f"{FEED_DLQ}/0"], 64, "write feed-events.dlq/3/17"),
-                (["show", f"{FEED_DLQ}/0/999999"], 65, "feedctl dlq list"),
+                (["list", "feed-events/0/0"], 64, "there are feed-events.dlq, fanout-tasks.dlq"),
+                (["list", f"{FEED_DLQ}/0"], 64, "write feed-events.dlq/3/17"),
+                (["list", f"{FEED_DLQ}/0/999999"], 65, "feedctl dlq list"),
                 (["replay", f"{FEED_DLQ}/0/999999"], 65, "feedctl dlq list"),
                 (["list", "--topic", "nothing"], 64, "is not a topic of dead letters"),
                 (["list", "--relation-events-topic", "gone"], 78, "feedctl topics create"),

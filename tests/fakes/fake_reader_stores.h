@@ -39,7 +39,6 @@ class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadL
   Status pages_fail = Status::Done();     // of live timelines, while rebuilds are well
   std::set<Shard> away;                   // these shards answer that they are away
   bool holds = false;                     // requests to the shards wait to be answered
-  std::optional<Shard> hangs;             // those to this one
   std::optional<Shard> locked;            // reads of items of this one
   std::function<void()> on_read;          // of items, after it
   std::function<void()> on_fail;          // of the truth, after it
@@ -53,8 +52,7 @@ class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadL
   template <class R>
   void Serve(const R& request, ReplyTo<typename R::Reply> to) {
     if constexpr (requires { request.shard; }) {
-      const bool items = std::is_same_v<R, ReadItems>;
-      if (holds || hangs == request.shard || (items && locked == request.shard)) {
+      if (holds || (std::is_same_v<R, ReadItems> && locked == request.shard)) {
         held_.emplace_back(request.shard, [=, this] { Answer(request, to); });
         return;
       }

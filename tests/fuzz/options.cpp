@@ -66,7 +66,7 @@ struct Program {
     table.Add("verify", &verify, "a bool");
     table.Add("small", &small, "a number").Range(-5, 5);
     table.Add("window", &window, "a number").Range(1, 512).Unit("items");
-    table.Add("port", &port, "a number").AtLeast(1);
+    table.Add("port", &port, "a number").Range(1, 65535);
     table.Add("count", &count, "a number");
     table.Add("author", &author, "a number");
     table.Add("sample", &sample, "a share").Range(0, 1);

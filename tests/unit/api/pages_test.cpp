@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
 #include <set>
 
@@ -76,6 +77,13 @@ class PagesTest : public ::testing::Test {
   World w_;
   Now now_;
   std::vector<json> answers_;
+  int begun_ = 0;  // rebuilds, none of which ends:
+  Rebuilds endless_{
+      [this](UserId, const Rebuilds::Admit&, const std::function<void()>&) { ++begun_; },
+      {},
+      w_.metrics,
+      [] { return Time{}; },
+      two_};
 };
 
 TEST_F(PagesTest, AReaderWhoComesBackIsServedAtOnceAndThenFromTheLiveTimeline) {
@@ -445,9 +453,7 @@ TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
 // Others' rebuilds may hang.
 TEST_F(PagesTest, WhoseShardIsAwayWaitsForNoRebuild) {
   FollowAuthorOfOnePost();
-  Rebuilds rebuilds([](UserId, const Rebuilds::Admit&, const std::function<void()>&) {},
-                    {.at_once = 1}, w_.metrics, [] { return Time{}; });
-  ServeWith(rebuilds,
+  ServeWith(endless_,
             {.pulls = 0, .away = [this](Shard shard) { return w_.posts.away.contains(shard); }});
   SetAway(true);
   BeginHome("5");
@@ -477,9 +483,7 @@ TEST_F(PagesTest, APullServesAllWhoWaitForIt) {
 // Or what was published between the two would never be seen by who polls for it.
 TEST_F(PagesTest, WhoJoinsAPullIsToldNoLaterPlaceThanWhoBeganIt) {
   FollowAuthorOfOnePost();
-  Rebuilds rebuilds([](UserId, const Rebuilds::Admit&, const std::function<void()>&) {}, {},
-                    w_.metrics, [] { return Time{}; });
-  ServeWith(rebuilds, {});
+  ServeWith(endless_, {});
   w_.posts.holds = true;
   now_.unix_ms = 11'500;
   BeginHome("5");
@@ -512,13 +516,11 @@ TEST_F(PagesTest, WhoWaitsForThePullOfAClientThatHasLeftGetsAWholePage) {
   const UserId author = Beyond(UserId{5});
   Follow(5, Raw(author));
   w_.Publish(Raw(author), 70, 1'000);
-  Rebuilds rebuilds([](UserId, const Rebuilds::Admit&, const std::function<void()>&) {}, {},
-                    w_.metrics, [] { return Time{}; });
   const auto is_back = [this](Shard) {
     w_.posts.away.clear();
     return false;
   };
-  ServeWith(rebuilds, {.away = is_back}, &two_);
+  ServeWith(endless_, {.away = is_back}, &two_);
   const auto alive = std::make_shared<std::atomic<bool>>(true);
   w_.posts.holds = true;
   BeginHome("5", alive);
@@ -535,9 +537,7 @@ TEST_F(PagesTest, ReadersOfAShardThatHangsTakeNoPullFromOthers) {
   const UserId other = Beyond(UserId{5});
   Follow(5, 7);
   Follow(Raw(other), 7);
-  Rebuilds rebuilds([](UserId, const Rebuilds::Admit&, const std::function<void()>&) {}, {},
-                    w_.metrics, [] { return Time{}; });
-  ServeWith(rebuilds, {.pulls = 1}, &two_);
+  ServeWith(endless_, {.pulls = 1}, &two_);
   w_.posts.holds = true;
   BeginHome("5");
   BeginHome(ToString(other));
@@ -545,67 +545,66 @@ TEST_F(PagesTest, ReadersOfAShardThatHangsTakeNoPullFromOthers) {
   EXPECT_EQ(answers_.size(), 2u) << "the other one waits for a rebuild that does not come";
 }
 
-TEST_F(PagesTest, AShardThatHangsIsWaitedForByOnePageAtATime) {
-  const UserId reader{5}, far = Beyond(reader), near = Beyond(far), other = Beyond(Beyond(near));
-  for (const UserId each : {reader, other}) {
-    Follow(Raw(each), Raw(far));
-    Follow(Raw(each), Raw(near));
+// The table of posts is locked on the shard that is not the readers'.
+class LockedTableTest : public PagesTest {
+ protected:
+  LockedTableTest() {
+    const UserId far = Beyond(UserId{5}), near = Beyond(far);
+    UserId last = near;
+    for (UserId& reader : readers_) {
+      last = reader = Beyond(Beyond(last));
+      Follow(Raw(reader), Raw(far));
+      Follow(Raw(reader), Raw(near));
+    }
+    w_.Publish(Raw(far), 70, 1'000);
+    w_.Publish(Raw(near), 80, 2'000);
+    ServeWith(endless_, {.pulls = 1}, &two_);
+    w_.posts.locked = two_.ShardOf(far);
   }
-  w_.Publish(Raw(far), 70, 1'000);
-  w_.Publish(Raw(near), 80, 2'000);
-  Rebuilds rebuilds([](UserId, const Rebuilds::Admit&, const std::function<void()>&) {}, {},
-                    w_.metrics, [] { return Time{}; });
-  ServeWith(rebuilds, {.pulls = 1}, &two_);
-  w_.posts.hangs = two_.ShardOf(far);
-  const auto answered_after = [this](Duration by) {
-    w_.exchanges->Step(w_.mono.load() + by);
+  void Begin(size_t reader) { BeginHome(ToString(readers_[reader])); }
+  size_t AnsweredAfter(Duration time) {
+    w_.exchanges->Step(w_.mono.load() + time);
     return answers_.size();
-  };
-  BeginHome(ToString(reader));
-  EXPECT_EQ(answered_after(Pages::kMergePatience), 0u);
-  EXPECT_EQ(answered_after(Pages::kPullPatience), 1u);
-  BeginHome(ToString(reader));
-  BeginHome(ToString(other));  // no rebuild would end while the shard hangs
-  EXPECT_EQ(answered_after(Pages::kMergePatience), 3u);
+  }
+
+  std::array<UserId, 4> readers_ = {};
+};
+
+// What its other tables answer says nothing of that one.
+TEST_F(LockedTableTest, IsWaitedForByOnePageAtATime) {
+  Begin(0);
+  EXPECT_EQ(AnsweredAfter(Pages::kMergePatience), 0u);
+  EXPECT_EQ(AnsweredAfter(Pages::kPullPatience), 1u);
+  Begin(0);
+  Begin(1);  // no rebuild would end while the table is locked
+  EXPECT_EQ(AnsweredAfter(Pages::kMergePatience), 3u);
   now_.mono += Pages::kPullPatience;
-  BeginHome(ToString(reader));
-  BeginHome(ToString(other));
-  EXPECT_EQ(answered_after(Pages::kMergePatience), 4u);
-  EXPECT_EQ(answered_after(Pages::kPullPatience), 5u);
+  Begin(0);
+  Begin(1);
+  EXPECT_EQ(AnsweredAfter(Pages::kMergePatience), 4u);
+  EXPECT_EQ(AnsweredAfter(Pages::kPullPatience), 5u);
   for (const json& page : answers_) {
     EXPECT_EQ(page["incomplete"], true);
     EXPECT_THAT(Ids(page), ElementsAre("80"));
   }
-  w_.posts.hangs.reset();
-  BeginHome(ToString(reader));
+  w_.posts.locked.reset();
+  Begin(0);
   ASSERT_EQ(answers_.size(), 6u);
   EXPECT_THAT(Ids(answers_[5]), ElementsAre("80", "70"));
 }
 
-// What its other tables answer says nothing of that one. A rebuild would wait for it, too.
-TEST_F(PagesTest, AShardWhoseTableIsLockedIsWaitedForByOnePageAtATime) {
-  const UserId reader{5}, far = Beyond(reader);
-  Follow(Raw(reader), Raw(far));
-  Follow(Raw(reader), Raw(Beyond(far)));
-  w_.Publish(Raw(far), 70, 1'000);
-  w_.Publish(Raw(Beyond(far)), 80, 2'000);
-  int rebuilds_begun = 0;
-  Rebuilds rebuilds([&](UserId, const Rebuilds::Admit&,
-                        const std::function<void()>&) { ++rebuilds_begun; },
-                    {}, w_.metrics, [] { return Time{}; });
-  ServeWith(rebuilds, {}, &two_);
-  w_.posts.locked = two_.ShardOf(far);
-  BeginHome(ToString(reader));
-  w_.exchanges->Step(w_.mono.load() + Pages::kPullPatience);
-  BeginHome(ToString(reader));
-  w_.exchanges->Step(w_.mono.load() + Pages::kMergePatience);
-  ASSERT_EQ(answers_.size(), 2u);
-  for (const json& page : answers_) {
-    EXPECT_EQ(page["incomplete"], true);
-    EXPECT_EQ(page["state"], "pulled");
-    EXPECT_THAT(Ids(page), ElementsAre("80"));
-  }
-  EXPECT_EQ(rebuilds_begun, 0);
+TEST_F(LockedTableTest, IsNoSlowShardsForAReadThatWasWaitedForAMomentOnly) {
+  const auto locked = w_.posts.locked;
+  Begin(0);
+  ASSERT_EQ(AnsweredAfter(Pages::kPullPatience), 1u);
+  Begin(1);
+  w_.posts.locked.reset();
+  Begin(2);
+  ASSERT_EQ(answers_.size(), 2u) << "it answers again";
+  ASSERT_EQ(AnsweredAfter(Pages::kMergePatience), 3u);
+  w_.posts.locked = locked;
+  Begin(3);
+  EXPECT_EQ(AnsweredAfter(Pages::kMergePatience), 3u) << "it is waited for like any other";
 }
 
 TEST_F(PagesTest, WhoCouldNotAskRedisForLackOfRoomIsRebuiltAllTheSame) {

@@ -91,6 +91,21 @@ TEST_F(RebuildsTest, AShardThatHangsHoldsNoMoreThanHalf) {
   EXPECT_THAT(begun_, ElementsAre(hung[0], hung[1], well[0], well[1]));
 }
 
+// Their rebuilds wait for its posts.
+TEST_F(RebuildsTest, WhoLacksAShardThatIsSlowWaitsInItsQueue) {
+  const ShardMap two = ShardMap::Even(2);
+  const UserId first{1};
+  const Shard own = two.ShardOf(first), slow = 1 - own;
+  Rebuilds rebuilds([this](UserId reader, const Rebuilds::Admit&,
+                           const std::function<void()>&) { begun_.push_back(reader); },
+                    {.at_once = 2, .waiting = 4}, metrics_, [] { return Time{}; }, two);
+  for (const uint64_t id : {101, 102, 103}) EXPECT_TRUE(rebuilds.Offer(UserId{id}, true, slow));
+  EXPECT_TRUE(rebuilds.Offer(first, true));
+  EXPECT_THAT(begun_, ElementsAre(UserId{101}, first)) << "no place of the others'";
+  EXPECT_FALSE(rebuilds.Offer(UserId{104}, true, slow)) << "half of the queue is theirs";
+  EXPECT_TRUE(rebuilds.Offer(UserId{104}, true));
+}
+
 TEST_F(RebuildsTest, StrangersAreBoundedInTheTimeTheirTimelinesLive) {
   Start({.waiting = 100, .strangers = 2});
   StartFirst(UserId{1});

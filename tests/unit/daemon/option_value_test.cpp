@@ -9,7 +9,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 template <typename T>
-std::string Refusal(const std::string& text, ValueRange range = {}) {
+std::string Refusal(const std::string& text, std::optional<ValueRange> range = {}) {
   T value{};
   return StoreValue(&value, range, {text});
 }
@@ -60,19 +60,18 @@ TEST(OptionValue, WholeNumbersAreRefusedOutsideTheirTypeAndRange) {
   for (const char* text : {"", " 5", "5 ", "0x10", "1e3", "+5", "5.0"}) {
     EXPECT_NE(Refusal<int64_t>(text), "") << text;
   }
-  EXPECT_EQ(Refusal<int64_t>("0", {.min = 1, .max = {}}), "is not at least 1");
-  EXPECT_EQ(Refusal<uint64_t>("18446744073709551615", {.min = 1, .max = 9}), "is not in 1..9");
+  EXPECT_EQ(Refusal<uint64_t>("18446744073709551615", ValueRange{1, 9}), "is not in 1..9");
 }
 
 TEST(OptionValue, ARealNumberMustBeFinite) {
   EXPECT_EQ(Read<double>("0.01"), 0.01);
   EXPECT_EQ(Refusal<double>("nan"), "is not a number");
-  EXPECT_EQ(Refusal<double>("1.5", {.min = 0, .max = 1}), "is not in 0..1");
+  EXPECT_EQ(Refusal<double>("1.5", ValueRange{0, 1}), "is not in 0..1");
 }
 
 TEST(OptionValue, ARefusedValueLeavesTheTargetAsItWas) {
   int64_t value = 7;
-  EXPECT_NE(StoreValue(&value, {.min = 1, .max = 9}, {"10"}), "");
+  EXPECT_NE(StoreValue(&value, ValueRange{1, 9}, {"10"}), "");
   EXPECT_EQ(value, 7);
 }
 

@@ -304,9 +304,6 @@ TEST(Options, ABoundOfADurationMeansTheSameInAnyUnitOfItsTarget) {
     EXPECT_THAT(w.Parse({name.c_str(), "99ms"}).err, HasSubstr("is not in 100ms..10m"));
     EXPECT_THAT(w.Parse({name.c_str(), "601s"}).err, HasSubstr("is not in 100ms..10m"));
   }
-  std::chrono::microseconds wait{};
-  w.table.Add("wait", &wait, "").AtLeast(1ms);
-  EXPECT_THAT(w.Parse({"--wait", "999us"}).err, HasSubstr("is not at least 1ms"));
 }
 
 TEST(Options, HelpIsGivenEvenWhenTheRestIsWrong) {
@@ -470,9 +467,7 @@ TEST(OptionsDeathTest, ADurationIsBoundedByDurationsAndNothingElseIs) {
   int32_t window = 0;
   OptionTable table("p", "");
   EXPECT_DEATH(table.Add("linger", &linger, "").Range(0, 1'000), "bounded by durations");
-  EXPECT_DEATH(table.Add("linger", &linger, "").AtLeast(0), "bounded by durations");
   EXPECT_DEATH(table.Add("window", &window, "").Range(1ms, 1s), "durations only");
-  EXPECT_DEATH(table.Add("window", &window, "").AtLeast(1ms), "durations only");
 }
 
 TEST(OptionsDeathTest, AnOptionDeclaredTwiceOnOneWayIsAFaultOfTheProgram) {

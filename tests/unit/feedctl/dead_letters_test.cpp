@@ -12,12 +12,14 @@
 namespace fanline::feedctl {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Key;
 using ::testing::Not;
 using ::testing::Pair;
+using ::testing::StartsWith;
 
 const std::vector<LetterTopic> kTopics = LetterTopics({});
 const RangeLayout kLayout{4};
@@ -64,21 +66,31 @@ TEST(DeadLetters, EachTopicsRecordsAreReadByItsOwnCodec) {
   }
 }
 
-TEST(DeadLetters, WhatNobodyReadsIsToldByItsSize) {
+TEST(DeadLetters, WhatNobodyReadsIsToldByItsSizeAndInFullByItsBytes) {
   const Letter letter = Of("fanout-tasks", "\xff\xfe");
   EXPECT_EQ(Summary(letter), "no hint, 2 bytes");
   EXPECT_FALSE(Readable(letter));
-  EXPECT_EQ(ShownBytes(letter.record.value), "fffe");
-  EXPECT_EQ(ShownBytes(std::string(5000, 'a')).size(), 2 * 4096 + 3);
+  EXPECT_THAT(ToText(letter, false), Not(HasSubstr("fffe")));
+  EXPECT_THAT(ToText(letter, true), HasSubstr("bytes fffe\n"));
+  EXPECT_EQ(ToJson(letter, true)["bytes"], "fffe");
+  const Letter large = Of("fanout-tasks", std::string(5000, '\xff'));
+  EXPECT_EQ(ToJson(large, true)["bytes"].get<std::string>().size(), 2u * 4096 + 3);
 }
 
 TEST(DeadLetters, OnlyIdsAndOurHeadersAreShown) {
-  EXPECT_EQ(ShownHeader("authorization", "Bearer x"), "(8 bytes, not shown)");
-  EXPECT_EQ(ShownHeader("ce_type", "post\x1b[2J"), "post?[2J");
-  EXPECT_EQ(ShownKey("5:7"), "5:7");
-  EXPECT_EQ(ShownKey("ann@example.org").substr(0, 6), "0x616e");
-  Record record{"feed-events.dlq", 3, 17, 1, {}, {}, {{kReasonHeader, "a\nb"}}};
-  EXPECT_EQ(LetterOf(kTopics[0], record).reason, "a?b");
+  const Letter letter =
+      Of("feed-events", "", {{"authorization", "Bearer x"}, {"ce_type", "post\x1b[2J"}});
+  EXPECT_THAT(ToText(letter, true),
+              AllOf(HasSubstr("\"authorization\": (8 bytes, not shown)\n"),
+                    HasSubstr("\"ce_type\": post?[2J\n"), HasSubstr("key 7\n")));
+  EXPECT_EQ(ToJson(letter, true)["headers"][0]["value"], "(8 bytes, not shown)");
+  EXPECT_FALSE(ToJson(letter, false).contains("headers"));
+  const Record of_edge{"relation-log.dlq", 3, 17, 1, "5:7", {}, {}};
+  EXPECT_EQ(ToJson(LetterOf(kTopics[2], of_edge), true)["key"], "5:7");
+  Record record{"feed-events.dlq", 3, 17, 1, "ann@example.org", {}, {{kReasonHeader, "a\nb"}}};
+  const Letter other = LetterOf(kTopics[0], record);
+  EXPECT_EQ(other.reason, "a?b");
+  EXPECT_THAT(ToJson(other, true)["key"].get<std::string>(), StartsWith("0x616e"));
 }
 
 TEST(DeadLetters, AMarkNamesALetterOfItsPartition) {
@@ -142,7 +154,7 @@ TEST(DeadLetters, AnEventIsAppendedAgainAndSaysSo) {
   const Letter letter =
       Of("feed-events", "{}", {{"app", "x"}, {kReplayHeader, "feed-events.dlq/3/2"}});
   EXPECT_EQ(letter.came_back, 1u);
-  const ReplayPlan plan = PlanOf(letter, "feed-events", kLayout);
+  const ReplayPlan plan = PlanOf(letter, kLayout);
   const auto& again = std::get<AppendAgain>(plan);
   EXPECT_EQ(again.topic, "feed-events");
   EXPECT_THAT(
@@ -158,8 +170,7 @@ TEST(DeadLetters, AMessageOfRelationLogIsReplayedAsACheckOfItsEdge) {
   for (const RelationMessage& message :
        {RelationMessage(EdgeWritten{{edge.src, edge.dst, 3, true, 1}, 9}),
         RelationMessage(EdgeMirrored{edge, 3})}) {
-    const ReplayPlan plan =
-        PlanOf(Of("relation-log", EncodeRelationMessage(message)), "relation-log", kLayout);
+    const ReplayPlan plan = PlanOf(Of("relation-log", EncodeRelationMessage(message)), kLayout);
     EXPECT_EQ(Describe(plan), "append to relation-log.retry");
     const auto& check = std::get<AppendAgain>(plan);
     EXPECT_EQ(check.key, "5:7");
@@ -176,24 +187,22 @@ TEST(DeadLetters, OfAHintItsCauseIsAnnouncedAnew) {
   const UserId ann{5}, bob{7};
   const Letter post =
       Of("fanout-tasks", EncodeHint(Hint::OfPost(ann, PostId{77}, DeliverySample{3, 4, 1, 2})));
-  const auto of_post = std::get<HintAnew>(PlanOf(post, "fanout-tasks", kLayout));
+  const auto of_post = std::get<HintAnew>(PlanOf(post, kLayout));
   EXPECT_EQ(of_post.hint, Hint::OfPost(ann, PostId{77}));
   EXPECT_THAT(of_post.ranges, ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(of_post.headers, Not(Contains(Key(std::string(kReasonHeader)))));
 
   const Letter sync = Of("fanout-tasks", EncodeHint(Hint::OfSync(bob, ann)));
-  const auto of_sync = std::get<HintAnew>(PlanOf(sync, "fanout-tasks", kLayout));
+  const auto of_sync = std::get<HintAnew>(PlanOf(sync, kLayout));
   EXPECT_THAT(of_sync.ranges, ElementsAre(kLayout.RangeOf(bob)));
 }
 
 TEST(DeadLetters, WhatCannotBeReplayedSaysWhy) {
-  const auto why = [](const Letter& letter, const char* source) {
-    return Describe(PlanOf(letter, source, kLayout));
-  };
-  EXPECT_THAT(why(Of("fanout-tasks", "\xff"), "fanout-tasks"), HasSubstr("nothing is missing"));
-  EXPECT_THAT(why(Of("feed-events", "", {{kOmittedHeader, "too large"}}), "feed-events"),
+  const auto why = [](const Letter& letter) { return Describe(PlanOf(letter, kLayout)); };
+  EXPECT_THAT(why(Of("fanout-tasks", "\xff")), HasSubstr("nothing is missing"));
+  EXPECT_THAT(why(Of("feed-events", "", {{kOmittedHeader, "too large"}})),
               HasSubstr("may still be at feed-events/1/4711"));
-  EXPECT_THAT(why(Of("relation-log", ""), "relation-log"), HasSubstr("the row of log1"));
+  EXPECT_THAT(why(Of("relation-log", "")), HasSubstr("the row of log1"));
 }
 
 // Brokers that answer at once.
@@ -202,9 +211,7 @@ struct ReplayWorld : Serves<AppendHints> {
     hints.push_back(request);
     to({request.id, answer});
   }
-  void Replay(const Letter& letter, const char* source) {
-    replayer.Take(letter, PlanOf(letter, source, kLayout));
-  }
+  void Replay(const Letter& letter) { replayer.Take(letter, PlanOf(letter, kLayout)); }
 
   Status answer;
   std::vector<AppendHints> hints;
@@ -221,7 +228,7 @@ struct ReplayWorld : Serves<AppendHints> {
 
 TEST(Replayer, ALetterIsMarkedBehindItselfOnceItsRecordIsAcknowledged) {
   ReplayWorld w;
-  w.Replay(Of("feed-events", "{}"), "feed-events");
+  w.Replay(Of("feed-events", "{}"));
   EXPECT_THAT(w.marks, ElementsAre());
   w.replayer.Finish();
   ASSERT_EQ(w.records.size(), 1u);
@@ -239,8 +246,8 @@ TEST(Replayer, ALetterIsMarkedBehindItselfOnceItsRecordIsAcknowledged) {
 TEST(Replayer, WhatIsNotAcknowledgedIsNotMarkedAndIsTold) {
   ReplayWorld w;
   w.answer = Status::Later("kafka", "away");
-  w.Replay(Of("feed-events", "{}"), "feed-events");
-  w.Replay(Of("fanout-tasks", EncodeHint(Hint::OfSync(UserId{7}, UserId{5}))), "fanout-tasks");
+  w.Replay(Of("feed-events", "{}"));
+  w.Replay(Of("fanout-tasks", EncodeHint(Hint::OfSync(UserId{7}, UserId{5}))));
   w.replayer.Finish();
   EXPECT_THAT(w.marks, ElementsAre());
   EXPECT_EQ(w.replayer.failure().message, "away");
@@ -248,7 +255,7 @@ TEST(Replayer, WhatIsNotAcknowledgedIsNotMarkedAndIsTold) {
   EXPECT_TRUE(w.told[1].later());
 
   w.answer = {};
-  w.Replay(Of("fanout-tasks", EncodeHint(Hint::OfSync(UserId{7}, UserId{5}))), "fanout-tasks");
+  w.Replay(Of("fanout-tasks", EncodeHint(Hint::OfSync(UserId{7}, UserId{5}))));
   w.replayer.Finish();
   EXPECT_EQ(w.hints.size(), 2u) << "the one that failed stands for no other";
   EXPECT_EQ(w.marks.size(), 1u);
@@ -257,10 +264,10 @@ TEST(Replayer, WhatIsNotAcknowledgedIsNotMarkedAndIsTold) {
 TEST(Replayer, LettersOfOneHintShareAReplay) {
   ReplayWorld w;
   const Letter letter = Of("fanout-tasks", EncodeHint(Hint::OfPost(UserId{5}, PostId{77})));
-  for (int i = 0; i < 3; ++i) w.Replay(letter, "fanout-tasks");
+  for (int i = 0; i < 3; ++i) w.Replay(letter);
   w.replayer.Finish();
-  w.Replay(letter, "fanout-tasks");
-  w.Replay(Of("fanout-tasks", EncodeHint(Hint::OfSync(UserId{77}, UserId{5}))), "fanout-tasks");
+  w.Replay(letter);
+  w.Replay(Of("fanout-tasks", EncodeHint(Hint::OfSync(UserId{77}, UserId{5}))));
   w.replayer.Finish();
   ASSERT_EQ(w.hints.size(), 2u);
   EXPECT_EQ(w.hints[0].hints.size(), 4u);

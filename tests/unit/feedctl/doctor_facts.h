@@ -1,15 +1,43 @@
-// Facts about an installation of three ranges, for the tests of feedctl doctor's checks.
+// Facts about an installation of three ranges for the tests of feedctl doctor, and what its checks
+// of them say.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "feedctl/doctor/judge.h"
-#include "tests/unit/feedctl/checks.h"
 
 namespace fanline::feedctl {
 
 inline const Why kGone{"cannot reach it", "start it"};
+
+// "look: what is wrong -> what to type"
+inline std::string Told(const Check& check) {
+  const Json json = ToJson({check}, "docs")["checks"][0];
+  return json["level"].get<std::string>() + ": " + check.text +
+         (check.advice.empty() ? "" : " -> ") + check.advice;
+}
+
+// The same of the check with this name; empty: there is none.
+inline std::string Told(const Checks& checks, const std::string& name) {
+  for (const Check& check : checks) {
+    if (check.name == name) return Told(check);
+  }
+  return "";
+}
+
+// A range as Redis has it when all is well.
+inline redis::RangeState Served(Range range) {
+  redis::RangeState state;
+  state.range = range;
+  state.master = "r:1";
+  state.owner = 7;
+  state.position = AppliedPosition{.generation = 5, .offset = 100};
+  state.readers = 10;
+  state.index_complete = true;
+  return state;
+}
 
 inline RedisFacts Redis() {
   return {.address = "r:1", .ranges = {Served(0), Served(1), Served(2)}};
@@ -26,18 +54,5 @@ inline mysql::Installation ThreeRanges(uint64_t generation) {
   installation.generation = generation;
   return installation;
 }
-
-// A shorter call, so that a test names only its own facts.
-inline Checks Ranges(const RedisFacts& redis, uint64_t generation,
-                     const std::optional<kafka::GroupOwners>& owners,
-                     const std::vector<ShardFacts>& shards) {
-  return JudgeRanges(ThreeRanges(generation), redis, {.owners = owners}, shards);
-}
-
-// Shards whose contents are unknown.
-inline const std::vector<ShardFacts> kSilent = {{.away = kGone},
-                                                {.wrong = {"another's"}},
-                                                {.installed = false},
-                                                {.missing = {"0002_x.sql"}, .read = false}};
 
 }  // namespace fanline::feedctl

@@ -4,14 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "feedctl/doctor/judge.h"
-#include "tests/unit/feedctl/checks.h"
+#include <functional>
+
+#include "tests/unit/feedctl/doctor_facts.h"
 
 namespace fanline::feedctl {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr UnixMs kNow = 1'700'000'000'000;
 
@@ -32,41 +35,44 @@ ReaderFacts Reader() {
   return facts;
 }
 
+std::string ToldOf(const ReaderFacts& facts, const std::string& name) {
+  return Told(JudgeReader(facts), name);
+}
+
 TEST(Reader, WhoIsWellIsToldWhole) {
-  const Checks checks = JudgeReader(Reader());
-  EXPECT_EQ(ExitCodeOf(checks), 0);
-  EXPECT_EQ(TextOf(checks, "user 42"), "bucket 7, range 0, MariaDB shard 1");
-  EXPECT_THAT(TextOf(checks, "follows"),
-              HasSubstr("3 users, 2 of them posted, 1 of them merged at read; the last post at "));
-  EXPECT_THAT(TextOf(checks, "follows"), HasSubstr("5.0 s ago"));
-  EXPECT_THAT(TextOf(checks, "state"), HasSubstr("live, 2 items, no floor: nothing older exists"));
-  EXPECT_THAT(TextOf(checks, "newest items"), HasSubstr("post 77, created "));
-  EXPECT_EQ(TextOf(checks, "compared"), "holds what the shards say");
-  EXPECT_EQ(TextOf(checks, "range 0"), "owned by fanline-pusher-h-1@h");
-  EXPECT_EQ(TextOf(checks, "lives for"), "6,000 minutes more, unless it is read");
-  EXPECT_EQ(Find(checks, "counter"), nullptr);
+  const ReaderFacts facts = Reader();
+  EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 0);
+  EXPECT_EQ(ToldOf(facts, "user 42"), "well: bucket 7, range 0, MariaDB shard 1");
+  EXPECT_THAT(ToldOf(facts, "follows"),
+              AllOf(StartsWith("well: 3 users, 2 of them posted, 1 of them merged at read; the "
+                               "last post at "),
+                    HasSubstr("5.0 s ago")));
+  EXPECT_EQ(ToldOf(facts, "state"), "well: live, 2 items, no floor: nothing older exists");
+  EXPECT_THAT(ToldOf(facts, "newest items"), StartsWith("well: post 77, created "));
+  EXPECT_EQ(ToldOf(facts, "compared"), "well: holds what the shards say");
+  EXPECT_EQ(ToldOf(facts, "range 0"), "well: owned by fanline-pusher-h-1@h");
+  EXPECT_EQ(ToldOf(facts, "lives for"), "well: 6,000 minutes more, unless it is read");
+  EXPECT_EQ(ToldOf(facts, "counter"), "");
 }
 
 TEST(Reader, WithAFloorIsCompleteAboveIt) {
   ReaderFacts facts = Reader();
   facts.timeline.floor = kNow - 86'400'000;
   facts.timeline.marks.authors = {UserId{3}};
-  EXPECT_THAT(TextOf(JudgeReader(facts), "state"), HasSubstr("complete above 2023-11-13"));
-  EXPECT_THAT(TextOf(JudgeReader(facts), "state"), HasSubstr("1 author merged at read"));
+  EXPECT_THAT(ToldOf(facts, "state"), AllOf(HasSubstr("complete above 2023-11-13"),
+                                          HasSubstr("1 author merged at read")));
 }
 
 TEST(Reader, WhoFollowsMoreThanCanBeReadIsComparedWithoutPosts) {
   ReaderFacts facts = Reader();
   facts.judged = false;
-  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"),
-              HasSubstr("not all of their rows could be read"));
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kNote);
+  EXPECT_THAT(ToldOf(facts, "compared"),
+              StartsWith("note: not with the shards: not all of their rows could be read"));
   facts.too_much = true;
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kNote);
-  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("except its posts"));
+  EXPECT_THAT(ToldOf(facts, "compared"), StartsWith("note: except its posts"));
   facts.differences = {{.reader = facts.user, .kind = audit::Kind::kTooFew, .held = 4}};
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kLook);
-  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("holds 4 items only"));
+  EXPECT_THAT(ToldOf(facts, "compared"),
+              AllOf(StartsWith("look: "), HasSubstr("holds 4 items only")));
 }
 
 TEST(Reader, WhoIsNotLiveIsNoFault) {
@@ -74,51 +80,44 @@ TEST(Reader, WhoIsNotLiveIsNoFault) {
   facts.timeline = {};
   facts.judged = false;
   EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 0);
-  EXPECT_THAT(TextOf(JudgeReader(facts), "state"), HasSubstr("not live"));
-  EXPECT_EQ(Find(JudgeReader(facts), "state")->advice, "") << "nothing is to be done";
+  EXPECT_THAT(ToldOf(facts, "state"), AllOf(StartsWith("note: not live"), Not(HasSubstr("->"))));
   facts.timeline.state = TimelineState::kBuilding;
-  EXPECT_THAT(TextOf(JudgeReader(facts), "state"), HasSubstr("being made live"));
-}
-
-TEST(Reader, WhoseKeyIsNoTimelineIsToBeLookedAt) {
-  ReaderFacts facts = Reader();
-  facts.timeline.problem = "WRONGTYPE";
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "state"), Level::kLook);
+  EXPECT_THAT(ToldOf(facts, "state"), StartsWith("note: being made live"));
 }
 
 TEST(Reader, WhomPushesPassOverIsToBeLookedAt) {
-  ReaderFacts facts = Reader();
-  facts.indexed = false;
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "index"), Level::kLook);
-  facts = Reader();
-  facts.ttl.reset();
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "lives for"), Level::kLook);
-  facts = Reader();
-  facts.owner.reset();
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "range 0"), Level::kLook);
-  facts = Reader();
-  facts.counts.following = 4;
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "counter"), Level::kLook);
-}
-
-TEST(Reader, WhoseRangeIsBeingSharedOutIsNoFault) {
-  ReaderFacts facts = Reader();
-  facts.owner.reset();
-  facts.owner_known = false;
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "range 0"), Level::kNote);
-  EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 0);
-}
-
-TEST(Reader, WithoutATopicOfHintsIsNotToldThatKafkaIsAway) {
-  ReaderFacts facts = Reader();
-  facts.owner.reset();
-  facts.hints_waiting.reset();
-  facts.tasks_exist = false;
-  const Checks checks = JudgeReader(facts);
-  EXPECT_EQ(ExitCodeOf(checks), 1);
-  EXPECT_EQ(LevelOf(checks, "hints"), Level::kLook);
-  EXPECT_EQ(Find(checks, "hints")->advice, "feedctl topics create");
-  EXPECT_EQ(Find(checks, "range 0"), nullptr) << "nobody can own it";
+  const struct {
+    const char* name;
+    std::function<void(ReaderFacts&)> change;
+    const char* told;
+  } kTable[] = {
+      {"state", [](ReaderFacts& facts) { facts.timeline.problem = "WRONGTYPE"; },
+       "look: the key is not a timeline: WRONGTYPE -> feedctl audit --repair"},
+      {"index", [](ReaderFacts& facts) { facts.indexed = false; },
+       "look: not named: pushes skip it -> feedctl audit --repair"},
+      {"lives for", [](ReaderFacts& facts) { facts.ttl.reset(); },
+       "look: ever: it has no TTL -> feedctl audit --repair"},
+      {"range 0", [](ReaderFacts& facts) { facts.owner.reset(); },
+       "look: nobody owns it -> feedctl ranges"},
+      // The group is being shared out anew.
+      {"range 0", [](ReaderFacts& facts) { facts.owner.reset(), facts.owner_known = false; },
+       "note: who owns it is not known just now"},
+      {"counter", [](ReaderFacts& facts) { facts.counts.following = 4; },
+       "look: says that the user follows 4 -> feedctl relations counters --repair 42"},
+      {"hints",
+       [](ReaderFacts& facts) {
+         facts.owner.reset();
+         facts.hints_waiting.reset();
+         facts.tasks_exist = false;
+       },
+       "look: there is no topic of the installation's hints -> feedctl topics create"},
+  };
+  for (const auto& [name, change, told] : kTable) {
+    ReaderFacts facts = Reader();
+    change(facts);
+    EXPECT_EQ(ToldOf(facts, name), told);
+    EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), std::string(told).starts_with("look") ? 1 : 0);
+  }
 }
 
 TEST(Reader, WhoMissesAPostMayWaitForAHint) {
@@ -126,13 +125,11 @@ TEST(Reader, WhoMissesAPostMayWaitForAHint) {
   audit::Difference missing{.reader = facts.user, .kind = audit::Kind::kMissing};
   missing.item = {PostId{78}, kNow};
   facts.differences = {missing};
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kLook);
-  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("1 difference: "));
-  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("post 78"));
-  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), Not(HasSubstr("author")));
-  EXPECT_THAT(Find(JudgeReader(facts), "compared")->advice, HasSubstr("audit --repair"));
+  EXPECT_THAT(ToldOf(facts, "compared"),
+              AllOf(StartsWith("look: 1 difference: "), HasSubstr("post 78"),
+                    Not(HasSubstr("author")), HasSubstr("-> feedctl audit --repair")));
   facts.hints_waiting = 3;
-  EXPECT_THAT(Find(JudgeReader(facts), "compared")->advice, HasSubstr("hints wait"));
+  EXPECT_THAT(ToldOf(facts, "compared"), HasSubstr("-> hints wait"));
 }
 
 TEST(Reader, IsToldAsFarAsServicesAnswer) {
@@ -140,13 +137,11 @@ TEST(Reader, IsToldAsFarAsServicesAnswer) {
   facts.truth_away = {"cannot reach MariaDB shard 1", "start it"};
   facts.redis_away = {"cannot reach Redis", "start Redis"};
   facts.kafka_away = {"cannot reach Kafka", "start Kafka"};
-  const Checks checks = JudgeReader(facts);
-  EXPECT_EQ(ExitCodeOf(checks), 69);
-  EXPECT_EQ(LevelOf(checks, "truth"), Level::kAway);
-  EXPECT_EQ(LevelOf(checks, "Redis"), Level::kAway);
-  EXPECT_EQ(LevelOf(checks, "Kafka"), Level::kAway);
-  EXPECT_EQ(Find(checks, "Redis")->advice, "start Redis");
-  EXPECT_EQ(Find(checks, "state"), nullptr);
+  EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 69);
+  EXPECT_EQ(ToldOf(facts, "truth"), "away: cannot reach MariaDB shard 1 -> start it");
+  EXPECT_EQ(ToldOf(facts, "Redis"), "away: cannot reach Redis -> start Redis");
+  EXPECT_EQ(ToldOf(facts, "Kafka"), "away: cannot reach Kafka -> start Kafka");
+  EXPECT_EQ(ToldOf(facts, "state"), "");
 }
 
 TEST(Reader, WhoFollowsSomebodyOfAShardThatIsAwayIsToldAllElse) {
@@ -154,20 +149,18 @@ TEST(Reader, WhoFollowsSomebodyOfAShardThatIsAwayIsToldAllElse) {
   facts.posts_away = {"cannot reach MariaDB shard 0", "start it"};
   facts.followed.clear();
   facts.judged = false;
-  const Checks checks = JudgeReader(facts);
-  EXPECT_EQ(ExitCodeOf(checks), 69);
-  EXPECT_EQ(TextOf(checks, "follows"), "3 users");
-  EXPECT_EQ(LevelOf(checks, "their posts"), Level::kAway);
-  EXPECT_EQ(TextOf(checks, "followers"), "9");
-  EXPECT_THAT(TextOf(checks, "state"), HasSubstr("live, 2 items"));
-  EXPECT_EQ(LevelOf(checks, "compared"), Level::kNote);
+  EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 69);
+  EXPECT_EQ(ToldOf(facts, "follows"), "well: 3 users");
+  EXPECT_EQ(ToldOf(facts, "their posts"), "away: cannot reach MariaDB shard 0 -> start it");
+  EXPECT_EQ(ToldOf(facts, "followers"), "well: 9");
+  EXPECT_THAT(ToldOf(facts, "state"), StartsWith("well: live, 2 items"));
+  EXPECT_THAT(ToldOf(facts, "compared"), StartsWith("note: "));
 }
 
 TEST(Reader, OfWhomNoShardTellsIsPlacedInABucketAlone) {
-  const Check check = JudgeUnplaced(UserId{42}, {{.installed = false}});
-  EXPECT_EQ(check.level, Level::kNote);
-  EXPECT_EQ(check.text, "bucket " + std::to_string(BucketOf(UserId{42})) +
-                            "; the rest is not known before feedctl init");
+  EXPECT_EQ(Told(JudgeUnplaced(UserId{42}, {{.installed = false}})),
+            "note: bucket " + std::to_string(BucketOf(UserId{42})) +
+                "; the rest is not known before feedctl init");
 }
 
 }  // namespace

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "feedctl/support/docs_folder.h"
-
 namespace fanline::feedctl {
 namespace {
 

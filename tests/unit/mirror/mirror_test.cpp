@@ -48,6 +48,12 @@ struct MirrorWorld : World {
     ASSERT_GE(Answer<R>(fate), 1u);
     Step();
   }
+  // A change up to its msg1.
+  void FollowAndAppend() {
+    store.Change(ann, bob, true);
+    Read();
+    Go<AppendRelations>();
+  }
   template <class R>
   bool Waits() const {
     return !Of<R>().empty();
@@ -150,9 +156,7 @@ TEST(Mirror, ChangesOfOneEdgeAreWrittenOnceAtTheHighestVersion) {
 
 TEST(Mirror, ChangesThatComeWhileTheirEdgeIsWrittenAreWrittenNext) {
   MirrorWorld w;
-  w.store.Change(w.ann, w.bob, true);
-  w.Read();
-  w.Go<AppendRelations>();
+  w.FollowAndAppend();
   w.store.Change(w.ann, w.bob, false);
   w.Read();
   w.Go<AppendRelations>();
@@ -205,9 +209,7 @@ TEST(Mirror, ARowThatMayNotHaveBeenMarkedIsMarkedAgain) {
 // The read was sent before the mark, and its answer comes after it.
 TEST(Mirror, ARowThatWasMarkedMeanwhileIsNotTakenAnew) {
   MirrorWorld w;
-  w.store.Change(w.ann, w.bob, true);
-  w.Read();
-  w.Go<AppendRelations>();
+  w.FollowAndAppend();
   w.Go<ApplyEdges>();
   w.Go<AppendHints>();
   w.Go<AppendRelations>();
@@ -439,9 +441,7 @@ TEST(Mirror, ARowThatSomebodyElseHasDoneMeanwhileIsDropped) {
 // Or hints that take longer than a row stays fresh would be appended for ever.
 TEST(Mirror, AHintThatWasAcknowledgedLateIsNotAppendedAgain) {
   MirrorWorld w;
-  w.store.Change(w.ann, w.bob, true);
-  w.Read();
-  w.Go<AppendRelations>();
+  w.FollowAndAppend();
   w.Go<ApplyEdges>();
   w.Pass(w.limits.fresh_for + seconds(5));
   w.Go<AppendHints>();
@@ -547,9 +547,7 @@ TEST(Mirror, WhatWaitsWhenItsPartitionGoesIsTheNextOwners) {
 
 TEST(Mirror, AMarkOfARowThatWasLostDoesNotMeetTheRowThatHasItsIdNow) {
   MirrorWorld w;
-  w.store.Change(w.ann, w.bob, true);
-  w.Read();
-  w.Go<AppendRelations>();
+  w.FollowAndAppend();
   w.Go<ApplyEdges>();
   w.Go<AppendHints>();
   w.Go<AppendRelations>();
@@ -564,9 +562,7 @@ TEST(Mirror, AMarkOfARowThatWasLostDoesNotMeetTheRowThatHasItsIdNow) {
 
 TEST(Mirror, FinishesWhatIsUnderWayAndNothingElse) {
   MirrorWorld w;
-  w.store.Change(w.ann, w.bob, true);
-  w.Read();
-  w.Go<AppendRelations>();
+  w.FollowAndAppend();
   w.mirror->StopTaking();
   w.store.Change(w.ann, w.cid, true);
   EXPECT_FALSE(w.mirror->drained());
@@ -578,9 +574,7 @@ TEST(Mirror, FinishesWhatIsUnderWayAndNothingElse) {
 
 TEST(Mirror, DoesNotWaitForAShardThatIsAwayWhenItStops) {
   MirrorWorld w;
-  w.store.Change(w.ann, w.bob, true);
-  w.Read();
-  w.Go<AppendRelations>();
+  w.FollowAndAppend();
   w.mirror->StopTaking();
   w.Go<ApplyEdges>(Fate::kLater);
   EXPECT_TRUE(w.mirror->drained());

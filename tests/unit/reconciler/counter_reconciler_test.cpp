@@ -66,7 +66,7 @@ class CounterReconcilerTest : public ::testing::Test {
   }
 
   void StepNow(std::vector<CounterInput> inputs) {
-    next_ = counters_.Step(inputs, {now_, 0});
+    next_ = counters_.Step(inputs, {now_, 0}).next_timer;
     while (purges_are_over_ && !store_.purges.empty()) AnswerPurge(0);
   }
 

@@ -88,6 +88,24 @@ TEST(Pull, OfManyAuthorsWhoWereBusyLongAgoTakesFewReads) {
   ExpectFewReads(w, {2'000 * kAuthors, PostId{1}});
 }
 
+// Whoever has so many narrows the span for the others.
+TEST(Pull, OfOneAuthorWhoHadABurstTakesFewReads) {
+  World w;
+  constexpr UnixMs kNow = 1'000'000'000;
+  w.Follow(UserId{100});
+  w.Publish(UserId{100}, 1, kNow);
+  for (uint64_t post = 2; post <= 302; ++post) {
+    w.Publish(UserId{100}, post, kNow - 600'000 - 200 * static_cast<UnixMs>(post));
+  }
+  for (uint64_t i = 1; i < 200; ++i) {
+    w.Follow(UserId{100 + i});
+    w.Publish(UserId{100 + i}, 1'000 + i, kNow - 18'000 * static_cast<UnixMs>(i));
+  }
+  w.reads = 0;
+  EXPECT_EQ(w.Home({.limit = 50}).items.size(), 50u);
+  EXPECT_LE(w.reads, 3u);
+}
+
 TEST(Pull, WhatIsHeldNarrowsTheSpan) {
   Pull pull = AtItsItems({.want = 2}, {1'000, 1'000});
   ASSERT_LT(std::get<NeedItems>(pull.needed()).span.above, 997);

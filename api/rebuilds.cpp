@@ -60,7 +60,8 @@ bool Rebuilds::Offer(UserId reader, bool known, std::optional<Shard> slow) {
 
 bool Rebuilds::HasBacklog(UserId reader) {
   const std::lock_guard lock(mutex_);
-  return queues_[map_.ShardOf(reader)].waiting.size() * queues_.size() >= kBacklog * limits_.at_once;
+  return queues_[map_.ShardOf(reader)].waiting.size() * queues_.size() >=
+         kBacklog * limits_.at_once;
 }
 
 bool Rebuilds::Await(UserId reader, Alive alive, Then then) {
@@ -71,8 +72,7 @@ bool Rebuilds::Await(UserId reader, Alive alive, Then then) {
     if (stopping_ || pages_ >= limits_.pages) return false;
     if (taken == taken_.end()) {
       if (waiting_ >= limits_.waiting) return false;
-      Add(reader,
-          {.queue = map_.ShardOf(reader), .judged = false, .waits = {std::move(wait)}});
+      Add(reader, {.queue = map_.ShardOf(reader), .judged = false, .waits = {std::move(wait)}});
     } else {
       taken->second.waits.push_back(std::move(wait));
     }

@@ -1,13 +1,12 @@
 // Makes timelines live behind the answers that found them missing: a bounded queue of readers, of
-// whom a bounded number are rebuilt at once. A shard may hang, so its readers, and those who wait for
-// its posts, take half of that at most. A page waits for its rebuild only under load: when others wait for theirs, or when more
-// pages must be pulled than can be at once. The rebuild then reads the truth for both, since extra
-// pulls would make all wait longer.
-// A reader is queued or rebuilt at most once at a time here; Redis keeps other processes from
-// rebuilding the same reader (Rebuild in timeline/rebuild.h).
-// Any client may ask for the timeline of an unknown user (a stranger). Such a reader gets one, too,
-// so that asking again costs the shards nothing. It lives for kEmptyTimelineTtl, and at most
-// Limits::strangers are made in that time.
+// whom a bounded number are rebuilt at once. A shard may hang, so its readers, and those who wait
+// for its posts, take half of that at most. A page waits for its rebuild only under load: when
+// others wait for theirs, or when more pages must be pulled than can be at once. The rebuild then
+// reads the truth for both, since extra pulls would make all wait longer. A reader is queued or
+// rebuilt at most once at a time here; Redis keeps other processes from rebuilding the same reader
+// (Rebuild in timeline/rebuild.h). Any client may ask for the timeline of an unknown user (a
+// stranger). Such a reader gets one, too, so that asking again costs the shards nothing. It lives
+// for kEmptyTimelineTtl, and at most Limits::strangers are made in that time.
 //
 // Thread-safe.
 #pragma once
@@ -30,7 +29,7 @@ namespace fanline::api {
 class Rebuilds {
  public:
   struct Limits {
-    size_t at_once = 4;       // of one shard of several: half of them
+    size_t at_once = 4;  // of one shard of several: half of them
     // A reader beyond it is not made live now; the next visit asks again. Half of them may wait for
     // a shard that is slow.
     size_t waiting = 16'384;
@@ -91,7 +90,7 @@ class Rebuilds {
     Alive alive;
     Then then;
   };
-  struct Taken {         // a reader who waits or is being rebuilt
+  struct Taken {  // a reader who waits or is being rebuilt
     Shard queue = 0;
     bool judged = true;  // known, or counted among the strangers
     std::vector<Wait> waits = {};

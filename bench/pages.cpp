@@ -62,9 +62,11 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table.Add("pages", &config.pages, "pages to read, but for load").Range(1, INT64_MAX);
   table.Add("limit", &config.limit, "items of a page").Range(1, INT64_MAX);
   table.Add("port", &config.port, "of the server on this host, for load");
-  table.Add("threads", &config.threads, "connections of load, each with a thread").Range(1, INT64_MAX);
+  table.Add("threads", &config.threads, "connections of load, each with a thread")
+      .Range(1, INT64_MAX);
   table.Add("rate", &config.rate, "pages a second of load; 0: as many as come");
-  table.Add("duration", &config.duration, "of load").Range(std::chrono::milliseconds(1), std::chrono::hours(1));
+  table.Add("duration", &config.duration, "of load")
+      .Range(std::chrono::milliseconds(1), std::chrono::hours(1));
   table.AddCommand("library", "first pages through fanline::timeline");
   table.AddCommand("plain", "the same by ZRANGE");
   table.AddCommand("below", "pages below the floor through fanline::timeline");

@@ -34,7 +34,8 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   options::AddFeedTopic(table, config.topics);
   table.Add("first-author", &config.first_author, "the first one's id").Range(1, INT64_MAX);
   table.Add("authors", &config.authors, "how many publish, their ids in a row").Required();
-  table.Add("turns", &config.turns, "posts of each, all authors' first posts first").Range(1, INT64_MAX);
+  table.Add("turns", &config.turns, "posts of each, all authors' first posts first")
+      .Range(1, INT64_MAX);
   table
       .Add("created-at", &config.created_at,
            "time of the first post, in milliseconds since 1970; each next one is 1 ms later")

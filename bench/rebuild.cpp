@@ -58,9 +58,12 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   options::AddOptions(table, config.redis);
   options::AddOptions(table, config.timelines);
   table.Add("readers", &config.readers, "how many readers").Range(1, INT64_MAX).Required();
-  table.Add("followees", &config.followees, "authors each of them follows").Range(2, INT64_MAX).Required();
+  table.Add("followees", &config.followees, "authors each of them follows")
+      .Range(2, INT64_MAX)
+      .Required();
   table.Add("posts", &config.posts, "posts of an author").Range(1, INT64_MAX);
-  table.Add("turns", &config.turns, "how often each reader's timeline is rebuilt").Range(1, INT64_MAX);
+  table.Add("turns", &config.turns, "how often each reader's timeline is rebuilt")
+      .Range(1, INT64_MAX);
   table.AddCommand("fill", "writes the rows");
   table.AddCommand("rebuild", "rebuilds each reader's timeline");
   table.AddCommand("known", "reads and writes what is known to be the answer");

@@ -85,10 +85,9 @@ int Main(int argc, char** argv) {
   const auto log = process.log.Sink();
   const auto& map = installation.shard_map;
   mysql::MysqlChangeStore changes(mysql_config, {}, log, {}, {.threads_per_shard = 2});
-  mysql::MysqlRepairStore store(
-      mysql_config, map, log, config.store_threads, app,
-      {wiring::ShardHealth(process.health, "forward", "forward"),
-       wiring::ShardHealth(process.health, "reverse", "reverse")});
+  mysql::MysqlRepairStore store(mysql_config, map, log, config.store_threads, app,
+                                {wiring::ShardHealth(process.health, "forward", "forward"),
+                                 wiring::ShardHealth(process.health, "reverse", "reverse")});
   mysql::MysqlCounterStore counter_store(mysql_config, wiring::ShardHealth(process.health), log,
                                          {map});
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, log);

@@ -52,9 +52,8 @@ class DlqReplay : public Command {
   }
 
   int Run(Interrupt& interrupt) override {
-    RequireUsage(all_ || options_.given()
-                     ? ""
-                     : "say which: <letter>, --topic, --reason, --since or --all");
+    RequireUsage(
+        all_ || options_.given() ? "" : "say which: <letter>, --topic, --reason, --since or --all");
     const mysql::Installation installation = ReadInstalled(settings_);
     UseTopicsOf(installation, settings_);
     const Selection selection = options_.Selected();

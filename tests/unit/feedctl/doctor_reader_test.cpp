@@ -59,8 +59,8 @@ TEST(Reader, WithAFloorIsCompleteAboveIt) {
   ReaderFacts facts = Reader();
   facts.timeline.floor = kNow - 86'400'000;
   facts.timeline.marks.authors = {UserId{3}};
-  EXPECT_THAT(ToldOf(facts, "state"), AllOf(HasSubstr("complete above 2023-11-13"),
-                                          HasSubstr("1 author merged at read")));
+  EXPECT_THAT(ToldOf(facts, "state"),
+              AllOf(HasSubstr("complete above 2023-11-13"), HasSubstr("1 author merged at read")));
 }
 
 TEST(Reader, WhoFollowsMoreThanCanBeReadIsComparedWithoutPosts) {

@@ -542,7 +542,7 @@ BY_HAND = (
            ""),
     Mutant("any number of readers waits for rebuilds",
            "api/rebuilds.cpp",
-           "waiting_ >= limits_.waiting || ",
+           "waiting_ >= most || ",
            ""),
     Mutant("made-up users get any number of timelines",
            "api/rebuilds.cpp",

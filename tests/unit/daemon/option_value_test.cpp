@@ -42,7 +42,7 @@ TEST(OptionValue, ADurationThatIsNoneIsRefused) {
 }
 
 TEST(OptionValue, ADurationIsRefusedInItsUnitsAndNotRounded) {
-  EXPECT_EQ(Refusal<milliseconds>("2m", {.min = 1, .max = 60'000}), "is not in 1ms..1m");
+  EXPECT_EQ(Refusal<milliseconds>("2m", ValueRange{1, 60'000}), "is not in 1ms..1m");
   EXPECT_EQ(Refusal<milliseconds>("1500us"), "is finer than a millisecond");
 }
 

@@ -343,6 +343,7 @@ void Pages::GotHome(const Shared& shared) {
     page.facts.state = State::kBuilding;
   } else if (page.can_be_built && !page.call->query.older_than) {
     const bool known = page.facts.empty_because != EmptyReason::kNoSuchUser;
+    // What it lacks is most likely of the shard that is known to be slow.
     const auto slow = page.page.incomplete ? AnySlow() : std::nullopt;
     if (rebuilds_.Offer(page.call->user, known, slow)) page.facts.state = State::kBuilding;
   }

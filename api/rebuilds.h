@@ -2,11 +2,14 @@
 // whom a bounded number are rebuilt at once. A shard may hang, so its readers, and those who wait
 // for its posts, take half of that at most. A page waits for its rebuild only under load: when
 // others wait for theirs, or when more pages must be pulled than can be at once. The rebuild then
-// reads the truth for both, since extra pulls would make all wait longer. A reader is queued or
-// rebuilt at most once at a time here; Redis keeps other processes from rebuilding the same reader
-// (Rebuild in timeline/rebuild.h). Any client may ask for the timeline of an unknown user (a
-// stranger). Such a reader gets one, too, so that asking again costs the shards nothing. It lives
-// for kEmptyTimelineTtl, and at most Limits::strangers are made in that time.
+// reads the truth for both, since extra pulls would make all wait longer.
+//
+// A reader is queued or rebuilt at most once at a time here; Redis keeps other processes from
+// rebuilding the same reader (Rebuild in timeline/rebuild.h).
+//
+// Any client may ask for the timeline of an unknown user (a stranger). Such a reader gets one, too,
+// so that asking again costs the shards nothing. It lives for kEmptyTimelineTtl, and at most
+// Limits::strangers are made in that time.
 //
 // Thread-safe.
 #pragma once

@@ -23,8 +23,10 @@ constexpr const char* kLookAtItsLog = "look at that service's own log";
 bool AskTables(mysql::ShardConnections& connections, Shard shard, const Settings& settings,
                ShardFacts& facts) {
   mysql::TablesFound tables;
-  const Status status = connections.Run(
-      shard, [&](mysql::Connection& connection) { tables = mysql::FindTables(connection); });
+  const Status status = connections.Run(shard, [&](mysql::Connection& connection) {
+    tables = mysql::FindTables(connection);
+    facts.server = connection.server_name();
+  });
   if (!status.done()) facts.away = WhyOf(status, settings);
   facts.installed = facts.away || tables.installed;
   for (const mysql::Migration* migration : tables.missing) {

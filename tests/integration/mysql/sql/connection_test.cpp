@@ -34,7 +34,7 @@ class ConnectionTest : public ::testing::Test {
 };
 
 TEST_F(ConnectionTest, TheSessionIsStrictUtcReadCommittedAndAutocommit) {
-  EXPECT_EQ(Variable("tx_isolation"), "READ-COMMITTED");
+  EXPECT_EQ(Variable("transaction_isolation"), "READ-COMMITTED");
   EXPECT_EQ(Variable("time_zone"), "+00:00");
   EXPECT_EQ(Variable("autocommit"), "1");
   EXPECT_NE(Variable("sql_mode").find("STRICT_ALL_TABLES"), std::string::npos);

@@ -10,12 +10,13 @@ in a folder only its owner can open.
     shard.hand_over_to(replica)         # a planned switch; the shard stays up, read-only
 """
 
+import contextlib
 import os
 import shutil
 
 from stack import statement_shapes
 from stack.services.service import Service, ServiceFailed
-from stack.wire.mysql import MysqlClient
+from stack.wire.mysql import MysqlClient, MysqlError
 from stack.workspace import BUILD
 
 USER, DATABASE = "fanline", "fanline"
@@ -87,6 +88,12 @@ class _Shard(Service):
         """One statement as admin; for more than a few open `client()`."""
         with self.client() as client:
             return client.query(sql)
+
+    def kill_connections(self, user):
+        for number, name, *_ in self.query("SHOW PROCESSLIST"):
+            if name == user:
+                with contextlib.suppress(MysqlError):  # gone by itself
+                    self.query(f"KILL {number}")
 
     # ---- replication: of a server that keeps a binary log since its first start -----------------
 
@@ -166,7 +173,8 @@ class Mysql(_Shard):
 
     def server(self):
         return [self._PROGRAM, "--innodb-redo-log-capacity=64M",
-                "--gtid-mode=ON", "--enforce-gtid-consistency=ON"]
+                "--gtid-mode=ON", "--enforce-gtid-consistency=ON",
+                "--information-schema-stats-expiry=0"]  # tests ask for the next id of log1
 
 
 def _as_user():

@@ -1,4 +1,4 @@
-// Pages of followers on real MariaDB: every follower once, whatever the page size and however
+// Pages of followers on a real server: every follower once, whatever the page size and however
 // requests are merged.
 #include "backends/mysql/posts/follower_pages.h"
 
@@ -74,10 +74,7 @@ class FollowerPages : public ::testing::Test {
   }
 
   int64_t Reads() {
-    int64_t sum = 0;
-    shards_.on(0).Query("SHOW SESSION STATUS LIKE 'Handler_read_next'",
-                        [&](const Row& row) { sum += std::stoll(row.Text(2)); });
-    return sum;
+    return Counted(shards_.on(0), "SESSION STATUS LIKE 'Handler_read_next'");
   }
 
   testing::Seeded seeded_;
@@ -141,10 +138,7 @@ TEST_F(FollowerPages, RangesThatAreOutOfStepShareOneStatement) {
     }
   }
   const auto selects = [&] {
-    int64_t count = 0;
-    shards_.on(0).Query("SHOW SESSION STATUS LIKE 'Com_select'",
-                        [&](const Row& row) { count = std::stoll(row.Text(2)); });
-    return count;
+    return Counted(shards_.on(0), "SESSION STATUS LIKE 'Com_select'");
   };
   const int64_t before = selects();
   const auto pages = ReadFollowerPages(shards_.on(0), layout, queries);

@@ -1,6 +1,6 @@
 """The MySQL protocol to one server of MariaDB or MySQL: password login and text queries, one
-connection per client. To MySQL over TLS, since it wants to see the password itself once; whose the
-certificate is does not matter on this machine."""
+connection per client. MySQL wants to see the password itself once after its start, over TLS; whose
+the certificate is does not matter on this machine."""
 
 import hashlib
 import socket
@@ -32,15 +32,18 @@ class MysqlError(Exception):
 
 class MysqlClient:
     def __init__(self, port, user, password, database, timeout=30):
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout)
-        self._stream = self._socket.makefile("rb")
-        self._sequence = 0
         self._status = 0
-        try:
-            self._login(user, password, database)
-        except BaseException:
+        for tls in (False, True):
+            self._socket = socket.create_connection(("127.0.0.1", port), timeout)
+            self._stream = self._socket.makefile("rb")
+            self._sequence = 0
+            try:
+                if self._login(user, password, database, tls):
+                    return
+            except BaseException:
+                self.close()
+                raise
             self.close()
-            raise
 
     def query(self, sql):
         """Rows as tuples of str or None (numbers come as text); for a statement without a result
@@ -67,28 +70,33 @@ class MysqlClient:
     def __exit__(self, *_):
         self.close()
 
-    def _login(self, user, password, database):
+    def _login(self, user, password, database, tls):
+        """False: it must be over TLS."""
         greeting = self._receive()
         after_version = greeting.index(b"\0", 1) + 1
         nonce = (greeting[after_version + 4:after_version + 12]
                  + greeting[after_version + 31:after_version + 43])
         way = greeting[after_version + 44:].split(b"\0", 1)[0]
-        capabilities, scrambled = _CAPABILITIES, _scramble(password, nonce)
         if way == _SHA2:
-            capabilities, scrambled = _CAPABILITIES | _SSL, _scramble_sha2(password, nonce)
-            self._send(_hello(capabilities))
-            self._speak_tls()
+            scrambled = _scramble_sha2(password, nonce)
         else:
-            way = b"mysql_native_password"
-        self._send(_hello(capabilities) + user.encode() + b"\0" + bytes([len(scrambled)]) + scrambled
+            way, scrambled = b"mysql_native_password", _scramble(password, nonce)
+        hello = struct.pack("<IIB23x", _CAPABILITIES | (_SSL if tls else 0), 1 << 24, _UTF8MB4)
+        if tls:
+            self._send(hello)
+            self._speak_tls()
+        self._send(hello + user.encode() + b"\0" + bytes([len(scrambled)]) + scrambled
                    + database.encode() + b"\0" + way + b"\0")
         answer = self._receive()
         if answer == _IN_FULL:
+            if not tls:
+                return False
             self._send(password.encode() + b"\0")
         while answer[0] == 0x01:
             answer = self._receive()
         if answer[0] != 0x00:
             raise ConnectionError("the server asks for another kind of login")
+        return True
 
     def _speak_tls(self):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -134,10 +142,6 @@ class MysqlClient:
         if len(data) != size:
             raise ConnectionError("the server closed the connection")
         return data
-
-
-def _hello(capabilities):
-    return struct.pack("<IIB23x", capabilities, 1 << 24, _UTF8MB4)
 
 
 def _scramble(password, nonce):

@@ -23,7 +23,8 @@ class Shapes(unittest.TestCase):
                 ("SELECT x FROM `t` WHERE (`a` = 1 AND `b` = 2) OR (`a` = 3 AND `b` = 4)",
                  "SELECT x FROM `t` WHERE (`a` = ? AND `b` = ?)+"),
                 ("SET STATEMENT max_statement_time = 15.000000 FOR SELECT 1 FROM t", "SELECT ? FROM t"),
-                ("SELECT /*+ MAX_EXECUTION_TIME(15000) */ 1 FROM t", "SELECT ? FROM t"),
+                ("/*M! SET STATEMENT max_statement_time = 15.000 FOR */ SELECT /*+ MAX_EXECUTION_TIME(15000) */ 1 FROM t",
+                 "SELECT ? FROM t"),
                 *[(f"CREATE {how}PROCEDURE p(a INT) SELECT a", "CREATE PROCEDURE p") for how in ("", "OR REPLACE ")],
                 ("-- why\nCREATE TABLE IF NOT EXISTS t (a INT) -- it's\n",
                  "CREATE TABLE IF NOT EXISTS t")]:

@@ -73,9 +73,7 @@ class FollowerPages : public ::testing::Test {
     return query;
   }
 
-  int64_t Reads() {
-    return Counted(shards_.on(0), "SESSION STATUS LIKE 'Handler_read_next'");
-  }
+  int64_t Reads() { return Counted(shards_.on(0), "SESSION STATUS LIKE 'Handler_read_next'"); }
 
   testing::Seeded seeded_;
   Shards shards_;
@@ -137,9 +135,7 @@ TEST_F(FollowerPages, RangesThatAreOutOfStepShareOneStatement) {
       if ((i + 3) * (range + 1u) % 5 < 3) queries.push_back({0, range, authors_[i], {}, 1000});
     }
   }
-  const auto selects = [&] {
-    return Counted(shards_.on(0), "SESSION STATUS LIKE 'Com_select'");
-  };
+  const auto selects = [&] { return Counted(shards_.on(0), "SESSION STATUS LIKE 'Com_select'"); };
   const int64_t before = selects();
   const auto pages = ReadFollowerPages(shards_.on(0), layout, queries);
   EXPECT_EQ(selects() - before, 1);

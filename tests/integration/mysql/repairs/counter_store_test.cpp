@@ -133,8 +133,8 @@ TEST_F(CounterStoreTest, ACountThatIsTooMuchForOneStatementGoesOnInPieces) {
   shards_.of(bob_).Execute("INSERT INTO user_fan (user_id, fans_cnt) VALUES (" + ToString(bob_) +
                            ", 7)");
   shards_.of(bob_).Execute("INSERT INTO follower (dst, bucket, src, ver, state, pos) SELECT " +
-                           ToString(bob_) +
-                           ", seq % 1024, seq, 1, seq % 10 <> 0, seq FROM " + Numbers(30'000));
+                           ToString(bob_) + ", seq % 1024, seq, 1, seq % 10 <> 0, seq FROM " +
+                           Numbers(30'000));
   shards_.of(bob_).Execute(
       "INSERT INTO following (src, dst, ver, state, pos) SELECT " + ToString(bob_) +
       ", IF(seq % 2, 0, 18446744073709551000 - 100000) + seq + 1, 1, 1, seq FROM " +

@@ -98,8 +98,8 @@ TEST_F(ConnectionTest, WhatOpensOnlyHalfwayIsClosed) {
   admin.Execute("SET GLOBAL sql_mode = '" + before + "'");
 }
 
-// The stack's MariaDB speaks no TLS (stack/local_stack.py). MySQL does, but the authority here is no
-// certificate at all.
+// The stack's MariaDB speaks no TLS (stack/local_stack.py). MySQL does, but the authority here is
+// no certificate at all.
 TEST_F(ConnectionTest, AServerThatOffersNoTlsIsRefusedWhenItIsDemanded) {
   Config config = shards_.config();
   const TemporaryFile file("not looked at");

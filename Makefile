@@ -23,6 +23,7 @@ build-all: setup  ## build tests and benchmarks too
 
 test: build-all chart-tools  ## build and run all tests, the logic's once more under the sanitizers
 	@stack/clients/setup
+	@stack/unstable
 	@stack/venv pages pages/requirements.txt
 	@stack/venv packaging packaging/requirements.txt
 	@$(MAKE) build/asan/build.ninja
@@ -34,6 +35,11 @@ test-quick: build-all  ## logic and simulation alone, without services and sanit
 
 test-long: build-all  ## what is too long for make test: 20,000 schedules, faults again, every mutant
 	@$(PYTHON) tests/long.py
+
+test-mysql: build-all  ## what has shards, with MySQL for them in place of MariaDB
+	@stack/clients/setup
+	@stack/unstable
+	@GTEST_BRIEF=1 FANLINE_STACK_SQL=mysql ctest --preset release -L 'integration|e2e|monitoring' -LE mysql --parallel $(slots)
 
 test-k8s: build  ## install, upgrade, scale, roll back and remove the chart on a real API server
 	@helm/setup k8s
@@ -121,13 +127,15 @@ build/%/build.ninja: CMakePresets.json
 
 cpp_files = find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -print0
 
-# Both builds in one run of ctest, so that its last lines count all there is. Two slots a core, and
-# at most eight: a stack takes about 1 GB. Of a program's tests only those that fail are printed.
+# Two a core, and at most eight: a stack takes about 1 GB.
+slots = $$(slots=$$((2 * $$(nproc))); echo $$((slots < 8 ? slots : 8)))
+
+# Both builds in one run of ctest, so that its last lines count all there is. Of a program's tests only
+# those that fail are printed.
 define run_tests
 mkdir -p build/tests
 printf 'subdirs(../release ../asan)\n' > build/tests/CTestTestfile.cmake
-GTEST_BRIEF=1 ctest --test-dir build/tests --output-on-failure \
-  --parallel $$(slots=$$((2 * $$(nproc))); echo $$((slots < 8 ? slots : 8)))
+GTEST_BRIEF=1 ctest --test-dir build/tests --output-on-failure --parallel $(slots)
 endef
 
 # A daemon's report must not get lost in its log: each goes to a file, and a file is a failure.
@@ -141,4 +149,4 @@ done; \
 exit $$failed
 endef
 
-.PHONY: help setup build build-all test test-quick test-long test-k8s packages test-packages images test-images chart chart-tools site demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean
+.PHONY: help setup build build-all test test-quick test-long test-mysql test-k8s packages test-packages images test-images chart chart-tools site demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean

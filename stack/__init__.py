@@ -1,4 +1,4 @@
-"""A real Kafka broker, a real Redis and real MariaDB shards on this machine, for as long as a
+"""A real Kafka broker, a real Redis and real MariaDB or MySQL shards on this machine, for as long as a
 test, a demo or a bench needs them.
 
     from stack.local_stack import LocalStack, wait_until
@@ -14,7 +14,7 @@ one node (services/redis_cluster.py: who serves a slot, moving one, a failover).
 
 From the shell: `stack/with-stack PROGRAM ARGS...` for one program; `stack/play up` and `stack/play
 down` (`make up`, `make down`) for a stack that stays. `stack/setup` installs what all of this
-needs, by packages.list and kafka/pom.xml.
+needs, by packages.list and kafka/pom.xml; `stack/unstable` gets MySQL.
 
 Where to look: local_stack.py is the whole; services/ has one module per service; process.py, tag.py
 and watchdog.py are why nothing is ever left running; ports.py and workspace.py are why two stacks

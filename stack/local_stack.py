@@ -34,7 +34,7 @@ from stack.network.links import Links
 from stack.ports import Ports
 from stack.process import Process
 from stack.services.kafka import Kafka
-from stack.services.mysql import USER, Mysql
+from stack.services.mysql import USER, shard_class
 from stack.services.redis import Redis
 from stack.services.redis_cluster import RedisCluster
 from stack.services.redis_sentinels import WatchedRedis
@@ -77,8 +77,8 @@ class LocalStack:
                   **common),
             redis("redis", workspace, ports, env, appendonly=redis_appendonly, args=redis_args,
                   **common),
-            [Mysql(f"mysql{i}", workspace, ports, env, password, buffer_pool=mysql_buffer_pool,
-                   args=[f"--server-id={i + 1}", *mysql_args], **common)
+            [shard_class()(f"mysql{i}", workspace, ports, env, password, buffer_pool=mysql_buffer_pool,
+                           args=[f"--server-id={i + 1}", *mysql_args], **common)
              for i in range(shards)])
         self.kafka = self.redis = None
         self.mysql = []

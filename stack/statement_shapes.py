@@ -1,4 +1,4 @@
-"""Which statements the programs sent to the MariaDB servers, reduced to shapes.
+"""Which statements the programs sent to the servers of MariaDB or MySQL, reduced to shapes: the same of both.
 
 With FANLINE_STATEMENT_SHAPES=FOLDER in the environment every shard keeps its general log, and a
 stack that stops leaves the shapes in a file of that folder: one JSON object, a shape to one of the
@@ -16,7 +16,9 @@ import re
 FOLDER = "FANLINE_STATEMENT_SHAPES"
 FIXTURE = "SET @fixture = 1"
 
-_ENTRY = re.compile(r"^(?:\d{6} +\d+:\d\d:\d\d)?\t+ *(\d+) (\w+(?: \w+)?)\t(.*)", re.DOTALL)
+# MariaDB leaves a second out that the line before has; MySQL writes the time as in ISO 8601.
+_ENTRY = re.compile(
+    r"^(?:\d{6} +\d+:\d\d:\d\d|\d{4}-\d\d-\d\dT[\d:.]+Z)?\t+ *(\d+) (\w+(?: \w+)?)\t(.*)", re.DOTALL)
 _STARTED = "started with:"
 _MOST_TEXT = 4000  # of an example
 
@@ -24,8 +26,8 @@ _SIGNED = (1 << 63) - 1
 _LIST = re.compile(r"\bIN \(((?:0x[0-9a-f]+|\d+)(?:,(?:0x[0-9a-f]+|\d+))*)\)")
 _LITERAL = re.compile(
     r"'(?:[^'\\]|\\.|'')*'|\b0x[0-9a-fA-F]+\b|(?<![\w`@.])\d+(?:\.\d+)?\b|(?<=[,(])NULL(?=[,)])")
-_DEFINITION = re.compile(r"\s*(CREATE (?:TABLE IF NOT EXISTS|OR REPLACE PROCEDURE) \w+)")
-_BOUNDED = re.compile(r"^SET STATEMENT \w+ = [\d.]+ FOR ")
+_DEFINITION = re.compile(r"\s*CREATE (?:OR REPLACE )?((?:TABLE IF NOT EXISTS|PROCEDURE) \w+)")
+_BOUNDED = re.compile(r"^SET STATEMENT \w+ = [\d.]+ FOR |/\*.*?\*/ ?")  # for one server alone, or a hint
 _COMMENT = re.compile(r"--[^\n]*\n")
 _ROWS = r"(\(\?(?:,\?)*\))(?:,\1)*"
 _REWRITES = [(re.compile(pattern), by) for pattern, by in [
@@ -43,7 +45,7 @@ def shape_of(sql):
     if "--" in sql:
         sql = _COMMENT.sub("", sql)
     if definition := _DEFINITION.match(sql):
-        return definition[1]
+        return "CREATE " + definition[1]
     sql = _LIST.sub(_list, _BOUNDED.sub("", sql))
     sql = _LITERAL.sub("?", sql)
     for pattern, by in _REWRITES:

@@ -23,6 +23,9 @@ class Shapes(unittest.TestCase):
                 ("SELECT x FROM `t` WHERE (`a` = 1 AND `b` = 2) OR (`a` = 3 AND `b` = 4)",
                  "SELECT x FROM `t` WHERE (`a` = ? AND `b` = ?)+"),
                 ("SET STATEMENT max_statement_time = 15.000000 FOR SELECT 1 FROM t", "SELECT ? FROM t"),
+                ("/*M! SET STATEMENT max_statement_time = 15.000 FOR */ SELECT /*+ MAX_EXECUTION_TIME(15000) */ 1 FROM t",
+                 "SELECT ? FROM t"),
+                *[(f"CREATE {how}PROCEDURE p(a INT) SELECT a", "CREATE PROCEDURE p") for how in ("", "OR REPLACE ")],
                 ("-- why\nCREATE TABLE IF NOT EXISTS t (a INT) -- it's\n",
                  "CREATE TABLE IF NOT EXISTS t")]:
             with self.subTest(sql):
@@ -44,25 +47,28 @@ class Shapes(unittest.TestCase):
 
 class Log(unittest.TestCase):
     def test_only_the_users_own_statements_count(self):
-        lines = [
-            "/usr/sbin/mariadbd, Version: 10.11. started with:",
-            "Time\t\t    Id Command\tArgument",
-            "261122  2:09:10\t     3 Connect\tfanline@127.0.0.1 on fanline using TCP/IP",
-            "\t\t     3 Query\tSELECT 1",
-            "  FROM t",
-            "\t\t     4 Connect\tadmin@127.0.0.1 on fanline using TCP/IP",
-            "261122 12:09:11\t     4 Query\tSELECT 2",
-            "\t\t     3 Quit\t",
-            "\t\t     5 Connect\tfanline@127.0.0.1 on fanline using TCP/IP",
-            f"\t\t     5 Query\t{FIXTURE}",
-            "\t\t     5 Query\tSELECT 3",
-            "/usr/sbin/mariadbd, Version: 10.11. started with:",
-            "\t\t     3 Connect\tadmin@127.0.0.1 on fanline using TCP/IP",
-            "\t\t     3 Query\tSELECT 4"]
-        with tempfile.NamedTemporaryFile("w", suffix=".statements") as log:
-            log.write("\n".join(lines))
-            log.flush()
-            self.assertEqual(list(counted(Path(log.name), "fanline")), ["SELECT 1\n  FROM t"])
+        for program, first, later in [
+                ("mariadbd, Version: 10.11.", "261122  2:09:10\t", "\t\t"),
+                ("mysqld, Version: 9.7.4-2 ((Debian)).", *["2026-11-22T02:09:10.123456Z\t"] * 2)]:
+            lines = [
+                f"/usr/sbin/{program} started with:",
+                "Time\t\t    Id Command\tArgument",
+                f"{first}     3 Connect\tfanline@127.0.0.1 on fanline using TCP/IP",
+                f"{later}     3 Query\tSELECT 1",
+                "  FROM t",
+                f"{later}     4 Connect\tadmin@127.0.0.1 on fanline using SSL/TLS",
+                f"{first}     4 Query\tSELECT 2",
+                f"{later}     3 Quit\t",
+                f"{later}     5 Connect\tfanline@127.0.0.1 on fanline using TCP/IP",
+                f"{later}     5 Query\t{FIXTURE}",
+                f"{later}     5 Query\tSELECT 3",
+                f"/usr/sbin/{program} started with:",
+                f"{later}     3 Connect\tadmin@127.0.0.1 on fanline using TCP/IP",
+                f"{later}     3 Query\tSELECT 4"]
+            with self.subTest(program), tempfile.NamedTemporaryFile("w", suffix=".statements") as log:
+                log.write("\n".join(lines))
+                log.flush()
+                self.assertEqual(list(counted(Path(log.name), "fanline")), ["SELECT 1\n  FROM t"])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
-"""The MySQL protocol to one server: password login and text queries, one connection per client."""
+"""The MySQL protocol to one server of MariaDB or MySQL: password login and text queries, one
+connection per client. MySQL wants to see the password itself once after its start, over TLS; whose
+the certificate is does not matter on this machine."""
 
 import hashlib
 import socket
+import ssl
 import struct
 
 _CAPABILITIES = (
@@ -12,7 +15,10 @@ _CAPABILITIES = (
     | 0x00020000  # several results: a procedure answers its own, then its status
     | 0x00080000  # plugin authentication
 )
+_SSL = 0x00000800
 _UTF8MB4 = 45
+_SHA2 = b"caching_sha2_password"
+_IN_FULL = b"\x01\x04"  # the server does not know the password's hash yet
 _MORE_RESULTS = 0x0008  # of the server's status
 
 
@@ -26,15 +32,18 @@ class MysqlError(Exception):
 
 class MysqlClient:
     def __init__(self, port, user, password, database, timeout=30):
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout)
-        self._stream = self._socket.makefile("rb")
-        self._sequence = 0
         self._status = 0
-        try:
-            self._login(user, password, database)
-        except BaseException:
+        for tls in (False, True):
+            self._socket = socket.create_connection(("127.0.0.1", port), timeout)
+            self._stream = self._socket.makefile("rb")
+            self._sequence = 0
+            try:
+                if self._login(user, password, database, tls):
+                    return
+            except BaseException:
+                self.close()
+                raise
             self.close()
-            raise
 
     def query(self, sql):
         """Rows as tuples of str or None (numbers come as text); for a statement without a result
@@ -61,17 +70,41 @@ class MysqlClient:
     def __exit__(self, *_):
         self.close()
 
-    def _login(self, user, password, database):
+    def _login(self, user, password, database, tls):
+        """False: it must be over TLS."""
         greeting = self._receive()
         after_version = greeting.index(b"\0", 1) + 1
         nonce = (greeting[after_version + 4:after_version + 12]
                  + greeting[after_version + 31:after_version + 43])
-        self._send(
-            struct.pack("<IIB23x", _CAPABILITIES, 1 << 24, _UTF8MB4) + user.encode() + b"\0"
-            + b"\x14" + _scramble(password, nonce) + database.encode() + b"\0"
-            + b"mysql_native_password\0")
-        if self._receive()[0] != 0x00:
+        way = greeting[after_version + 44:].split(b"\0", 1)[0]
+        if way == _SHA2:
+            scrambled = _scramble_sha2(password, nonce)
+        else:
+            way, scrambled = b"mysql_native_password", _scramble(password, nonce)
+        hello = struct.pack("<IIB23x", _CAPABILITIES | (_SSL if tls else 0), 1 << 24, _UTF8MB4)
+        if tls:
+            self._send(hello)
+            self._speak_tls()
+        self._send(hello + user.encode() + b"\0" + bytes([len(scrambled)]) + scrambled
+                   + database.encode() + b"\0" + way + b"\0")
+        answer = self._receive()
+        if answer == _IN_FULL:
+            if not tls:
+                return False
+            self._send(password.encode() + b"\0")
+        while answer[0] == 0x01:
+            answer = self._receive()
+        if answer[0] != 0x00:
             raise ConnectionError("the server asks for another kind of login")
+        return True
+
+    def _speak_tls(self):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        self._stream.close()
+        self._socket = context.wrap_socket(self._socket)
+        self._stream = self._socket.makefile("rb")
 
     def _skip_result(self):
         head = self._receive()
@@ -114,6 +147,12 @@ class MysqlClient:
 def _scramble(password, nonce):
     once = hashlib.sha1(password.encode()).digest()
     mask = hashlib.sha1(nonce + hashlib.sha1(once).digest()).digest()
+    return bytes(a ^ b for a, b in zip(once, mask))
+
+
+def _scramble_sha2(password, nonce):
+    once = hashlib.sha256(password.encode()).digest()
+    mask = hashlib.sha256(hashlib.sha256(once).digest() + nonce).digest()
     return bytes(a ^ b for a, b in zip(once, mask))
 
 

@@ -399,8 +399,8 @@ class Using(unittest.TestCase):
             other.query("START TRANSACTION")
             other.query("UPDATE user_rel SET epoch = epoch WHERE user_id = 1621")
             feedctl = self.installation.start("relations", "counters", "--repair", *users)
-            wait_until(lambda: shard.query("SELECT 1 FROM information_schema.innodb_lock_waits"),
-                       TIMEOUT_S, "the repair that waits")
+            waiting = "SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"
+            wait_until(lambda: shard.query(waiting), TIMEOUT_S, "the repair that waits")
             feedctl.send_signal(signal.SIGINT)
             other.query("ROLLBACK")
             said, _ = feedctl.communicate(timeout=TIMEOUT_S)

@@ -23,7 +23,8 @@ LEAVES_A_HANGING_REDIS_WITHIN_S = 10
 class HandOver(Installation):
     pushers = 2
     pusher_args = ("--followers-per-page", PAGE)
-    stack_options = {"mysql_args": ["--userstat=1"]}
+    stack_options = {"mysql_args": [
+        "--performance-schema=ON", "--performance-schema-instrument=wait/io/table/sql/handler=ON"]}
 
     @classmethod
     def made_graph(cls):
@@ -39,8 +40,8 @@ class HandOver(Installation):
     def rows_read(self):
         """Of the table of followers, as its servers count them."""
         return sum(int(rows) for shard in self.stack.mysql for (rows,) in shard.query(
-            "SELECT ROWS_READ FROM information_schema.TABLE_STATISTICS"
-            " WHERE TABLE_NAME = 'follower'"))
+            "SELECT COUNT_FETCH FROM performance_schema.table_io_waits_summary_by_table"
+            " WHERE OBJECT_NAME = 'follower'"))
 
     def leave_to(self, pusher):
         """It has all ranges."""

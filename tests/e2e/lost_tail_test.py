@@ -29,14 +29,14 @@ class ForwardShardLosesItsTail(Installation):
         mirror, = self.fleet.mirrors
         mirror.stop()
         self.wait_for(self.has_all_of_the_old, "the replica to be up to date")
-        self.new.query("STOP SLAVE")
+        self.new.query("STOP REPLICA")
 
         victim = Daemon(self.stack, self.ports, "dying_mirror", "mirror-dies-msg1", SESSION,
                         {"DIE_AFTER": "msg1"}).start()
         self.change_relation(reader, author, True)
         self.wait_for(lambda: not victim.running, "the mirror's death after msg1")
         self.old.kill()
-        self.new.query("SET GLOBAL read_only = OFF")
+        self.new.promote()
         self.stack.links.lead(self.old.name, self.new.port)
         self.stack.mysql[LOST] = self.new  # which is the shard from now on
         self.addCleanup(self.stack.mysql.__setitem__, LOST, self.old)
@@ -65,7 +65,7 @@ class ForwardShardLosesItsTail(Installation):
                     and reader not in self.ledger.followers[author])
 
     def has_all_of_the_old(self):
-        return self.new.query("SELECT @@gtid_slave_pos")[0][0] == self.old.written()
+        return self.new.applied() == self.old.written()
 
 
 if __name__ == "__main__":

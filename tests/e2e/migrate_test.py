@@ -113,7 +113,8 @@ class Migrate(unittest.TestCase):
         self.stack.mysql[0].query("DROP TABLE later_table")
         self.stack.mysql[0].query("DELETE FROM migration WHERE number > 0")  # as if it had been interrupted
         for shard in self.stack.mysql:
-            shard.query("CREATE OR REPLACE PROCEDURE change_edge() SELECT 1")
+            shard.query("DROP PROCEDURE change_edge")
+            shard.query("CREATE PROCEDURE change_edge() SELECT 1")
         self.refused(self.feedctl, "mysql_1: it has had migration 2, this program knows those up to 0")
         self.assertIn("installed", self.feedctl.run("init"))  # as the chart of the version before does
         arguments = ("SELECT DISTINCT specific_name FROM information_schema.parameters "

@@ -188,7 +188,7 @@ class TimelinePages(Reading):
             self.assertLess(time.monotonic() - begin, 5)
         self.assertEqual(bodies(), "complete")
         self.application.say("ALTER USER reader@127.0.0.1 ACCOUNT LOCK")
-        self.application.say("KILL USER reader@127.0.0.1")
+        self.stack.mysql[0].kill_connections("reader")
         self.wait_for(lambda: bodies() == "unavailable", "the database to be away", timeout=10)
         self.assertEqual(self.apis[0].status("/readyz"), 200)
         self.application.say("ALTER USER reader@127.0.0.1 ACCOUNT UNLOCK")

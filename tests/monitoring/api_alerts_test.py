@@ -51,7 +51,7 @@ class ApiAlerts(Loaded):
         self.wait_for(lambda: '"id"' in self.api_says(f"/v1/users/{author}/posts"), "a post")
         with again_and_again(lambda: self.api_says(f"/v1/users/{author}/posts?limit=1&expand=body")):
             self.application.say("ALTER USER reader@127.0.0.1 ACCOUNT LOCK")
-            self.application.say("KILL USER reader@127.0.0.1")
+            self.stack.mysql[0].kill_connections("reader")
             self.wait_fires("FanlineBodiesAway", severity="page")
             said = self.type_of("FanlineBodiesAway", "curl", {**self.serving, "users/5": f"users/{author}"})
             self.assertEqual(said, '"bodies":"unavailable"\n')

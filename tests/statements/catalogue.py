@@ -1,4 +1,4 @@
-"""What the programs may ask of MariaDB.
+"""What the programs may ask of MariaDB or MySQL.
 
 ENTRIES: an example of each shape, the longest the programs write, run by cost_test on 100,000 rows
 of every table: it may read 2 x (rows returned + elements of its lists) + 50 rows and keys. One that
@@ -323,7 +323,7 @@ _APPLICATION = "tables of an application, with keys of its own (docs/relations-c
 _TEST = "only a test says it"
 EXCEPTIONS = [(re.compile(pattern), why) for pattern, why in [
     (r"SET (SESSION |TRANSACTION |autocommit)|START TRANSACTION$|COMMIT$|ROLLBACK$|SELECT \?$|SELECT @@", _SESSION),
-    (r"CREATE (TABLE IF NOT EXISTS|OR REPLACE PROCEDURE) \w+$", "feedctl init"),
+    (r"CREATE (TABLE IF NOT EXISTS|PROCEDURE) \w+$|DROP PROCEDURE IF EXISTS \w+$", "feedctl init"),
     (r"INSERT IGNORE INTO (installation|migration) |SELECT number FROM migration$|ALTER TABLE \w+ ADD COLUMN IF NOT EXISTS ", "feedctl init"),
     (r"SELECT COUNT\(\*\) FROM information_schema\.(tables|routines) WHERE (table|routine)_schema = DATABASE\(\) ", "feedctl init"),
     (r"LOAD DATA LOCAL INFILE ", _BULK),

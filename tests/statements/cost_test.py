@@ -17,6 +17,8 @@ class Cost(unittest.TestCase):
         cls.client = stack.mysql[0].client()
         cls.addClassCleanup(cls.client.close)
         dataset.fill(cls.client)
+        for table, in cls.client.query("SHOW TABLES"):  # MySQL reads what a table is when it first opens it
+            cls.client.query(f"SELECT 1 FROM {table} LIMIT 1")
 
     def test_tables_are_large(self):
         for table in dataset.TABLES:

@@ -60,9 +60,11 @@ def fill(client):
         if statement.strip():
             client.query(statement)
     for procedure in ("change_edge.sql", "follow_new_edge.sql"):
-        client.query(_without_comments(schemas / procedure))
+        client.query(_without_comments(schemas / procedure).replace("OR REPLACE ", ""))  # MySQL has no such
+    client.query("CREATE TEMPORARY TABLE number (seq BIGINT UNSIGNED PRIMARY KEY)")
+    client.query(f"INSERT INTO number VALUES {','.join(f'({seq})' for seq in range(ROWS))}")
     for table, values in _FILL:
-        client.query(f"INSERT IGNORE INTO {table} SELECT {values} FROM seq_0_to_{ROWS - 1}")
+        client.query(f"INSERT IGNORE INTO {table} SELECT {values} FROM number")
     client.query(f"ANALYZE TABLE {', '.join(TABLES)}")
 
 

@@ -14,6 +14,12 @@ inline Config AsAdmin(Config config) {
   return config;
 }
 
+// Of the test's own, anew. MySQL has no CREATE OR REPLACE USER.
+inline void MakeUser(Connection& admin, const std::string& name, const std::string& password) {
+  admin.Execute("DROP USER IF EXISTS " + name + "@127.0.0.1");
+  admin.Execute("CREATE USER " + name + "@127.0.0.1 IDENTIFIED BY '" + password + "'");
+}
+
 class DemotablePrimary {
  public:
   DemotablePrimary(const Config& config, Shard shard)

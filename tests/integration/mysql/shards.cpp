@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/sql/sql_text.h"
@@ -32,6 +33,29 @@ Config ConfigFromEnvironment() {
   config.user = Environment("FANLINE_MYSQL_USER");
   config.password.text = Environment("FANLINE_MYSQL_PASSWORD");
   return config;
+}
+
+bool OnMySql() {
+  const char* which = std::getenv("FANLINE_STACK_SQL");
+  return which != nullptr && std::string_view(which) == "mysql";
+}
+
+int64_t Counted(Connection& connection, const std::string& what) {
+  int64_t sum = 0;
+  connection.Query("SHOW " + what, [&](const Row& row) { sum += std::stoll(row.Text(2)); });
+  return sum;
+}
+
+// In few steps: the servers limit how many a recursion has.
+std::string Numbers(uint64_t last) {
+  return "(WITH RECURSIVE numbers (seq) AS (SELECT 1 UNION ALL SELECT 2 * seq + bit FROM numbers,"
+         " (SELECT 0 AS bit UNION ALL SELECT 1) AS bits WHERE 2 * seq + bit <= " +
+         std::to_string(last) + ") SELECT seq FROM numbers) AS numbers";
+}
+
+void MakeProcedure(Connection& connection, const std::string& name, const std::string& rest) {
+  connection.Execute("DROP PROCEDURE IF EXISTS " + name);
+  connection.Execute("CREATE PROCEDURE " + name + rest);
 }
 
 Shards::Shards() {

@@ -1,4 +1,4 @@
-// The MariaDB shards that stack/with-stack started, with empty tables at the start of each test.
+// The shards that stack/with-stack started, with empty tables at the start of each test.
 #pragma once
 
 #include <string>
@@ -17,7 +17,19 @@ namespace fanline::mysql {
 // From FANLINE_MYSQL_SHARDS, FANLINE_MYSQL_USER and FANLINE_MYSQL_PASSWORD.
 Config ConfigFromEnvironment();
 
+// Whether the shards are MySQL's, and not MariaDB's.
+bool OnMySql();
+
 inline const LogSink kNoLog = [](LogLevel, const std::string&) {};
+
+// What "SHOW ..." counts, added up.
+int64_t Counted(Connection& connection, const std::string& what);
+
+// To stand behind FROM: a column seq with 1 to `last`.
+std::string Numbers(uint64_t last);
+
+// Also where there is one already. `rest`: "(parameters) body".
+void MakeProcedure(Connection& connection, const std::string& name, const std::string& rest);
 
 class Shards {
  public:

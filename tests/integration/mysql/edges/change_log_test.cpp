@@ -36,7 +36,8 @@ class ChangeLogTest : public ::testing::Test {
     shards_.on(0).Execute(
         "INSERT INTO log1 (kind, src, dst, ver, state, pos, ts, done)"
         " SELECT 1, 1 + seq % 1000, 5000 + seq, seq, 1, 1, NOW(3) - INTERVAL 1 HOUR, 1"
-        " FROM seq_1_to_100000");
+        " FROM " +
+        Numbers(100'000));
     for (int i = 0; i < pending; ++i) Follow(900'000 + static_cast<uint64_t>(i));
   }
 

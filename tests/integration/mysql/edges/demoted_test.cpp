@@ -84,8 +84,7 @@ TEST_F(DemotedRelations, AnAccountThatMakesNothingCallsWhatAnotherMadeThatIsGone
     for (Shard shard = 0; shard < shards_.count(); ++shard) {
       Connection admin(primary_.config(), shard);
       admin.Open();
-      admin.Execute("CREATE OR REPLACE USER " + name + "@127.0.0.1 IDENTIFIED BY '" +
-                    config_.password.text + "'");
+      MakeUser(admin, name, config_.password.text);
       admin.Execute("GRANT " + rights + " ON " + config_.shards[shard].database + ".* TO " + name +
                     "@127.0.0.1");
     }

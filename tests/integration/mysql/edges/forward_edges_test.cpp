@@ -10,6 +10,7 @@
 #include "backends/mysql/edges/recounts.h"
 #include "schemas/sql_schema.h"
 #include "tests/integration/mysql/blocking_edges.h"
+#include "tests/integration/mysql/demotable_primary.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/unit/seeded.h"
 
@@ -43,30 +44,33 @@ class ForwardEdgesTest : public ::testing::Test {
   }
 
   int64_t Deadlocks(Shard shard) {
+    Connection admin(AsAdmin(shards_.config()), shard);
+    admin.Open();
     int64_t count = -1;
-    shards_.on(shard).Query("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'",
-                            [&](const Row& row) { count = std::stoll(row.Text(2)); });
+    admin.Query(
+        "SELECT `count` FROM information_schema.innodb_metrics WHERE name = 'lock_deadlocks'",
+        [&](const Row& row) { count = row.Int64(1); });
     return count;
   }
   // Wraps a procedure of so many arguments on shard 1: it commits as ever, then waits under the
   // name "held".
-  void HoldBackAnswers(std::string made, const std::string& name, int arguments) {
+  void HoldBackAnswers(const std::string& made, const std::string& name, int arguments) {
     Connection& connection = shards_.on(1);
-    const std::string begin = "PROCEDURE " + name + "(";
-    made.replace(made.find(begin), begin.size(), "PROCEDURE changed_and_silent(");
-    connection.Execute(made);
+    const std::string rest = made.substr(made.find(name + "(") + name.size());
+    MakeProcedure(connection, "changed_and_silent", rest);
     std::string parameters, values;
     for (int i = 0; i < arguments; ++i) {
       const std::string each = (i > 0 ? ", a" : "a") + std::to_string(i);
       parameters += each + " BIGINT UNSIGNED";
       values += each;
     }
-    connection.Execute("CREATE OR REPLACE PROCEDURE " + name + "(" + parameters +
-                       ") BEGIN DECLARE logged INT DEFAULT (SELECT COUNT(*) FROM log1);"
-                       " CALL changed_and_silent(" +
-                       values +
-                       "); IF (SELECT COUNT(*) FROM log1) > logged THEN DO SLEEP(20), 'held';"
-                       " END IF; END");
+    MakeProcedure(connection, name,
+                  "(" + parameters +
+                      ") BEGIN DECLARE logged INT DEFAULT (SELECT COUNT(*) FROM log1);"
+                      " CALL changed_and_silent(" +
+                      values +
+                      "); IF (SELECT COUNT(*) FROM log1) > logged THEN DO SLEEP(20), 'held';"
+                      " END IF; END");
   }
   // Kills one connection that is at a statement like `what`. False: there was none.
   bool KillOne(Connection& connection, const std::string& what) {
@@ -112,10 +116,8 @@ TEST_F(ForwardEdgesTest, ACounterThatGoesBelowZeroIsMarkedAndNotClamped) {
 
 // As a procedure of another version might.
 TEST_F(ForwardEdgesTest, AFollowWhoseProcedureAnswersSomethingIsMadeByTheOther) {
-  shards_.of(ann_).Execute(
-      "CREATE OR REPLACE PROCEDURE follow_new_edge(a BIGINT, b BIGINT, c BIGINT, d BIGINT, e "
-      "BIGINT,"
-      " f BIGINT) SELECT 0");
+  MakeProcedure(shards_.of(ann_), "follow_new_edge",
+                "(a BIGINT, b BIGINT, c BIGINT, d BIGINT, e BIGINT, f BIGINT) SELECT 0");
   const ForwardChanged changed = Follow();
   EXPECT_TRUE(changed.changed);
   EXPECT_EQ(changed.edge, (Edge{ann_, bob_, kNow, true, kNow / 1000}));
@@ -418,10 +420,7 @@ TEST_F(ForwardEdgesTest, AFollowOverTheLimitMakesNoRowThatIsTakenBack) {
   Follow();
   Connection& connection = shards_.of(ann_);
   const auto written = [&connection] {
-    int64_t rows = -1;
-    connection.Query("SHOW SESSION STATUS LIKE 'Handler_write'",
-                     [&](const Row& row) { rows = std::stoll(row.Text(2)); });
-    return rows;
+    return Counted(connection, "SESSION STATUS LIKE 'Handler_write'");
   };
   const int64_t first = written(), second = written();  // a look writes, too
   connection.Call("CALL change_edge(" + ToString(ann_) + ", 4711, 1, 1, 1, 0, 0, 1)",

@@ -142,23 +142,27 @@ TEST_F(RelationListsTest, PagesAreReadInOrderFromTheIndexAlone) {
       " SELECT IF(seq % 4 = 0, " +
       ann +
       ", 7000 + seq % 50), 100 + seq, 1, seq % 10 > 0, seq DIV 3"
-      " FROM seq_1_to_20000");
+      " FROM " +
+      Numbers(20'000));
   connection.Execute(
       "INSERT INTO follower (dst, bucket, src, ver, state, pos)"
       " SELECT IF(seq % 4 = 0, " +
       ann +
       ", 7000 + seq % 50), CRC32(100 + seq) % 1024, 100 + seq,"
-      " 1, seq % 10 > 0, seq DIV 3 FROM seq_1_to_20000");
+      " 1, seq % 10 > 0, seq DIV 3 FROM " +
+      Numbers(20'000));
   connection.Query("ANALYZE TABLE following, follower", [](const Row&) {});
+  // Of what EXPLAIN shows. MySQL shows partitions and a filter, too.
+  const uint32_t type = OnMySql() ? 5u : 4u, key = type + 2, extra = OnMySql() ? 12u : 10u;
   const std::optional<ListCursor> middle = ListCursor{3'000, UserId{9'103}, 10};
   for (const auto& after : {std::optional<ListCursor>(), middle}) {
     for (const auto list : {UserList::kFollowing, UserList::kFollowers, UserList::kFriends}) {
       const std::string sql = ListPageSql({.list = list, .user = ann_, .after = after}, 20);
       std::vector<std::string> keys;
       connection.Query("EXPLAIN " + sql, [&](const Row& row) {
-        keys.push_back(row.Text(4) + " " + row.Text(6));
-        EXPECT_THAT(row.Text(10), Not(HasSubstr("filesort"))) << sql;
-        EXPECT_THAT(row.Text(10), Not(HasSubstr("temporary"))) << sql;
+        keys.push_back(row.Text(type) + " " + row.Text(key));
+        EXPECT_THAT(row.Text(extra), Not(HasSubstr("filesort"))) << sql;
+        EXPECT_THAT(row.Text(extra), Not(HasSubstr("temporary"))) << sql;
       });
       EXPECT_THAT(keys.at(0), HasSubstr("newest")) << sql;
       for (size_t i = 1; i < keys.size(); ++i) EXPECT_EQ(keys[i], "eq_ref PRIMARY") << sql;

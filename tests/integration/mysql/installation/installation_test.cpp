@@ -167,7 +167,7 @@ TEST_F(InstallationTest, AProcedureIsMadeOnlyWhereItDiffers) {
   EXPECT_EQ(made("READS SQL DATA"), 1);
   EXPECT_EQ(made("MODIFIES SQL DATA"), 1);
 
-  shards_.on(1).Execute("CREATE OR REPLACE PROCEDURE follow_new_edge() SELECT 1");
+  MakeProcedure(shards_.on(1), "follow_new_edge", "() SELECT 1");
   shards_.on(1).Execute("ALTER PROCEDURE change_edge COMMENT 'of another version'");
   ASSERT_TRUE(Migrate(shards_.config()).done());
   EXPECT_EQ(made("MODIFIES SQL DATA"), 2);

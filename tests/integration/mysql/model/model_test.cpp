@@ -1,5 +1,5 @@
-// The same random requests to MariaDB and to the fake that the simulation runs on: each reply is
-// compared, and now and then all contents. What the fake leaves out is said in its header.
+// The same random requests to real shards and to the fake that the simulation runs on: each reply
+// is compared, and now and then all contents. What the fake leaves out is said in its header.
 
 #include "tests/integration/mysql/model/edges.h"
 #include "tests/integration/mysql/model/owners.h"

@@ -1,4 +1,4 @@
-// Pages of followers on real MariaDB: every follower once, whatever the page size and however
+// Pages of followers on a real server: every follower once, whatever the page size and however
 // requests are merged.
 #include "backends/mysql/posts/follower_pages.h"
 
@@ -73,12 +73,7 @@ class FollowerPages : public ::testing::Test {
     return query;
   }
 
-  int64_t Reads() {
-    int64_t sum = 0;
-    shards_.on(0).Query("SHOW SESSION STATUS LIKE 'Handler_read_next'",
-                        [&](const Row& row) { sum += std::stoll(row.Text(2)); });
-    return sum;
-  }
+  int64_t Reads() { return Counted(shards_.on(0), "SESSION STATUS LIKE 'Handler_read_next'"); }
 
   testing::Seeded seeded_;
   Shards shards_;
@@ -140,12 +135,7 @@ TEST_F(FollowerPages, RangesThatAreOutOfStepShareOneStatement) {
       if ((i + 3) * (range + 1u) % 5 < 3) queries.push_back({0, range, authors_[i], {}, 1000});
     }
   }
-  const auto selects = [&] {
-    int64_t count = 0;
-    shards_.on(0).Query("SHOW SESSION STATUS LIKE 'Com_select'",
-                        [&](const Row& row) { count = std::stoll(row.Text(2)); });
-    return count;
-  };
+  const auto selects = [&] { return Counted(shards_.on(0), "SESSION STATUS LIKE 'Com_select'"); };
   const int64_t before = selects();
   const auto pages = ReadFollowerPages(shards_.on(0), layout, queries);
   EXPECT_EQ(selects() - before, 1);

@@ -106,7 +106,7 @@ TEST_F(CounterStoreTest, ASweepGoesOnWhereAnyoneLeftItAndBeginsAnewWhenItIsDue) 
     const std::string user = ToString(shards_.UserOn(0, nth));
     shards_.on(0).Execute("INSERT INTO user_rel (user_id, following_cnt) VALUES (" + user + ", 1)");
     shards_.on(0).Execute("INSERT INTO following (src, dst, ver, state, pos) SELECT " + user +
-                          ", 1000000 + seq, 1, 1, 1 FROM seq_1_to_" + std::to_string(nth));
+                          ", 1000000 + seq, 1, 1, 1 FROM " + Numbers(nth));
   }
   const auto page = [&] {
     return SweepPage(shards_.on(0), shards_.map(), std::chrono::hours(1), 40);
@@ -133,11 +133,12 @@ TEST_F(CounterStoreTest, ACountThatIsTooMuchForOneStatementGoesOnInPieces) {
   shards_.of(bob_).Execute("INSERT INTO user_fan (user_id, fans_cnt) VALUES (" + ToString(bob_) +
                            ", 7)");
   shards_.of(bob_).Execute("INSERT INTO follower (dst, bucket, src, ver, state, pos) SELECT " +
-                           ToString(bob_) +
-                           ", seq % 1024, seq, 1, seq % 10 <> 0, seq FROM seq_1_to_30000");
+                           ToString(bob_) + ", seq % 1024, seq, 1, seq % 10 <> 0, seq FROM " +
+                           Numbers(30'000));
   shards_.of(bob_).Execute(
       "INSERT INTO following (src, dst, ver, state, pos) SELECT " + ToString(bob_) +
-      ", IF(seq % 2, 0, 18446744073709551000 - 100000) + seq + 1, 1, 1, seq FROM seq_1_to_30000");
+      ", IF(seq % 2, 0, 18446744073709551000 - 100000) + seq + 1, 1, 1, seq FROM " +
+      Numbers(30'000));
   for (const auto at_once : {std::chrono::milliseconds(1), std::chrono::milliseconds(15'000)}) {
     const CounterFound followers = CountOne(shards_.of(bob_), {bob_, Counter::kFollowers}, at_once);
     EXPECT_EQ(followers.counter, 7);

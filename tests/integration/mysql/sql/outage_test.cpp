@@ -5,6 +5,7 @@
 #include <atomic>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "backends/mysql/posts/post_store.h"
 #include "backends/mysql/posts/reader_truth.h"
@@ -155,7 +156,7 @@ class Prober : public Outage {
  protected:
   Prober() {
     admin_.Open();
-    admin_.Execute("CREATE OR REPLACE USER probed@127.0.0.1 IDENTIFIED BY 's3cret-1'");
+    MakeUser(admin_, "probed", "s3cret-1");
     admin_.Execute("GRANT SELECT ON " + as_admin_.shards[0].database + ".* TO probed@127.0.0.1");
     config_.user = "probed";
     config_.password = {"s3cret-1", {}};
@@ -172,16 +173,19 @@ class Prober : public Outage {
     admin_.Execute("DROP USER probed@127.0.0.1");
   }
 
-  // Waits until the prober has connected and been answered.
+  // Waits until the prober has connected and been answered: it sleeps for a while.
   std::string AwaitProber() {
     std::string id;
     EXPECT_TRUE(Soon([&] {
+      const std::string before = std::exchange(id, "");
       admin_.Query(
           "SELECT id FROM information_schema.processlist WHERE user = 'probed'"
-          " AND command = 'Sleep' AND time_ms > 300 AND id <> " +
+          " AND command = 'Sleep' AND id <> " +
               worker_,
           [&](const Row& row) { id = row.Text(1); });
-      return !id.empty();
+      if (!id.empty() && id == before) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      return false;
     }));
     return id;
   }
@@ -383,13 +387,9 @@ TEST_F(Demoted, AServerIsAskedAtTheFirstUseAndThenOncePerPeriod) {
   connection.Open();
   const Time begin{};
   const auto asked = [&](Time now) {
-    int64_t before = 0;
-    const auto read = [&](const Row& row) { before = row.Int64(2); };
-    connection.Query("SHOW SESSION STATUS LIKE 'Questions'", read);
-    const int64_t was = before;
+    const int64_t before = Counted(connection, "SESSION STATUS LIKE 'Questions'");
     connection.CheckPrimary(now);
-    connection.Query("SHOW SESSION STATUS LIKE 'Questions'", read);
-    return before - was - 1;
+    return Counted(connection, "SESSION STATUS LIKE 'Questions'") - before - 1;
   };
   EXPECT_EQ(asked(begin), 1);
   for (const auto later :
@@ -462,7 +462,7 @@ TEST_F(Outage, AStatementThatIsKilledIsAnErrorNotAShortResult) {
   Connection killer(shards_.config(), 0);
   killer.Open();
   // Half of the rows come fast, then one takes for ever.
-  const std::string slow = "SELECT seq, IF(seq = 50000, SLEEP(4), 0) FROM seq_1_to_100000";
+  const std::string slow = "SELECT seq, IF(seq = 50000, SLEEP(4), 0) FROM " + Numbers(100'000);
   std::atomic<bool> finished = false;
   std::thread kill([&] {
     while (!finished) {

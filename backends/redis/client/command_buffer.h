@@ -12,9 +12,9 @@
 
 namespace fanline::redis {
 
-// The most words of a command: managed services take no more (ElastiCache Serverless). The calls of
-// apply.lua and reset_page.lua are cut by it; the others have fewer as long as timelines have at most
-// 1,300 members (WindowLimits).
+// The most words of a command: managed services take no more (ElastiCache Serverless). Calls of
+// apply.lua and reset_page.lua are cut; the others have fewer while timelines have at most 1,300
+// members (WindowLimits).
 inline constexpr size_t kMostArguments = 3'999;
 
 class CommandBuffer {

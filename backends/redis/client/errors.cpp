@@ -46,8 +46,9 @@ constexpr std::pair<std::string_view, ErrorMeaning> kPhrases[] = {
     // NOPERM as a script passes it on: up to Redis 7.0, and later.
     {"user executing the script can't run", kDenied},
     {"ACL failure in script", kDenied},
-    // Renamed by its operator, or left out of a managed service. The second is a script's.
+    // Renamed by its operator, or left out of a managed service. The last is a script's.
     {"nknown command", kForbidden},
+    {"nknown subcommand", kForbidden},
     {"nknown Redis command", kForbidden},
     {"without any password configured",
      {"ERR", Outcome::kLater, ErrorAction::kNone, Cause::kNoLogin,

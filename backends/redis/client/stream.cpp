@@ -47,7 +47,7 @@ bool IsAddress(const std::string& host) {
          inet_pton(AF_INET6, host.c_str(), address) == 1;
 }
 
-// Of these the certificate must name one. A Cluster or Sentinels may call a node by its address alone,
+// Of these the certificate must name one. A Cluster or Sentinels may call a node by its address,
 // while its certificate is for the name that the service is known by, which is a seed's.
 std::vector<std::string> IdentitiesOf(const Options& options) {
   std::vector<std::string> all{options.address.host};

@@ -22,7 +22,7 @@ bool TooOld(std::string_view version) {
   return *major < kLeastMajor || (*major == kLeastMajor && *minor < kLeastMinor);
 }
 
-// All servers have this setting, so one that does not tell it refuses CONFIG, as managed services do.
+// All servers have this setting. One that does not tell it refuses CONFIG, as managed services do.
 bool HidesSettings(const ServerSays& says) { return says.listpack_entries.empty(); }
 
 std::string ToSet(const ServerSays& says, const std::string& setting) {

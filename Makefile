@@ -23,6 +23,7 @@ build-all: setup  ## build tests and benchmarks too
 
 test: build-all chart-tools  ## build and run all tests, the logic's once more under the sanitizers
 	@stack/clients/setup
+	@stack/unstable
 	@stack/venv pages pages/requirements.txt
 	@stack/venv packaging packaging/requirements.txt
 	@$(MAKE) build/asan/build.ninja
@@ -34,6 +35,11 @@ test-quick: build-all  ## logic and simulation alone, without services and sanit
 
 test-long: build-all  ## what is too long for make test: 20,000 schedules, faults again, every mutant
 	@$(PYTHON) tests/long.py
+
+test-valkey: build-all  ## what has a Redis, with Valkey in its place
+	@stack/clients/setup
+	@stack/unstable
+	@GTEST_BRIEF=1 FANLINE_STACK_REDIS=valkey ctest --preset release -L 'integration|e2e|monitoring' -LE valkey --parallel $$(nproc)
 
 test-k8s: build  ## install, upgrade, scale, roll back and remove the chart on a real API server
 	@helm/setup k8s
@@ -141,4 +147,4 @@ done; \
 exit $$failed
 endef
 
-.PHONY: help setup build build-all test test-quick test-long test-k8s packages test-packages images test-images chart chart-tools site demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean
+.PHONY: help setup build build-all test test-quick test-long test-valkey test-k8s packages test-packages images test-images chart chart-tools site demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean

@@ -1,8 +1,10 @@
 """A start that fails says why, and does not wait for the starts beside it."""
 
+import os
 import tempfile
 import threading
 import unittest
+from unittest import mock
 
 from stack.local_stack import LocalStack, ServiceFailed
 from stack.ports import Ports
@@ -30,6 +32,11 @@ class FailedStart(unittest.TestCase):
         stack = LocalStack(shards=0, redis_args=["--no-such-setting", "1"], say=lambda line: None)
         with self.assertRaisesRegex(ServiceFailed, "(?s)^redis ended with code 1 .*no-such-sett"):
             stack.start()
+
+    def test_a_redis_nobody_knows_is_refused(self):
+        with mock.patch.dict(os.environ, {"FANLINE_STACK_REDIS": "dragonfly"}), \
+                self.assertRaisesRegex(ServiceFailed, "^FANLINE_STACK_REDIS is dragonfly; it may be redis or valkey$"):
+            LocalStack(shards=0, say=lambda line: None).start()
 
     def test_a_start_can_be_given_up_from_another_thread(self):
         holder = tempfile.TemporaryDirectory(prefix="fanline-test-", dir=MEMORY)

@@ -155,6 +155,7 @@ RedisFacts AskRedis(const Settings& settings,
   facts.refusals = check.refusals;
   facts.warnings = check.warnings;
   facts.full = check.full;
+  if (!check.server.empty()) facts.address += ", " + check.server;
   // Without an installation the number of ranges is unknown, so only whether Redis answers is
   // checked.
   if (status.done() && installation) status = redis::ReadRangeStates(options, &facts.ranges);

@@ -56,6 +56,7 @@ class Doctor(Installation):
     def test_1_all_is_well(self):
         checks = self.wait_for_code(WELL)
         self.assert_levels(checks, Redis="well", pushers="well", takeovers="well", reconciler="well")
+        self.assertRegex(checks["Redis"]["text"], r", (Redis|Valkey) \d+\.")
         self.assertEqual(checks["pushers"]["text"], "1 pusher for 4 ranges")
         self.assertEqual(checks["fanout-tasks (fanline-pusher)"]["text"], "1 reader")
         self.assertEqual(checks["relation-log (fanline-reconciler)"]["advice"], "start fanline-reconciler")

@@ -39,7 +39,12 @@ test-long: build-all  ## what is too long for make test: 20,000 schedules, fault
 test-mysql: build-all  ## what has shards, with MySQL for them in place of MariaDB
 	@stack/clients/setup
 	@stack/unstable
-	@GTEST_BRIEF=1 FANLINE_STACK_SQL=mysql ctest --preset release -L 'integration|e2e|monitoring' -LE mysql --parallel $(slots)
+	@GTEST_BRIEF=1 FANLINE_STACK_SQL=mysql ctest --preset release -L 'integration|e2e|monitoring' -LE 'mysql|valkey' --parallel $(slots)
+
+test-valkey: build-all  ## what has a Redis, with Valkey in its place
+	@stack/clients/setup
+	@stack/unstable
+	@GTEST_BRIEF=1 FANLINE_STACK_REDIS=valkey ctest --preset release -L 'integration|e2e|monitoring' -LE 'mysql|valkey' --parallel $(slots)
 
 test-k8s: build  ## install, upgrade, scale, roll back and remove the chart on a real API server
 	@helm/setup k8s
@@ -149,4 +154,4 @@ done; \
 exit $$failed
 endef
 
-.PHONY: help setup build build-all test test-quick test-long test-mysql test-k8s packages test-packages images test-images chart chart-tools site demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean
+.PHONY: help setup build build-all test test-quick test-long test-mysql test-valkey test-k8s packages test-packages images test-images chart chart-tools site demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean

@@ -56,7 +56,7 @@ class LocalStack:
     def __init__(self, shards=2, redis_args=(), mysql_args=(), kafka_config=None,
                  kafka_java_args=(), redis_appendonly=False, cluster=False, sentinels=False,
                  proxied=False, mysql_buffer_pool="256M", data=None, ports=None,
-                 secure=False, say=_say_on_stderr):
+                 secure=False, certificate_names="IP:127.0.0.1", say=_say_on_stderr):
         """The `_args` are appended to a server's command line, `kafka_config` overrides
         server.properties. `cluster`: `redis` is a Redis Cluster (services/redis_cluster.py);
         `sentinels`: nodes that Sentinels watch (services/redis_sentinels.py). `proxied`: programs
@@ -67,6 +67,7 @@ class LocalStack:
         self._ports = ports or Ports()
         assert not (sentinels and (cluster or proxied)), "Sentinels watch one node, without links"
         self._secure = secure
+        self._certificate_names = certificate_names
         self._proxied = proxied
         self.links = None
         self.certificates = None
@@ -105,7 +106,7 @@ class LocalStack:
                 self._lifeline = watchdog.start(self._workspace)
             self._tagged = {**os.environ, tag.variable(self._workspace.id): "1"}
             if self._secure:
-                self.certificates = Certificates(self._workspace.path / "certificates")
+                self.certificates = Certificates(self._workspace.path / "certificates", self._certificate_names)
             if self._proxied:
                 self.links = Links(self._workspace, self._ports, self._tagged)
             self.kafka, self.redis, self.mysql = self._make(

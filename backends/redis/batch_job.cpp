@@ -113,10 +113,17 @@ std::vector<BatchPart> CutBatch(const TimelineBatch& batch, const Options& optio
   return parts;
 }
 
-BatchPart NextCall(BatchPart part, const std::vector<bool>& keep, uint32_t done, uint32_t most) {
+BatchPart NextCall(const TimelineBatch& batch, BatchPart part, const std::vector<bool>& keep,
+                   uint32_t done, const Options& options) {
   BatchPart call{part.first + done, part.first + done};
+  size_t arguments = 3 + kFixedKeys + kFixedArguments;
   for (uint32_t kept = 0; call.last < part.last; ++call.last) {
-    if (keep[call.last - part.first] && ++kept > most) break;
+    if (!keep[call.last - part.first]) continue;
+    // Its key and shape, for each number an item that no other write has, and each remove.
+    const Contents its(batch, call.last);
+    arguments += 2 + 3 * its.numbers() + its.removes.size();
+    ++kept;
+    if (kept > options.timelines_per_call || (kept > 1 && arguments > kMostArguments)) break;
   }
   return call;
 }
@@ -213,7 +220,7 @@ void BatchJob::TakeIndex(Part& part, const CallResult& result) {
 }
 
 void BatchJob::Apply(CommandChannel& channel, std::shared_ptr<Part> part) {
-  const BatchPart call = NextCall(part->span, part->keep, part->done, options_.timelines_per_call);
+  const BatchPart call = NextCall(batch_, part->span, part->keep, part->done, options_);
   const auto first = part->keep.begin() + (call.first - part->span.first);
   CommandBuffer command =
       EncodeApply(batch_, call, {first, first + (call.last - call.first)}, options_, keys_);

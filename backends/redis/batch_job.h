@@ -24,8 +24,10 @@ struct BatchPart {
 // it). An empty batch has no part.
 std::vector<BatchPart> CutBatch(const TimelineBatch& batch, const Options& options);
 
-// The next call of a part: starts after its `done` writes and has at most `most` writes to `keep`.
-BatchPart NextCall(BatchPart part, const std::vector<bool>& keep, uint32_t done, uint32_t most);
+// The next call of a part: starts after its `done` writes, has at most timelines_per_call writes to
+// `keep`, and of several no more than kMostArguments.
+BatchPart NextCall(const TimelineBatch& batch, BatchPart part, const std::vector<bool>& keep,
+                   uint32_t done, const Options& options);
 
 // SMISMEMBER live:{tag} #complete reader...: asks which readers can be left out.
 CommandBuffer EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys);

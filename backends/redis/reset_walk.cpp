@@ -88,6 +88,11 @@ bool ResetWalk::TakePage(const redisReply& page) {
         timeline->in_its_range && walking->second->request.timelines == Timelines::kIndex;
     Found& of_range = found[timeline->range];
     (indexed ? of_range.index : of_range.drop).emplace_back(name);
+    // A page may hold many more keys than were asked for.
+    if (of_range.drop.size() + of_range.index.size() < options_.scan_count) return;
+    ++outstanding_;
+    SendPage(walking->second, of_range);
+    found.erase(timeline->range);
   });
   if (!read) return false;
   next_step_ = cursor_ == "0" ? &ResetWalk::Finish : &ResetWalk::Scan;

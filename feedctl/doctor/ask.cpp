@@ -23,8 +23,10 @@ constexpr const char* kLookAtItsLog = "look at that service's own log";
 bool AskTables(mysql::ShardConnections& connections, Shard shard, const Settings& settings,
                ShardFacts& facts) {
   mysql::TablesFound tables;
-  const Status status = connections.Run(
-      shard, [&](mysql::Connection& connection) { tables = mysql::FindTables(connection); });
+  const Status status = connections.Run(shard, [&](mysql::Connection& connection) {
+    tables = mysql::FindTables(connection);
+    facts.server = connection.server_name();
+  });
   if (!status.done()) facts.away = WhyOf(status, settings);
   facts.installed = facts.away || tables.installed;
   for (const mysql::Migration* migration : tables.missing) {
@@ -153,6 +155,7 @@ RedisFacts AskRedis(const Settings& settings,
   facts.refusals = check.refusals;
   facts.warnings = check.warnings;
   facts.full = check.full;
+  if (!check.server.empty()) facts.address += ", " + check.server;
   // Without an installation the number of ranges is unknown, so only whether Redis answers is
   // checked.
   if (status.done() && installation) status = redis::ReadRangeStates(options, &facts.ranges);

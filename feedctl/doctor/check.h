@@ -28,7 +28,7 @@ struct Why {
 
 struct Check {
   std::string section;  // "stores"
-  std::string name;     // "MariaDB shard 0"
+  std::string name;     // "shard 0"
   Level level = Level::kWell;
   std::string text;          // one line
   std::string advice = {};   // what to type, or empty

@@ -14,13 +14,13 @@ constexpr const char* kLogs = "logs";
 constexpr const char* kRelations = "relations";
 
 constexpr const char* kKafkaIsAway = "not known: Kafka is away";
-constexpr const char* kNoSettings = "not known: MariaDB shard 0 does not tell its settings";
+constexpr const char* kNoSettings = "not known: shard 0 does not tell its settings";
 constexpr const char* kRowAdvice =
     "name the installation's shards by --mysql-shards, in the order of feedctl init, or set "
     "the row right there";
 
 Check TablesCheck(std::string name, const ShardFacts& facts, bool newer_elsewhere) {
-  Check check{kStores, std::move(name), Level::kWell, facts.address};
+  Check check{kStores, std::move(name), Level::kWell, facts.server + " at " + facts.address};
   if (!facts.missing.empty()) {
     check.level = Level::kLook;
     check.text = "its tables are older than this feedctl: they lack " + facts.missing.front();
@@ -152,7 +152,7 @@ std::string NotKnownOf(const std::vector<ShardFacts>& shards) {
   }
   if (silent.empty()) return "";
   return none_installed ? "not known before feedctl init"
-                        : "not known of " + Listed("MariaDB shard", std::move(silent));
+                        : "not known of " + Listed("shard", std::move(silent));
 }
 
 Checks JudgeShards(const std::vector<ShardFacts>& shards) {
@@ -161,7 +161,7 @@ Checks JudgeShards(const std::vector<ShardFacts>& shards) {
                                  [](const ShardFacts& facts) { return facts.newer.has_value(); });
   for (size_t shard = 0; shard < shards.size(); ++shard) {
     const ShardFacts& facts = shards[shard];
-    const std::string name = "MariaDB shard " + std::to_string(shard);
+    const std::string name = "shard " + std::to_string(shard);
     if (facts.away) {
       checks.push_back(Away(kStores, name, facts.away));
     } else if (!facts.installed) {

@@ -20,6 +20,7 @@ namespace fanline::feedctl {
 // Empty: the other members are valid.
 struct ShardFacts {
   std::string address = {};
+  std::string server = {};                // "MySQL 9.7.4"
   Why away = {};
   bool installed = true;                  // false: feedctl init has not reached it
   Why wrong = {};                         // why it does not belong to the installation
@@ -71,7 +72,7 @@ struct KafkaFacts {
 [[nodiscard]] Checks JudgeRelations(const std::vector<ShardFacts>& shards,
                                     const SettingFacts& settings);
 
-// "", or which shards are unknown: "not known of MariaDB shards 0, 2".
+// "", or which shards are unknown: "not known of shards 0, 2".
 [[nodiscard]] std::string NotKnownOf(const std::vector<ShardFacts>& shards);
 
 // "range 3", "ranges 3, 5-7"

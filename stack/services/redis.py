@@ -1,13 +1,28 @@
-"""One Redis node, as Fanline wants it: noeviction (under allkeys-* the fence itself could be
-evicted) and timelines as listpacks."""
+"""One node of Redis or Valkey, as Fanline wants it: noeviction (under allkeys-* the fence itself could
+be evicted) and timelines as listpacks. FANLINE_STACK_REDIS says which of the two, and also in a Cluster
+and behind Sentinels: redis (the default) or valkey, which comes from Debian unstable (stack/unstable)."""
+
+import os
 
 from stack.services.service import Service, ServiceFailed
 from stack.wire.redis import RedisClient, RedisError
 from stack.workspace import BUILD
 
-# Debian's redis-tools carries the server too: the program looks at the name it is called by.
-# stack/setup makes the link.
-SERVER = BUILD / "tools" / "redis-server"
+_WHICH = "FANLINE_STACK_REDIS"
+# What makes the programs. Debian's redis-tools carries Redis' server too, which looks at the name it is
+# called by: stack/setup makes the link.
+_MADE_BY = {"redis": "make setup", "valkey": "stack/unstable"}
+
+
+def server():
+    """The program."""
+    wanted = os.environ.get(_WHICH) or "redis"
+    if wanted not in _MADE_BY:
+        raise ServiceFailed(f"{_WHICH} is {wanted}; it may be {' or '.join(_MADE_BY)}")
+    program = BUILD / "tools" / f"{wanted}-server"
+    if not program.exists():
+        raise ServiceFailed(f"{program} is missing: run `{_MADE_BY[wanted]}`")
+    return program
 
 
 def tls_args(port, certificates):
@@ -52,12 +67,11 @@ class Redis(Service):
             self._args = own
 
     def prepare(self):
-        if not SERVER.exists():
-            raise ServiceFailed(f"{SERVER} is missing: run `make setup`")
+        pass
 
     def argv(self):
         return [
-            SERVER, "--port", self.port, "--bind", "127.0.0.1", "--dir", self.data,
+            server(), "--port", self.port, "--bind", "127.0.0.1", "--dir", self.data,
             "--save", "", "--appendonly", "yes" if self.appendonly else "no",
             "--maxmemory-policy", "noeviction", "--zset-max-listpack-entries", "512",
         ] + self._tls_args() + self._args

@@ -17,7 +17,7 @@ with TLS.
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from stack.services.redis import SERVER, Redis, tls_args
+from stack.services.redis import Redis, server, tls_args
 from stack.services.service import Service
 from stack.waiting import wait_until
 from stack.wire.redis import RedisClient, RedisError
@@ -51,11 +51,11 @@ class Sentinel(Service):
 
     def argv(self):
         tls = tls_args(self.told_port, self._certificates) if self._certificates else []
-        return [SERVER, "sentinel.conf", "--sentinel", "--port", self.port, "--bind", "127.0.0.1",
+        return [server(), "sentinel.conf", "--sentinel", "--port", self.port, "--bind", "127.0.0.1",
                 "--dir", self.data] + tls
 
     def answers(self):
-        return "redis_mode:sentinel" in self.command("INFO", "server")
+        return "_mode:sentinel" in self.command("INFO", "server")  # redis_mode, of Valkey server_mode
 
     def watch(self, node):
         self.command("SENTINEL", "MONITOR", NAME, "127.0.0.1", node.peers_port, _QUORUM)

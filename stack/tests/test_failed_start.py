@@ -38,6 +38,11 @@ class FailedStart(unittest.TestCase):
         with self.assertRaisesRegex(ServiceFailed, "^FANLINE_STACK_SQL is postgres; it may be mariadb or mysql$"):
             LocalStack(say=lambda line: None).start()
 
+    def test_a_redis_nobody_knows_is_refused(self):
+        with mock.patch.dict(os.environ, {"FANLINE_STACK_REDIS": "dragonfly"}), \
+                self.assertRaisesRegex(ServiceFailed, "^FANLINE_STACK_REDIS is dragonfly; it may be redis or valkey$"):
+            LocalStack(shards=0, say=lambda line: None).start()
+
     def test_a_start_can_be_given_up_from_another_thread(self):
         holder = tempfile.TemporaryDirectory(prefix="fanline-test-", dir=MEMORY)
         self.addCleanup(holder.cleanup)

@@ -470,10 +470,10 @@ class Failing(unittest.TestCase):
                        r"start it or set --kafka-brokers / FANLINE_KAFKA_BROKERS$",
                    "publish", "--from", "-", "--kafka-brokers", "127.0.0.1:1")
         shards = "tcp://127.0.0.1:1/fanline,tcp://127.0.0.1:2/fanline"
-        self.check(69, r"cannot reach MariaDB shard 0 at 127\.0\.0\.1:1/fanline: no connection; "
+        self.check(69, r"cannot reach shard 0 at 127\.0\.0\.1:1/fanline: no connection; "
                        r"start it or set --mysql-shards / FANLINE_MYSQL_SHARDS$",
                    "audit", env={"FANLINE_MYSQL_SHARDS": shards})
-        self.check(69, r"cannot reach MariaDB shard 0 at 127\.0\.0\.1:1/fanline: no connection; ",
+        self.check(69, r"cannot reach shard 0 at 127\.0\.0\.1:1/fanline: no connection; ",
                    "relations", "counters", "--repair", env={"FANLINE_MYSQL_SHARDS": shards})
 
     def test_a_wrong_configuration(self):

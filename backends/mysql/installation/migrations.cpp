@@ -30,8 +30,8 @@ std::set<uint32_t> FindMade(Connection& connection) {
 // the text itself only to its definer.
 std::string CommentOf(std::string_view script) { return "crc32 " + std::to_string(Crc32(script)); }
 
-// The server drops a procedure before it replaces it, and calls fail in between. So this replaces
-// only a procedure that differs. The script is one statement and must not be cut at its semicolons.
+// Calls fail between the two statements, also where one statement replaces a procedure (MariaDB). So
+// this replaces only a procedure that differs. The script is one statement and must not be cut at its semicolons.
 void MakeProcedure(Connection& connection, const std::string& name, std::string_view script) {
   const std::string comment = CommentOf(script);
   const bool made =
@@ -43,6 +43,7 @@ void MakeProcedure(Connection& connection, const std::string& name, std::string_
   std::string statement(script);
   const size_t at = statement.find("SQL SECURITY INVOKER\n");
   FANLINE_CHECK(at != std::string::npos, "procedures have the rights of their callers");
+  connection.Execute("DROP PROCEDURE IF EXISTS " + name);
   connection.Execute(statement.insert(at, "COMMENT " + Quoted(comment) + ' '));
 }
 

@@ -1,11 +1,11 @@
 #include "backends/mysql/posts/post_bodies.h"
 
-#include <cstdio>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "backends/mysql/sql/chunks.h"
+#include "backends/mysql/sql/server.h"
 #include "backends/mysql/sql/shard_connections.h"
 #include "backends/mysql/sql/sql_text.h"
 #include "fanline/base/mono_now.h"
@@ -53,14 +53,6 @@ size_t BytesOf(const BodyValues& values) {
   return bytes;
 }
 
-std::string LimitedTo(std::chrono::milliseconds limit) {
-  char text[64];
-  std::snprintf(text, sizeof text, "SET STATEMENT max_statement_time = %lld.%03lld FOR ",
-                static_cast<long long>(limit.count() / 1000),
-                static_cast<long long>(limit.count() % 1000));
-  return text;
-}
-
 std::string SelectSql(const BodiesConfig& config) {
   std::string sql = "SELECT " + QuotedName(config.id_column);
   for (const std::string& column : config.columns) sql += "," + QuotedName(column);
@@ -77,8 +69,9 @@ BodiesAnswered BodiesService::Do(Connection& connection, const ReadBodies& reque
   bool enough = false;
   ForEachChunk(request.posts, kIdsPerStatement, [&](std::span<const PostId> chunk) {
     if (enough) return;
-    const std::string sql = Sql(LimitedTo(config.time_limit), SelectSql(config), " WHERE ",
-                                QuotedName(config.id_column), " IN ", InList(chunk));
+    const std::string sql =
+        Limited(config.time_limit, Sql(SelectSql(config), " WHERE ", QuotedName(config.id_column),
+                                       " IN ", InList(chunk)));
     std::unordered_map<PostId, BodyValues> came;
     connection.Query(sql, [&](const Row& row) {
       BodyValues values;

@@ -1,5 +1,5 @@
 // Bodies of posts from the application's own table (fanline/ports/post_bodies.h). It may be any
-// table or view of one MariaDB server with a column of the posts' ids. Fanline only reads it.
+// table or view of one SQL server with a column of the posts' ids. Fanline only reads it.
 //
 // One statement reads kIdsPerStatement posts. The server itself ends it at the time limit, so that
 // it carries no load for pages that nobody waits for any more. The server must be a primary. A
@@ -7,7 +7,7 @@
 //
 // Values: BIT, YEAR and integers up to INT become numbers, and so do FLOAT and DOUBLE. BIGINT and
 // DECIMAL always become decimal text, because readers of JSON would round them. Bytes (BINARY,
-// BLOB) become base64. Everything else becomes text as MariaDB writes it, times in UTC.
+// BLOB) become base64. Everything else becomes text as the server writes it, times in UTC.
 #pragma once
 
 #include <chrono>

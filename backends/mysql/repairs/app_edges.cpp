@@ -38,7 +38,7 @@ Status CheckTable(const EdgeTable& table, const std::string& name, Shard shard,
       if (option.empty()) throw;
       const ShardAddress& at = table.config.shards[shard];
       wrong = option + ": " + where + " (" + at.host + ":" + std::to_string(at.port) + "), table " +
-              at.database + "." + table.table + ": MariaDB error " + std::to_string(error.code()) +
+              at.database + "." + table.table + ": SQL error " + std::to_string(error.code()) +
               ": " + error.what();
     }
   });

@@ -9,6 +9,7 @@
 #include "backends/mysql/edges/recounts.h"
 #include "backends/mysql/repairs/repair_log.h"
 #include "backends/mysql/sql/chunks.h"
+#include "backends/mysql/sql/server.h"
 #include "backends/mysql/sql/sql_text.h"
 
 namespace fanline::mysql {
@@ -35,17 +36,14 @@ struct Snapshot {
   int64_t rows = 0;
 };
 
-std::string Bounded(double seconds) {
-  return "SET STATEMENT max_statement_time = " + std::to_string(seconds) + " FOR ";
-}
-
 Snapshot ReadAtOnce(Connection& connection, const Where& where, UserId user,
-                    const std::string& live, double seconds) {
+                    const std::string& live, std::chrono::milliseconds limit) {
   Snapshot seen;
   connection.Query(
-      Sql(Bounded(seconds), "SELECT COALESCE(c.", where.column,
-          ", 0), COALESCE(c.epoch, 0), n.live, c.user_id IS NOT NULL FROM (SELECT ", live,
-          " AS live) AS n LEFT JOIN ", where.table, " AS c ON c.user_id = ", user),
+      Limited(limit,
+              Sql("SELECT COALESCE(c.", where.column,
+                  ", 0), COALESCE(c.epoch, 0), n.live, c.user_id IS NOT NULL FROM (SELECT ", live,
+                  " AS live) AS n LEFT JOIN ", where.table, " AS c ON c.user_id = ", user)),
       [&](const Row& row) {
         seen = {row.Bool(4), row.Int64(1), row.UInt64(2), row.Int64(3)};
       });
@@ -61,28 +59,30 @@ Snapshot ReadInPieces(Connection& connection, const Where& where, UserId user) {
   Snapshot seen;
   connection.Execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");  // the next one only
   connection.Transact([&] {
-    seen = ReadAtOnce(connection, where, user, "0", kStatementSeconds);
+    seen = ReadAtOnce(connection, where, user, "0", kStatementLimit);
     for (uint64_t i = 0; i < kPieces; ++i) {
-      connection.Query(Sql(Bounded(kStatementSeconds), "SELECT COUNT(*) FROM ", where.rows,
-                           " FORCE INDEX (PRIMARY) WHERE state = 1 AND ", where.owner, " = ", user,
-                           by, ">= ", i * size, by, "<= ", i * size + (size - 1)),
-                       [&](const Row& row) { seen.rows += row.Int64(1); });
+      connection.Query(
+          Limited(kStatementLimit,
+                  Sql("SELECT COUNT(*) FROM ", where.rows,
+                      " FORCE INDEX (PRIMARY) WHERE state = 1 AND ", where.owner, " = ", user, by,
+                      ">= ", i * size, by, "<= ", i * size + (size - 1))),
+          [&](const Row& row) { seen.rows += row.Int64(1); });
     }
     return false;  // nothing was written
   });
   return seen;
 }
 
-Snapshot Read(Connection& connection, const UserCounter& counter, double seconds) {
-  constexpr int kStatementTimeout = 1969;
+Snapshot Read(Connection& connection, const UserCounter& counter,
+              std::chrono::milliseconds limit) {
   const Where& where = WhereOf(counter.counter);
   const std::string live =
       Sql("(SELECT COUNT(*) FROM ", where.rows, " FORCE INDEX (newest) WHERE state = 1 AND ",
           where.owner, " = ", counter.user, ")");
   try {
-    return ReadAtOnce(connection, where, counter.user, live, seconds);
+    return ReadAtOnce(connection, where, counter.user, live, limit);
   } catch (const MysqlError& error) {
-    if (error.code() != kStatementTimeout) throw;
+    if (!IsTimeLimit(error.code())) throw;
   }
   return ReadInPieces(connection, where, counter.user);
 }
@@ -138,13 +138,13 @@ std::string OwnersSql(UserId after, uint32_t rows) {
 }  // namespace
 
 CounterFound CountOne(Connection& connection, const UserCounter& counter,
-                      double statement_seconds) {
-  const Snapshot seen = Read(connection, counter, statement_seconds);
+                      std::chrono::milliseconds limit) {
+  const Snapshot seen = Read(connection, counter, limit);
   return {seen.counter, seen.rows};
 }
 
 CounterFound RepairOne(Connection& connection, const UserCounter& counter) {
-  const Snapshot seen = Read(connection, counter, kStatementSeconds);
+  const Snapshot seen = Read(connection, counter, kStatementLimit);
   CounterFound found{seen.counter, seen.rows};
   if (found.drift() == 0) {
     Unmark(connection, counter);

@@ -21,7 +21,7 @@
 namespace fanline::mysql {
 
 // The read timeout that a connection needs for LookAt. Statements of RepairOne and CountOne take at
-// most kStatementSeconds, a quarter of the shortest read timeout of their callers. The server gives
+// most kStatementLimit, a quarter of the shortest read timeout of their callers. The server gives
 // up first, so no count is requested again while the server still counts.
 inline constexpr std::chrono::seconds kLongestCount{600};
 
@@ -39,11 +39,11 @@ struct CounterFound {
 
 // The limit of one statement that counts. A count that takes longer continues in pieces, from one
 // snapshot.
-inline constexpr uint32_t kStatementSeconds = 15;
+inline constexpr std::chrono::seconds kStatementLimit{15};
 
 // The same count without the repair.
 [[nodiscard]] CounterFound CountOne(Connection& connection, const UserCounter& counter,
-                                    double statement_seconds = kStatementSeconds);
+                                    std::chrono::milliseconds limit = kStatementLimit);
 
 // Both counters of one user as they were read, without a repair.
 struct CountersSeen {

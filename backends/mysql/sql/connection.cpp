@@ -10,6 +10,8 @@
 
 #include <mutex>
 
+#include "backends/mysql/sql/server.h"
+
 namespace fanline::mysql {
 namespace {
 
@@ -151,13 +153,13 @@ void Connection::Connect() {
     connection_.reset(Driver().connect(options));
     statement_.reset(connection_->createStatement());
   });
+  RequireSupported();
   const std::string wait = std::to_string(Seconds(config_.lock_wait));
   Execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
   Execute(
       "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ENGINE_SUBSTITUTION', "
       "time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = " +
-      wait + ", lock_wait_timeout = " + wait +
-      ", idle_transaction_timeout = " + std::to_string(Seconds(config_.idle_transaction)));
+      wait + ", lock_wait_timeout = " + wait + IdleTransactionLimit(config_.idle_transaction));
   // What a UUID ends in is drawn anew when the server starts.
   Query("SELECT @@hostname, @@port, @@server_id, @@datadir, RIGHT(UUID(), 17)",
         [this](const Row& row) {
@@ -166,6 +168,14 @@ void Connection::Connect() {
           server_ = std::hash<std::string>()(name);
         });
   RequirePrimary();
+}
+
+// Before any statement that another kind of server could refuse for a reason that misleads.
+void Connection::RequireSupported() {
+  Server server;
+  Query("SELECT @@version", [&](const Row& row) { server = ServerOf(row.Text(1)); });
+  if (!server.refusal.empty()) throw MysqlError(kUnsupported, server.name + ' ' + server.refusal);
+  server_name_ = std::move(server.name);
 }
 
 void Connection::CheckPrimary(Time now) {

@@ -79,9 +79,11 @@ class Connection {
   Shard shard() const { return shard_; }
   // Tells servers apart, and the starts of a server: of the one that Open found.
   uint64_t server() const { return server_; }
+  // "MySQL 9.7.4"
+  const std::string& server_name() const { return server_name_; }
   bool is_open() const { return connection_ != nullptr; }
-  // Closes what was open. Refuses a read-only server. Throws, and is closed then: a session with
-  // only part of its settings is of no use.
+  // Closes what was open. Refuses a read-only server, and one that is not supported (server.h).
+  // Throws, and is closed then: a session with only part of its settings is of no use.
   void Open();
   void Close() noexcept;
 
@@ -121,6 +123,7 @@ class Connection {
 
  private:
   void Connect();
+  void RequireSupported();
   void CallOnce(const std::string& sql, const std::function<void(const Row&)>& each);
   void RetryDeadlocks(const std::function<void()>& attempt);
   void TransactOnce(const std::function<bool()>& body);
@@ -132,6 +135,7 @@ class Connection {
   std::unique_ptr<sql::Connection> connection_;
   std::unique_ptr<sql::Statement> statement_;
   uint64_t server_ = 0;
+  std::string server_name_;
   std::optional<Time> checked_primary_;  // nothing: not since Open
 };
 

@@ -35,6 +35,8 @@ constexpr const char* kLogin =
 constexpr const char* kCertificates = "set --mysql-tls-ca to who signed its certificate";
 constexpr const char* kNoTlsThere = "turn TLS on at the server, or leave --mysql-tls-ca out";
 constexpr const char* kLocalFiles = "start the shards with --local-infile=ON";
+constexpr const char* kPlugin =
+    "install the client library's plugin that it names (Debian: package libmariadb3)";
 constexpr const char* kDatabase = "create the database, or set --mysql-shards";
 
 constexpr int kTls = 2026;
@@ -46,6 +48,7 @@ constexpr Entry kTable[] = {
     {1213, ErrorKind::kDeadlock, Cause::kLocked},  // deadlock
     {1205, ErrorKind::kBusy, Cause::kLocked},  // lock wait timeout: the wait was long enough
 
+    {kUnsupported, ErrorKind::kLost},
     {0, ErrorKind::kLost},         // the connector itself: closed connection, invalid state
     {2000, ErrorKind::kLost},      // unknown client error
     {2002, ErrorKind::kLost, Cause::kAway, kAddress},  // cannot connect through socket or TCP
@@ -60,9 +63,12 @@ constexpr Entry kTable[] = {
     {2027, ErrorKind::kLost},      // malformed packet
     {2030, ErrorKind::kLost},      // statement not prepared: it died with its connection
     {2055, ErrorKind::kLost, Cause::kAway, kAddress},  // lost, with the system's error
+    {2059, ErrorKind::kLost, Cause::kSetting, kPlugin},  // no plugin for this kind of login
+    {2061, ErrorKind::kLost, Cause::kSetting, kCertificates},  // this kind of login needs TLS
     {1040, ErrorKind::kLost},      // too many connections
     {1044, ErrorKind::kLost, Cause::kSetting, kLogin},  // access denied to the database
     {1045, ErrorKind::kLost, Cause::kSetting, kLogin},  // access denied
+    {1047, ErrorKind::kLost},      // Galera: the node is not, or no longer, part of its cluster
     {1049, ErrorKind::kLost, Cause::kSetting, kDatabase},  // unknown database
     {1053, ErrorKind::kLost},      // server shutdown in progress
     {1129, ErrorKind::kLost},      // host blocked
@@ -83,6 +89,9 @@ constexpr Entry kTable[] = {
     {1792, ErrorKind::kLost},      // read-only transaction
     {1836, ErrorKind::kLost},      // running in read-only mode
     {3032, ErrorKind::kLost},      // MySQL: server in offline mode
+    {3159, ErrorKind::kLost, Cause::kSetting, kCertificates},  // it takes none without TLS
+    {3168, ErrorKind::kLost},      // MySQL: the server is not available
+    {3169, ErrorKind::kLost},      // MySQL: connection was killed
     {4031, ErrorKind::kLost},      // MySQL: closed for idleness
 
     {kNoSuchTable, ErrorKind::kBusy, Cause::kSetting},
@@ -143,6 +152,11 @@ bool RefusesToConnect(int code) {
   return std::find(std::begin(kRefusals), std::end(kRefusals), code) != std::end(kRefusals);
 }
 
+bool IsTimeLimit(int code) {
+  constexpr int kMariaDb = 1969, kMySql = 3024;
+  return code == kMariaDb || code == kMySql;
+}
+
 ErrorKind KindOf(int code) {
   const Entry* entry = Find(code);
   return entry == nullptr ? ErrorKind::kBusy : entry->kind;
@@ -170,9 +184,10 @@ Status StatusOf(const MysqlError& error, const Config& config, Shard shard) {
 }
 
 Status StatusOf(const MysqlError& error, const std::string& resource) {
+  if (error.code() == kUnsupported) return Status::Never(resource + ": " + error.what());
   const Entry* entry = Find(error.code());
   const bool away = entry != nullptr && entry->cause == Cause::kAway;
-  const std::string text = "MariaDB error " + std::to_string(error.code()) + ": " +
+  const std::string text = "SQL error " + std::to_string(error.code()) + ": " +
                            (away ? WhyAway(error.what()) : std::string(error.what()));
   if (error.kind() == ErrorKind::kData) return Status::Never(text);
   Status status = Status::Later(resource, text);

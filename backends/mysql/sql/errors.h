@@ -1,4 +1,5 @@
-// The one table from error codes of MariaDB and its client library to what the caller should do.
+// The one table from error codes of the servers and of their client library to what the caller
+// should do.
 //
 // Only errors that say that this very value cannot be stored are never. All others are later,
 // including unknown codes: the operator mends a missing table, a full disk or a wrong password, and
@@ -25,12 +26,18 @@ enum class ErrorKind {
 
 // What a read-only server answers to a write, and what we answer to a read of truth there.
 inline constexpr int kReadOnly = 1290;
+// Ours: the server is of a kind or version that cannot hold the truth (server.h). Its Status is
+// never.
+inline constexpr int kUnsupported = -1;
 
 // Whether a server answers so to who wants to connect. It says nothing about those connected.
 bool RefusesToConnect(int code);
 
-// Knows the server codes (1xxx, 4xxx) and client codes (2xxx) of MariaDB, and the few in which
-// MySQL 8 differs. 0: an error that the connector raised itself.
+// Whether the server ended a statement at its time limit (Limited).
+bool IsTimeLimit(int code);
+
+// Knows the server codes (1xxx, 3xxx, 4xxx) of MariaDB and MySQL, and the client codes (2xxx).
+// 0: an error that the connector raised itself.
 ErrorKind KindOf(int code);
 
 class MysqlError : public std::runtime_error {

@@ -201,6 +201,7 @@ class ShardPool {
     Queue queue;
     std::vector<size_t> idle;           // workers that wait for a job
     size_t connected = 0;               // workers
+    std::string server;                 // what the last connection found
     std::optional<Status> unreachable;  // why; none is connected, and the last attempt failed
     std::optional<Status> silent;       // why the prober was not answered
     std::optional<Status> away;         // one of the two
@@ -261,6 +262,7 @@ class ShardPool {
     Note(connection.shard(), state, [&] {
       ++state.connected;
       state.unreachable.reset();
+      state.server = connection.server_name();
     });
     return true;
   }
@@ -290,8 +292,10 @@ class ShardPool {
         refused = RefusesToConnect(error.code());
         if (refused) LogFailure(shard, error.code(), silent->message);
       }
-      Note(shard, state,
-           [&] { state.silent = refused && state.connected > 0 ? std::nullopt : silent; });
+      Note(shard, state, [&] {
+        state.silent = refused && state.connected > 0 ? std::nullopt : silent;
+        if (!silent) state.server = connection.server_name();
+      });
       Wait(state, silent ? impatient_.reopen.Delay(attempts, random()) : config_.primary_check);
     }
   }
@@ -355,7 +359,7 @@ class ShardPool {
       return !before || before->message != away->message;
     }
     if (known && !before) return false;
-    log_.Log(LogLevel::kInfo, LineOf(shard, "connected"));
+    log_.Log(LogLevel::kInfo, LineOf(shard, "connected to " + state.server));
     return true;
   }
 

@@ -12,6 +12,11 @@
 
 namespace fanline::redis {
 
+// The most words of a command: managed services take no more (ElastiCache Serverless). Calls of
+// apply.lua and reset_page.lua are cut; the others have fewer while timelines have at most 1,300
+// members (WindowLimits).
+inline constexpr size_t kMostArguments = 3'999;
+
 class CommandBuffer {
  public:
   void Begin(size_t arguments) { Header('*', arguments); }

@@ -1,11 +1,15 @@
 #include "backends/redis/client/errors.h"
 
+#include <utility>
+
 namespace fanline::redis {
 namespace {
 
 constexpr const char* kLogin = "set --redis-user and --redis-password / FANLINE_REDIS_PASSWORD";
 constexpr const char* kRights = "let --redis-user do what schemas/redis/README.md lists";
 
+constexpr ErrorMeaning kDenied = {"NOPERM", Outcome::kLater, ErrorAction::kLeaveNode,
+                                  Cause::kSetting, kRights};
 constexpr ErrorMeaning kMeanings[] = {
     // From our scripts.
     {"FENCED", Outcome::kLater, ErrorAction::kNeedsClaim},
@@ -18,7 +22,7 @@ constexpr ErrorMeaning kMeanings[] = {
     {"MASTERDOWN", Outcome::kLater, ErrorAction::kLeaveNode},
     {"NOAUTH", Outcome::kLater, ErrorAction::kLeaveNode, Cause::kTurnedAway, kLogin},
     {"WRONGPASS", Outcome::kLater, ErrorAction::kLeaveNode, Cause::kTurnedAway, kLogin},
-    {"NOPERM", Outcome::kLater, ErrorAction::kLeaveNode, Cause::kSetting, kRights},
+    kDenied,
     // About one slot of a Cluster's node; its other slots go on. Writers do not follow ASK: a
     // script needs all keys of its range in one place.
     {"MOVED", Outcome::kLater, ErrorAction::kFollowMove},
@@ -34,13 +38,22 @@ constexpr ErrorMeaning kMeanings[] = {
     // Permanent until the key is deleted.
     {"WRONGTYPE", Outcome::kNever, ErrorAction::kNone},
 };
-// NOPERM as a script passes it on, without its word: up to Redis 7.0, and later.
-constexpr std::string_view kDeniedInScript[] = {"user executing the script can't run",
-                                                "ACL failure in script"};
-// Follows "ERR", like a hundred other texts.
-constexpr std::string_view kNoPassword = "without any password configured";
-constexpr ErrorMeaning kNeedsNoLogin = {"ERR", Outcome::kLater, ErrorAction::kNone, Cause::kNoLogin,
-                                        "leave --redis-password out, or give the server one"};
+constexpr ErrorMeaning kForbidden = {
+    "ERR", Outcome::kLater, ErrorAction::kNone, Cause::kSetting,
+    "take a server that has the commands which schemas/redis/README.md lists"};
+// Texts without such a word, or behind "ERR", like a hundred others.
+constexpr std::pair<std::string_view, ErrorMeaning> kPhrases[] = {
+    // NOPERM as a script passes it on: up to Redis 7.0, and later.
+    {"user executing the script can't run", kDenied},
+    {"ACL failure in script", kDenied},
+    // Renamed by its operator, or left out of a managed service. The last is a script's.
+    {"nknown command", kForbidden},
+    {"nknown subcommand", kForbidden},
+    {"nknown Redis command", kForbidden},
+    {"without any password configured",
+     {"ERR", Outcome::kLater, ErrorAction::kNone, Cause::kNoLogin,
+      "leave --redis-password out, or give the server one"}},
+};
 constexpr ErrorMeaning kUnknown = {"", Outcome::kLater, ErrorAction::kNone};
 
 const ErrorMeaning* Find(std::string_view text) {
@@ -59,10 +72,10 @@ ErrorMeaning MeaningOf(std::string_view error) {
   for (size_t at = error.find(": "); at != std::string_view::npos; at = error.find(": ", at + 1)) {
     if (const auto* meaning = Find(error.substr(at + 2))) return *meaning;
   }
-  for (const std::string_view words : kDeniedInScript) {
-    if (error.find(words) != std::string_view::npos) return *Find("NOPERM");
+  for (const auto& [words, meaning] : kPhrases) {
+    if (error.find(words) != std::string_view::npos) return meaning;
   }
-  return error.find(kNoPassword) == std::string_view::npos ? kUnknown : kNeedsNoLogin;
+  return kUnknown;
 }
 
 Status StatusOf(const ErrorMeaning& meaning, std::string_view error) {

@@ -52,7 +52,7 @@ struct Options {
                                               // long a reader's page waits for it
   uint32_t calls_in_flight = 8;               // of all batches; more calls wait here
   uint32_t max_requests = 4096;               // accepted and unanswered; more are answered kLater
-  uint32_t scan_count = 1000;                 // keys per SCAN while ranges are reset
+  uint32_t scan_count = 1000;                 // keys per SCAN, and per call on what it found
   std::chrono::milliseconds heartbeat{1000};  // how often the node's identity is checked
   std::chrono::milliseconds map_every{5000};  // who serves which slot is asked so often, at least
   std::chrono::milliseconds slot_left_after{30000};  // a slot that migrates for longer was left so

@@ -47,12 +47,19 @@ bool IsAddress(const std::string& host) {
          inet_pton(AF_INET6, host.c_str(), address) == 1;
 }
 
-// The certificate must be for `host`.
-bool Expect(SSL* tls, const std::string& host) {
-  if (IsAddress(host)) {
-    return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), host.c_str()) == 1;
+// Of these the certificate must name one. A Cluster or Sentinels may call a node by its address,
+// while its certificate is for the name that the service is known by, which is a seed's.
+std::vector<std::string> IdentitiesOf(const Options& options) {
+  std::vector<std::string> all{options.address.host};
+  for (const Endpoint& seed : options.seeds) {
+    if (IsAddress(all.front()) && !IsAddress(seed.host)) all.push_back(seed.host);
   }
-  return SSL_set1_host(tls, host.c_str()) == 1 && SSL_set_tlsext_host_name(tls, host.c_str()) == 1;
+  return all;
+}
+
+bool IsFor(X509* certificate, const std::string& host) {
+  if (IsAddress(host)) return X509_check_ip_asc(certificate, host.c_str(), 0) == 1;
+  return X509_check_host(certificate, host.data(), host.size(), 0, nullptr) == 1;
 }
 
 int Bounded(size_t size) { return static_cast<int>(std::min<size_t>(size, INT_MAX)); }
@@ -75,7 +82,10 @@ bool Stream::BeginTls(const Options& options) {
   SSL_CTX_set_mode(context.get(),
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   tls_.reset(SSL_new(context.get()));
-  return tls_ && Expect(tls_.get(), options.address.host) && SSL_set_fd(tls_.get(), fd_) == 1;
+  if (!tls_ || SSL_set_fd(tls_.get(), fd_) != 1) return false;
+  identities_ = IdentitiesOf(options);
+  const std::string& host = identities_.front();
+  return IsAddress(host) || SSL_set_tlsext_host_name(tls_.get(), host.c_str()) == 1;
 }
 
 void Stream::Refuse(std::string why) { failure_ = std::string(kTlsRefused) + std::move(why); }
@@ -85,8 +95,15 @@ Stream::Greeting Stream::Greet() {
   if (!tls_) return Greeting::kDone;
   ERR_clear_error();
   const ssize_t done = Judged(SSL_connect(tls_.get()));
-  if (done > 0) return Greeting::kDone;
-  return done < 0 && errno == EAGAIN ? Greeting::kAgain : Greeting::kFailed;
+  if (done <= 0) return done < 0 && errno == EAGAIN ? Greeting::kAgain : Greeting::kFailed;
+  X509* const certificate = SSL_get0_peer_certificate(tls_.get());
+  for (const std::string& host : identities_) {
+    if (IsFor(certificate, host)) return Greeting::kDone;
+  }
+  Refuse(X509_verify_cert_error_string(IsAddress(identities_.front())
+                                           ? X509_V_ERR_IP_ADDRESS_MISMATCH
+                                           : X509_V_ERR_HOSTNAME_MISMATCH));
+  return Greeting::kFailed;
 }
 
 ssize_t Stream::Send(const char* bytes, size_t size) {

@@ -1,6 +1,6 @@
 // The bytes of one connection to a node: plain, or TLS when the options say so. TLS is OpenSSL's,
 // not the Redis client library's (docs/decisions/0020). The node must prove the name or address by
-// which it was reached.
+// which it was reached; one that was reached by address may prove the name of a seed instead.
 // One thread. Never blocks if the descriptor does not.
 #pragma once
 
@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backends/redis/client/options.h"
 
@@ -42,6 +43,7 @@ class Stream {
 
   const int fd_;
   std::unique_ptr<ssl_st, void (*)(ssl_st*)> tls_;
+  std::vector<std::string> identities_;  // with TLS: the node must prove one
   short wants_;
   std::string failure_;  // of TLS, permanent; else see errno
 };

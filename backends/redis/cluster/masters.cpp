@@ -170,7 +170,9 @@ Status Masters::Take(const Survey::Heard& heard, SlotMap* fresh) const {
 Status Masters::TakeNoCluster(const Survey::Heard& heard, SlotMap* fresh) const {
   const Survey::Answer& server = heard.answers[kServer];
   if (!server.error.empty()) return RefusedBy(server);
-  if (InfoField(server.text, "redis_mode") == "sentinel") {
+  // Valkey 8 and later calls the field server_mode.
+  if (InfoField(server.text, "redis_mode") == "sentinel" ||
+      InfoField(server.text, "server_mode") == "sentinel") {
     return Mistaken(
         "redis " + ToString(heard.node) +
         " is a Sentinel: say by --redis-sentinel-master which master it is to be asked for");

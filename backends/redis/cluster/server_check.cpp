@@ -22,46 +22,62 @@ bool TooOld(std::string_view version) {
   return *major < kLeastMajor || (*major == kLeastMajor && *minor < kLeastMinor);
 }
 
-void JudgeListpack(std::string_view listpack_entries, const WindowLimits& window,
-                   ServerCheck& check) {
-  const auto entries = ParseNumber<uint64_t>(listpack_entries);
-  const std::string wanted = std::to_string(window.max_entries);
-  if (!entries) {
-    check.warnings.push_back("zset-max-listpack-entries cannot be read; set it to at least " +
-                             wanted + ", or timelines take 5.6 times the memory");
-  } else if (*entries < window.max_entries) {
-    check.warnings.push_back("zset-max-listpack-entries is " + std::to_string(*entries) +
-                             ": timelines of up to " + wanted +
-                             " members take 5.6 times the memory (58 KB instead of 10 KB each); "
-                             "redis-cli CONFIG SET zset-max-listpack-entries " +
-                             wanted + ", and in redis.conf");
-  }
+// All servers have this setting. One that does not tell it refuses CONFIG, as managed services do.
+bool HidesSettings(const ServerSays& says) { return says.listpack_entries.empty(); }
+
+std::string ToSet(const ServerSays& says, const std::string& setting) {
+  if (!HidesSettings(says)) return "; redis-cli CONFIG SET " + setting + ", and in redis.conf";
+  return "; set " + setting + " in the service's parameter group";
 }
 
-void JudgeCoverage(std::string_view full_coverage, ServerCheck& check) {
-  const std::string command =
-      "; redis-cli --cluster call HOST:PORT CONFIG SET cluster-require-full-coverage no, and "
-      "set it in every node's redis.conf";
-  if (full_coverage.empty()) {
-    check.warnings.push_back(
-        "cluster-require-full-coverage cannot be read: unless it is no, one master away stops the "
-        "ranges of all" +
-        command);
-  } else if (full_coverage != "no") {
-    check.refusals.push_back("cluster-require-full-coverage is " + std::string(full_coverage) +
-                             ", so one master away would stop the ranges of all" + command);
+void JudgeListpack(const ServerSays& says, const WindowLimits& window, ServerCheck& check) {
+  const auto entries = ParseNumber<uint64_t>(says.listpack_entries);
+  if (entries && *entries >= window.max_entries) return;
+  const std::string wanted = std::to_string(window.max_entries);
+  check.warnings.push_back(
+      "zset-max-listpack-entries " +
+      (entries ? "is " + std::to_string(*entries) : std::string("cannot be read")) + ": below " +
+      wanted + " long timelines take 5.6 times the memory (58 KB instead of 10 KB each)" +
+      ToSet(says, "zset-max-listpack-entries " + wanted));
+}
+
+void JudgeCoverage(const ServerSays& says, ServerCheck& check) {
+  constexpr const char* kUnless = ": unless it is no, one master away stops the ranges of all";
+  const std::string setting = "cluster-require-full-coverage";
+  if (says.full_coverage.empty()) {
+    check.warnings.push_back(setting + " cannot be read" + kUnless + ToSet(says, setting + " no"));
+  } else if (says.full_coverage != "no") {
+    check.refusals.push_back(setting + " is " + says.full_coverage + kUnless +
+                             "; redis-cli --cluster call HOST:PORT CONFIG SET " + setting +
+                             " no, and set it in every node's redis.conf");
   }
 }
 
 // With an eviction policy, Redis is meant to be full.
-void JudgeMemory(std::string_view policy, std::string_view info, ServerCheck& check) {
-  const auto used = ParseNumber<uint64_t>(InfoField(info, "used_memory"));
-  const auto most = ParseNumber<uint64_t>(InfoField(info, "maxmemory"));
+void JudgeMemory(const ServerSays& says, ServerCheck& check) {
+  const std::string policy(InfoField(says.info, "maxmemory_policy"));
+  if (policy.empty() || policy.starts_with("allkeys")) {
+    const std::string what =
+        "maxmemory-policy " +
+        (policy.empty() ? "cannot be read: one of allkeys-* evicts" : policy + " evicts") +
+        " the owner epochs that fence writers" +
+        ToSet(says, "maxmemory-policy noeviction (or volatile-lru)");
+    (policy.empty() ? check.warnings : check.refusals).push_back(what);
+  } else if (policy == "volatile-ttl") {
+    check.warnings.push_back(
+        "maxmemory-policy volatile-ttl: a full Redis evicts what is being rebuilt before what "
+        "nobody reads" +
+        ToSet(says, "maxmemory-policy volatile-lru"));
+  }
+  const auto used = ParseNumber<uint64_t>(InfoField(says.info, "used_memory"));
+  const auto most = ParseNumber<uint64_t>(InfoField(says.info, "maxmemory"));
   if (!used || !most || policy != "noeviction" || *most == 0 || *used < *most) return;
   check.full.push_back("is full: " + std::to_string(*used) + " bytes used, maxmemory is " +
                        std::to_string(*most) +
-                       ": it takes no timeline, and drops those that get a post; redis-cli CONFIG "
-                       "SET maxmemory, to more than both, and in redis.conf");
+                       ": it takes no timeline, and drops those that get a post" +
+                       (HidesSettings(says) ? "; give it larger nodes, or more of them"
+                                            : "; redis-cli CONFIG SET maxmemory, to more than "
+                                              "both, and in redis.conf"));
 }
 
 std::string ReadSetting(BlockingConnection& connection, const char* name) {
@@ -82,10 +98,8 @@ Status Listen(BlockingConnection& connection, ServerSays* says) {
     });
     if (!status.done()) return status;
   }
-  says->listpack_entries = ReadSetting(connection, "zset-max-listpack-entries");
-  if (says->listpack_entries.empty()) {
-    says->listpack_entries = ReadSetting(connection, "zset-max-ziplist-entries");
-  }
+  // Its name before Redis 7, which every later one knows.
+  says->listpack_entries = ReadSetting(connection, "zset-max-ziplist-entries");
   says->full_coverage = ReadSetting(connection, "cluster-require-full-coverage");
   return Status::Done();
 }
@@ -94,20 +108,16 @@ Status Listen(BlockingConnection& connection, ServerSays* says) {
 
 ServerCheck Judge(const ServerSays& says, const WindowLimits& window) {
   ServerCheck check;
+  // Valkey calls itself Redis 7.2.4 too, for programs that know no other.
   const std::string version(InfoField(says.info, "redis_version"));
+  const std::string valkey(InfoField(says.info, "valkey_version"));
+  check.server = valkey.empty() ? "Redis " + version : "Valkey " + valkey;
   if (TooOld(version)) {
     check.refusals.push_back("redis " + version + " is too old; 6.2 or newer is needed");
   }
-  const std::string_view policy = InfoField(says.info, "maxmemory_policy");
-  if (policy.substr(0, 7) == "allkeys") {
-    check.refusals.push_back(
-        "maxmemory-policy " + std::string(policy) +
-        " evicts the owner epochs that fence writers; redis-cli CONFIG SET "
-        "maxmemory-policy noeviction (or one of volatile-*), and in redis.conf");
-  }
-  JudgeMemory(policy, says.info, check);
-  if (InfoField(says.info, "cluster_enabled") == "1") JudgeCoverage(says.full_coverage, check);
-  JudgeListpack(says.listpack_entries, window, check);
+  JudgeMemory(says, check);
+  if (InfoField(says.info, "cluster_enabled") == "1") JudgeCoverage(says, check);
+  JudgeListpack(says, window, check);
   return check;
 }
 
@@ -130,6 +140,7 @@ Status CheckServer(const Options& options, ServerCheck* out) {
     for (const std::string& refusal : check.refusals) out->refusals.push_back(at + refusal);
     for (const std::string& warning : check.warnings) out->warnings.push_back(at + warning);
     for (const std::string& full : check.full) out->full.push_back(at + full);
+    out->server = check.server;
   }
   return asked > 0 ? Status::Done() : last;
 }

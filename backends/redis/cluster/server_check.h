@@ -15,6 +15,7 @@ struct ServerCheck {
   std::vector<std::string> refusals;  // do not start
   std::vector<std::string> warnings;  // it works, with drawbacks
   std::vector<std::string> full;      // takes no timeline until it has more memory
+  std::string server;                 // "Valkey 9.1.0"; of several the last
 };
 
 // kLater: no server answered. A master that does not answer while others do only gets a warning,
@@ -25,7 +26,7 @@ Status CheckServer(const Options& options, ServerCheck* out);
 // What a server reports. A hidden setting is empty.
 struct ServerSays {
   std::string info;              // sections server, memory and cluster
-  std::string listpack_entries;  // zset-max-listpack-entries, formerly ...-ziplist-entries
+  std::string listpack_entries;  // zset-max-listpack-entries
   std::string full_coverage;     // cluster-require-full-coverage
 };
 

@@ -10,8 +10,27 @@ class FullRedis : public RedisTimelines {
  protected:
   ~FullRedis() override { MakeRoom(); }
   void Fill() { console_.Run({"CONFIG", "SET", "maxmemory", "1mb"}); }
-  void MakeRoom() { console_.Run({"CONFIG", "SET", "maxmemory", "0"}); }
+  void MakeRoom() {
+    console_.Run({"CONFIG", "SET", "maxmemory", "0"});
+    console_.Run({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+  }
 };
+
+// What some services set by themselves.
+TEST_F(FullRedis, UnderVolatileLruTimelinesGoAndWhatFencesWritersStays) {
+  Build(kBob, 3);
+  const std::string live = Name(keys_.Live(range_)), own = Name(keys_.Own(range_));
+  console_.Run({"CONFIG", "SET", "maxmemory-policy", "volatile-lru"});
+  Fill();
+  const BatchWritten added = Push(kBob, {At(77, 9)});
+  MakeRoom();
+  EXPECT_TRUE(added.status.done()) << added.status.message;
+  EXPECT_EQ(added.results, std::vector<int8_t>{BatchWritten::kNotLive});
+  EXPECT_FALSE(Exists(kBob));
+  EXPECT_EQ(console_.Run({"EXISTS", live, own}), "2");
+  Build(kBob, 3);
+  EXPECT_EQ(Push(kBob, {At(77, 9)}).results, std::vector<int8_t>{1});
+}
 
 TEST_F(FullRedis, ATimelineThatCannotTakeAPostIsDroppedSoThatItsReaderRebuildsIt) {
   Build(kBob, 3);

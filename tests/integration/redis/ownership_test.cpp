@@ -34,6 +34,15 @@ class RedisOwnership : public RedisRange {
     return driver_.Do(BatchOf(range_, epoch).Write(kBob, {kPost}).Take());
   }
   std::string Get(const Key& key) { return console_.Run({"GET", Name(key)}); }
+  // As user fanline, until ~RedisOwnership: may do all but this.
+  Options As(const std::string& password, const std::string& forbidden = "+@all") {
+    console_.Run({"ACL", "SETUSER", "fanline", "on", ">" + password, "~*", "+@all", forbidden});
+    Options named = options_;
+    named.username = "fanline";
+    named.password.text = password;
+    return named;
+  }
+  ~RedisOwnership() override { console_.Run({"ACL", "DELUSER", "fanline"}); }
 };
 
 // ---- claims and the fence -------------------------------------------------------------------
@@ -349,10 +358,7 @@ TEST_F(RedisOwnership, ANodeThatIsAwayIsNamedAndRequestsAreAnsweredAtOnce) {
 }
 
 TEST_F(RedisOwnership, CredentialsAreUsedAndNeverTold) {
-  console_.Run({"ACL", "SETUSER", "fanline", "on", ">s3cret", "~*", "+@all"});
-  Options named = options_;
-  named.username = "fanline";
-  named.password.text = "s3cret";
+  Options named = As("s3cret");
   Driver welcome(named);
   welcome.WaitUntilConnected();
   named.password.text = "s3cret-wrong";
@@ -361,7 +367,6 @@ TEST_F(RedisOwnership, CredentialsAreUsedAndNeverTold) {
   BlockingTimelines reader(named);
   LivePage page;
   const Status status = reader.Read(kBob, std::nullopt, 1, &page);
-  console_.Run({"ACL", "DELUSER", "fanline"});
   EXPECT_TRUE(claimed.status.later());
   EXPECT_TRUE(status.later());
   EXPECT_EQ(status.message.find("s3cret"), std::string::npos);
@@ -369,10 +374,8 @@ TEST_F(RedisOwnership, CredentialsAreUsedAndNeverTold) {
 }
 
 TEST_F(RedisOwnership, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
-  console_.Run({"ACL", "SETUSER", "fanline", "on", ">s3cret-1", "~*", "+@all"});
   const TemporaryFile file("s3cret-1\n");
-  Options named = options_;
-  named.username = "fanline";
+  Options named = As("s3cret-1");
   named.password.file = file.path();
   named.reconnect = {.first = std::chrono::milliseconds(10), .most = std::chrono::milliseconds(20)};
   Driver driver(named);
@@ -388,21 +391,15 @@ TEST_F(RedisOwnership, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
   driver.WaitUntilConnected();
   (void)reader.Read(kBob, std::nullopt, 1, &page);  // finds its connection dead
   EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).done());
-  console_.Run({"ACL", "DELUSER", "fanline"});
 }
 
 TEST_F(RedisOwnership, ACommandThatTheUserMayNotUseFailsTheBatchAndDropsNoTimeline) {
   ASSERT_TRUE(Claim(5).status.done());
   Build(kBob);
-  console_.Run({"ACL", "SETUSER", "fanline", "on", ">s3cret", "~*", "+@all", "-zadd"});
-  Options named = options_;
-  named.username = "fanline";
-  named.password.text = "s3cret";
-  Driver unable(named);
+  Driver unable(As("s3cret", "-zadd"));
   unable.WaitUntilConnected();
   ASSERT_TRUE(unable.Do(ClaimRange{0, range_, 6}).status.done());
   const auto written = unable.Do(BatchOf(range_, 6).Write(kBob, {kPost}).Take());
-  console_.Run({"ACL", "DELUSER", "fanline"});
   EXPECT_TRUE(written.status.later());
   EXPECT_TRUE(written.needs_claim) << "the session ends, so that it shows";
   EXPECT_TRUE(Exists(kBob));
@@ -498,6 +495,23 @@ TEST_F(RedisOwnership, AServerThatEvictsTheFenceIsRefused) {
   console_.Run({"CONFIG", "SET", "zset-max-listpack-entries", "512"});
   EXPECT_EQ(check.refusals.size(), 1u);
   EXPECT_EQ(check.warnings.size(), 1u);
+}
+
+// As managed services refuse them.
+TEST_F(RedisOwnership, WithoutConfigAServerIsJudgedByInfoAndServes) {
+  const Options hosted = As("s3cret", "-@admin");
+  console_.Run({"CONFIG", "SET", "maxmemory-policy", "volatile-ttl"});
+  ServerCheck check;
+  const Status asked = CheckServer(hosted, &check);
+  console_.Run({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+  EXPECT_TRUE(asked.done()) << asked.message;
+  EXPECT_EQ(check.refusals, std::vector<std::string>{});
+  ASSERT_EQ(check.warnings.size(), 2u);
+  EXPECT_NE(check.warnings[0].find("volatile-ttl"), std::string::npos);
+  EXPECT_NE(check.warnings[1].find("in the service's parameter group"), std::string::npos);
+  Driver driver(hosted);
+  driver.WaitUntilConnected();
+  EXPECT_TRUE(driver.Do(ClaimRange{0, range_, 5}).status.done());
 }
 
 }  // namespace

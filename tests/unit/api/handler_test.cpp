@@ -230,7 +230,7 @@ TEST_F(HandlerTest, AShardThatIsAwayIs503EverywhereAndNamesNothing) {
 }
 
 TEST_F(HandlerTest, WhatTheStoreRefusesForNoKnownReasonIsAFaultAndToldToTheOperatorOnly) {
-  w_.relations.fail = Status::Never("MariaDB error 1264: out of range");
+  w_.relations.fail = Status::Never("SQL error 1264: out of range");
   for (const char* line : kLines) {
     if (std::string(line).ends_with("/accept")) continue;  // refused by the rule first
     const Response response = w_.Ask(line, BodyOf(line));

@@ -14,36 +14,38 @@ using ::testing::StartsWith;
 // ---- stores ----
 
 TEST(Shards, AreToldApart) {
-  const Checks checks = JudgeShards({{.address = "a:1/x"},
+  const Checks checks = JudgeShards({{.address = "a:1/x", .server = "MySQL 9.7.4"},
                                      {.address = "b:1/x", .away = kGone},
                                      {.address = "c:1/x", .wrong = {"another installation"}},
                                      {.address = "d:1/x", .installed = false},
                                      {.wrong = {"its schema_version is 2", "take its programs"}}});
-  EXPECT_EQ(Told(checks, "MariaDB shard 0"), "well: a:1/x");
-  EXPECT_EQ(Told(checks, "MariaDB shard 1"), "away: cannot reach it -> start it");
-  EXPECT_THAT(Told(checks, "MariaDB shard 2"),
+  EXPECT_EQ(Told(checks, "shard 0"), "well: MySQL 9.7.4 at a:1/x");
+  EXPECT_EQ(Told(checks, "shard 1"), "away: cannot reach it -> start it");
+  EXPECT_THAT(Told(checks, "shard 2"),
               StartsWith("look: another installation -> name the installation's shards by "
                          "--mysql-shards"));
-  EXPECT_EQ(Told(checks, "MariaDB shard 3"),
+  EXPECT_EQ(Told(checks, "shard 3"),
             "not_installed: d:1/x: feedctl init has not been run, or did not reach it -> feedctl "
             "init");
-  EXPECT_EQ(Told(checks, "MariaDB shard 4"), "look: its schema_version is 2 -> take its programs");
+  EXPECT_EQ(Told(checks, "shard 4"), "look: its schema_version is 2 -> take its programs");
 }
 
 TEST(Shards, WithOlderTablesAreToBeMigrated) {
-  const Checks old = JudgeShards({{.missing = {"0002_a.sql", "0003_b.sql"}, .read = false}, {}});
-  EXPECT_EQ(Told(old, "MariaDB shard 0"),
+  const Checks old = JudgeShards({{.missing = {"0002_a.sql", "0003_b.sql"}, .read = false},
+                                  {.address = "b:1/x", .server = "MySQL 9.7.4"}});
+  EXPECT_EQ(Told(old, "shard 0"),
             "look: its tables are older than this feedctl: they lack 0002_a.sql to 0003_b.sql -> "
             "feedctl migrate");
-  EXPECT_EQ(Told(old, "MariaDB shard 1"), "well: ");
+  EXPECT_EQ(Told(old, "shard 1"), "well: MySQL 9.7.4 at b:1/x");
 }
 
 TEST(Shards, WithNewerTablesAreWorthKnowingAndNoOlderFeedctlMigratesBesideThem) {
-  const Checks newer = JudgeShards({{.address = "a:1/x", .newer = 7}, {.missing = {"0005_c.sql"}}});
-  EXPECT_THAT(Told(newer, "MariaDB shard 0"),
-              StartsWith("note: a:1/x; its tables are newer than this feedctl: they have had "
+  const Checks newer = JudgeShards(
+      {{.address = "a:1/x", .server = "MySQL 9.7.4", .newer = 7}, {.missing = {"0005_c.sql"}}});
+  EXPECT_THAT(Told(newer, "shard 0"),
+              StartsWith("note: MySQL 9.7.4 at a:1/x; its tables are newer than this feedctl: they have had "
                          "migration 7 -> use the feedctl of that version"));
-  EXPECT_EQ(Told(newer, "MariaDB shard 1"),
+  EXPECT_EQ(Told(newer, "shard 1"),
             "look: its tables are older than this feedctl: they lack 0005_c.sql -> feedctl "
             "migrate, of the newest version");
 }
@@ -123,9 +125,9 @@ TEST(Owners, OfAnInstallationThatNobodyKnowsSayWhy) {
   EXPECT_EQ(told({{.installed = false}, {.installed = false}}),
             "note: not known before feedctl init");
   EXPECT_EQ(told({{.installed = false}, {.away = kGone}}),
-            "note: not known of MariaDB shards 0, 1");
+            "note: not known of shards 0, 1");
   EXPECT_EQ(told({{.missing = {"0004_x.sql"}, .read = false}}),
-            "note: not known of MariaDB shard 0");
+            "note: not known of shard 0");
 }
 
 TEST(Owners, OfRangesWhoseMasterIsAwayAreNotKnownToHaveClaimedThem) {
@@ -177,10 +179,10 @@ TEST(Relations, SayWhyTheSettingsAreNotKnown) {
   const auto told = [](const std::vector<ShardFacts>& shards) {
     return Told(JudgeRelations(shards, {.away = kGone}), "reconciler");
   };
-  EXPECT_EQ(told({{}}), "note: not known: MariaDB shard 0 does not tell its settings");
+  EXPECT_EQ(told({{}}), "note: not known: shard 0 does not tell its settings");
   for (const ShardFacts& silent : {ShardFacts{.away = kGone}, ShardFacts{.wrong = {"another's"}},
                                    ShardFacts{.missing = {"0002_x.sql"}, .read = false}}) {
-    EXPECT_EQ(told({silent, {}}), "note: not known of MariaDB shard 0");
+    EXPECT_EQ(told({silent, {}}), "note: not known of shard 0");
   }
 }
 

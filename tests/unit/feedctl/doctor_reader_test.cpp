@@ -42,7 +42,7 @@ std::string ToldOf(const ReaderFacts& facts, const std::string& name) {
 TEST(Reader, WhoIsWellIsToldWhole) {
   const ReaderFacts facts = Reader();
   EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 0);
-  EXPECT_EQ(ToldOf(facts, "user 42"), "well: bucket 7, range 0, MariaDB shard 1");
+  EXPECT_EQ(ToldOf(facts, "user 42"), "well: bucket 7, range 0, shard 1");
   EXPECT_THAT(ToldOf(facts, "follows"),
               AllOf(StartsWith("well: 3 users, 2 of them posted, 1 of them merged at read; the "
                                "last post at "),
@@ -134,11 +134,11 @@ TEST(Reader, WhoMissesAPostMayWaitForAHint) {
 
 TEST(Reader, IsToldAsFarAsServicesAnswer) {
   ReaderFacts facts = Reader();
-  facts.truth_away = {"cannot reach MariaDB shard 1", "start it"};
+  facts.truth_away = {"cannot reach shard 1", "start it"};
   facts.redis_away = {"cannot reach Redis", "start Redis"};
   facts.kafka_away = {"cannot reach Kafka", "start Kafka"};
   EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 69);
-  EXPECT_EQ(ToldOf(facts, "truth"), "away: cannot reach MariaDB shard 1 -> start it");
+  EXPECT_EQ(ToldOf(facts, "truth"), "away: cannot reach shard 1 -> start it");
   EXPECT_EQ(ToldOf(facts, "Redis"), "away: cannot reach Redis -> start Redis");
   EXPECT_EQ(ToldOf(facts, "Kafka"), "away: cannot reach Kafka -> start Kafka");
   EXPECT_EQ(ToldOf(facts, "state"), "");
@@ -146,12 +146,12 @@ TEST(Reader, IsToldAsFarAsServicesAnswer) {
 
 TEST(Reader, WhoFollowsSomebodyOfAShardThatIsAwayIsToldAllElse) {
   ReaderFacts facts = Reader();
-  facts.posts_away = {"cannot reach MariaDB shard 0", "start it"};
+  facts.posts_away = {"cannot reach shard 0", "start it"};
   facts.followed.clear();
   facts.judged = false;
   EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 69);
   EXPECT_EQ(ToldOf(facts, "follows"), "well: 3 users");
-  EXPECT_EQ(ToldOf(facts, "their posts"), "away: cannot reach MariaDB shard 0 -> start it");
+  EXPECT_EQ(ToldOf(facts, "their posts"), "away: cannot reach shard 0 -> start it");
   EXPECT_EQ(ToldOf(facts, "followers"), "well: 9");
   EXPECT_THAT(ToldOf(facts, "state"), StartsWith("well: live, 2 items"));
   EXPECT_THAT(ToldOf(facts, "compared"), StartsWith("note: "));

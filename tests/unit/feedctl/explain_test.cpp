@@ -33,8 +33,8 @@ TEST(Explain, AServiceThatIsAwayIsNamedWithItsAddressAndWhatToDo) {
   EXPECT_EQ(Explain(Failed("redis", "redis r2:6379: Connection refused", Cause::kAway, "start it")),
             Explained(69, "cannot reach Redis at r2:6379: connection refused; start it"));
   EXPECT_EQ(
-      Explain(Failed("mysql_1", "MariaDB error 2002: no connection", Cause::kAway, "start it")),
-      Explained(69, "cannot reach MariaDB shard 1 at m1:3307/feed: no connection; start it"));
+      Explain(Failed("mysql_1", "SQL error 2002: no connection", Cause::kAway, "start it")),
+      Explained(69, "cannot reach shard 1 at m1:3307/feed: no connection; start it"));
   EXPECT_EQ(Explain(Failed("kafka", "looking up topic x: no answer (_TRANSPORT)", Cause::kAway,
                            "start it")),
             Explained(69, "cannot reach Kafka at k1:9092,k2:9092: no answer; start it"));
@@ -44,16 +44,16 @@ TEST(Explain, WhatRefusesIsReachedAllTheSame) {
   EXPECT_EQ(Explain(Failed("redis", "MISCONF Redis is configured to save", Cause::kOther)),
             Explained(69, "Redis at r1:6379: MISCONF Redis is configured to save"));
   EXPECT_EQ(
-      Explain(Failed("mysql_0", "MariaDB error 1205: Lock wait timeout exceeded", Cause::kOther)),
+      Explain(Failed("mysql_0", "SQL error 1205: Lock wait timeout exceeded", Cause::kOther)),
       Explained(69,
-                "MariaDB shard 0 at m0:3306/feed: MariaDB error 1205: Lock wait timeout exceeded"));
+                "shard 0 at m0:3306/feed: SQL error 1205: Lock wait timeout exceeded"));
 }
 
 TEST(Explain, WhatOnlyTheOperatorCanMendIsAMatterOfConfiguration) {
   for (const Cause cause : {Cause::kTurnedAway, Cause::kNoLogin, Cause::kSetting}) {
-    const auto [code, line] = Explain(Failed("mysql_0", "MariaDB error 1045: no", cause, "do x"));
+    const auto [code, line] = Explain(Failed("mysql_0", "SQL error 1045: no", cause, "do x"));
     EXPECT_EQ(code, 78);
-    EXPECT_EQ(line, "MariaDB shard 0 at m0:3306/feed: MariaDB error 1045: no; do x");
+    EXPECT_EQ(line, "shard 0 at m0:3306/feed: SQL error 1045: no; do x");
   }
 }
 

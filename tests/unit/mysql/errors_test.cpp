@@ -56,9 +56,9 @@ TEST(ErrorTable, SaysWhyAndWhatToDo) {
     return StatusOf(MysqlError(code, text), 0);
   };
   const Status away = of(2002, "Can't connect to server on 'm1' (111)");
-  EXPECT_EQ(away.message, "MariaDB error 2002: connection refused");
+  EXPECT_EQ(away.message, "SQL error 2002: connection refused");
   EXPECT_EQ(of(2002, "Can't connect to server on 'm1' (115)").message,
-            "MariaDB error 2002: no connection");
+            "SQL error 2002: no connection");
   EXPECT_EQ(away.cause, Cause::kAway);
   EXPECT_STREQ(away.advice, "start it or set --mysql-shards / FANLINE_MYSQL_SHARDS");
   for (const int code : {1044, 1045, 1049, 1146, 1054, 1305, 1318, 1148, 3948, 4166, 2026}) {

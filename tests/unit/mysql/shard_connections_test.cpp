@@ -12,7 +12,7 @@ TEST(ShardConnections, WithinTheBackOffAShardFailsAsItDid) {
   ShardConnections connections(config);
   const auto never = [](Connection&) { FAIL(); };
   const Status first = connections.Run(0, never), second = connections.Run(0, never);
-  EXPECT_TRUE(first.message.starts_with("MariaDB error 2002: ")) << first.message;
+  EXPECT_TRUE(first.message.starts_with("SQL error 2002: ")) << first.message;
   EXPECT_EQ(second.message, first.message);
 }
 

@@ -33,7 +33,7 @@ void ExpectToldWhyAtOnce(const PoolLimits& limits) {
   for (const Status& status : {told, asker.failed[0]}) {
     EXPECT_TRUE(status.later());
     EXPECT_EQ(status.resource, "mysql_0");
-    EXPECT_TRUE(status.message.starts_with("MariaDB error 2002: ")) << status.message;
+    EXPECT_TRUE(status.message.starts_with("SQL error 2002: ")) << status.message;
     EXPECT_EQ(status.cause, Cause::kAway);
     EXPECT_NE(std::string_view(status.advice), "");
   }

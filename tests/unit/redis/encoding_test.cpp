@@ -168,6 +168,23 @@ TEST(RedisBatch, ABatchIsCutByKeysAndByBytes) {
   EXPECT_TRUE(CutBatch(TimelineBatch{}, options).empty());
 }
 
+// Each write has items that no other has, and as many removes.
+TEST(RedisBatch, NoCallHasMoreArgumentsThanServicesTake) {
+  TimelineBatch batch = BatchOf(std::vector<Shape>(100, {kMaxAddsPerWrite, kMaxAddsPerWrite}));
+  for (size_t i = 0; i < batch.adds.size(); ++i) batch.adds[i].post = PostId{1'000 + i};
+  const std::vector<bool> keep(100, true);
+  uint32_t done = 0;
+  for (int calls = 0; done < 100; ++calls) {
+    const BatchPart call = NextCall(batch, {0, 100}, keep, done, Options{});
+    const std::vector<bool> all(call.last - call.first, true);
+    const CommandBuffer out = EncodeApply(batch, call, all, Options{}, KeysOf(16));
+    const size_t arguments = std::stoul(std::string(out.bytes().substr(1)));
+    EXPECT_LE(arguments, kMostArguments);
+    EXPECT_EQ(calls == 0, arguments > kMostArguments - 66) << "a first call that is full";
+    done = call.last;
+  }
+}
+
 TEST(RedisBatch, AnApplyNamesEachItemOnceAndFencesAlsoWhenNoWriteIsLeft) {
   const Keys keys = KeysOf(16);
   const auto batch = BatchOf({{1, 0}, {2, 1}, {1, 0}, {0, 1}});

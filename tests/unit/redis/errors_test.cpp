@@ -91,6 +91,10 @@ TEST(RedisErrors, SayWhyAndWhatToDo) {
       of("ERR Error running script (call to f_1): @user_script:9: OOM command not allowed").cause,
       Cause::kFull);
   EXPECT_EQ(of("MISCONF Redis is configured to save").cause, Cause::kOther);
+  const Status forbidden = of("ERR unknown command 'CLUSTER', with args beginning with: 'NODES' ");
+  EXPECT_EQ(forbidden.cause, Cause::kSetting);
+  EXPECT_STREQ(forbidden.advice,
+               "take a server that has the commands which schemas/redis/README.md lists");
 }
 
 TEST(RedisErrors, ALostConnectionSaysWhyAndWhatToDo) {

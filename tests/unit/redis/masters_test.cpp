@@ -1,6 +1,8 @@
 // Asking nodes that hang for the map. Real ones: tests/integration/redis/cluster_test.cpp.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netdb.h>
 
 #include <atomic>
 #include <chrono>
@@ -8,10 +10,50 @@
 #include <memory>
 #include <mutex>
 
+#include "backends/redis/client/reply.h"
 #include "backends/redis/client/silent_nodes.h"
 #include "backends/redis/cluster/masters.h"
+#include "backends/redis/live_timelines.h"
+#include "tests/integration/soon.h"
 #include "tests/support/hanging_host.h"
 #include "tests/unit/redis/fake_server.h"
+
+namespace fanline::redis {
+namespace {
+
+const Endpoint kService{"timelines.test", 6379};
+
+// A name server: at each look the name leads to the next of these.
+class Names {
+ public:
+  void Lead(const std::vector<Endpoint>& to) {
+    const std::lock_guard lock(mutex_);
+    to_ = to;
+    looks_ = 0;
+  }
+  Endpoint Next() {
+    const std::lock_guard lock(mutex_);
+    return to_.at(looks_++ % to_.size());
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Endpoint> to_;
+  size_t looks_ = 0;
+} names;
+
+}  // namespace
+}  // namespace fanline::redis
+
+// In place of the C library's, for the Redis client library in this program.
+extern "C" int getaddrinfo(const char* host, const char* port, const addrinfo* hints,
+                           addrinfo** found) {
+  static const auto real =
+      reinterpret_cast<decltype(&getaddrinfo)>(dlsym(RTLD_NEXT, "getaddrinfo"));
+  if (host != fanline::redis::kService.host) return real(host, port, hints, found);
+  const fanline::Endpoint node = fanline::redis::names.Next();
+  return real(node.host.c_str(), std::to_string(node.port).c_str(), hints, found);
+}
 
 namespace fanline::redis {
 namespace {
@@ -181,6 +223,63 @@ TEST(Masters, OneThatHangsAloneIsSaidToHang) {
   const Status status = Masters(options).Refresh(kAll);
   EXPECT_TRUE(status.later());
   EXPECT_THAT(status.message, HasSubstr(ToString(host.address()) + ": no reply in time"));
+}
+
+// ---- names ----------------------------------------------------------------------------------
+
+TEST(Masters, ANameOfManyNodesLeadsToAllOfThem) {
+  const FakeCluster cluster(3);
+  const Endpoint dead{"127.0.0.1", 1};
+  names.Lead({dead, cluster.addresses().back()});
+  Masters masters(At({kService}));
+  EXPECT_TRUE(masters.Refresh(kAll).later());
+  ASSERT_TRUE(masters.Refresh(kAll).done());
+  EXPECT_THAT(masters.map().masters(), UnorderedElementsAreArray(cluster.addresses()));
+  names.Lead({dead});
+  EXPECT_TRUE(masters.Refresh(kAll).done()) << "the nodes are known";
+}
+
+// A service moves the name of its primary to another node, and the former one becomes a replica.
+class FakePrimary : public FakeServer {
+ public:
+  FakePrimary(int number, const std::atomic<int>& primary)
+      : FakeServer([=, &primary](const Words& command) {
+          const bool is_it = primary == number;
+          if (command[0] == "INFO") return Bulk(is_it ? "role:master\r\n" : "role:slave\r\n");
+          if (command[0] == "CLUSTER") return std::string("-ERR no cluster\r\n");
+          if (!is_it) return std::string("-READONLY You can't write\r\n");
+          return ":" + std::to_string(number) + "\r\n";
+        }) {}
+};
+
+TEST(Masters, AFailoverByDnsIsFollowed) {
+  std::atomic<int> primary = 1;
+  const FakePrimary first(1, primary), second(2, primary);
+  names.Lead({first.address()});
+  Options options = At({kService});
+  options.heartbeat = 20ms;
+  options.reconnect = {5ms, 50ms};
+  std::atomic<int> times_served = 0;
+  RedisLiveTimelines::Events events;
+  events.on_away = [&](const std::vector<RangesAway>& away) { times_served += away.empty(); };
+  const RedisLiveTimelines pushes(options, {}, events);
+  ASSERT_TRUE(Soon([&] { return times_served == 1; }));
+  Masters reads(options);
+  int64_t answered = 0;
+  const auto call = [&] {
+    return reads.Call(0, CommandOf("SET", "x", 1), [&](const redisReply& reply) {
+      answered = Integer(reply).value_or(0);
+      return Status::Done();
+    });
+  };
+  ASSERT_TRUE(call().done());
+  EXPECT_EQ(answered, 1);
+  names.Lead({second.address()});
+  primary = 2;
+  EXPECT_TRUE(call().later()) << "a replica by now";
+  EXPECT_TRUE(call().done());
+  EXPECT_EQ(answered, 2);
+  EXPECT_TRUE(Soon([&] { return times_served == 2; }));
 }
 
 }  // namespace

@@ -116,10 +116,16 @@ TEST(RedisIdentity, IsReadFromInfo) {
 constexpr const char* kGood =
     "redis_version:7.0.15\r\ncluster_enabled:0\r\nmaxmemory_policy:volatile-lru\r\n";
 
+constexpr const char* kClustered =
+    "redis_version:7.0.15\r\ncluster_enabled:1\r\nmaxmemory_policy:noeviction\r\n";
+
 TEST(RedisServerCheck, AcceptsWhatKeepsTheFence) {
   const auto check = Judge({kGood, "512", ""}, {});
   EXPECT_TRUE(check.refusals.empty());
   EXPECT_TRUE(check.warnings.empty());
+  EXPECT_EQ(check.server, "Redis 7.0.15");
+  EXPECT_EQ(Judge({std::string(kGood) + "valkey_version:9.1.0\r\n", "512", ""}, {}).server,
+            "Valkey 9.1.0");
 }
 
 TEST(RedisServerCheck, RefusesToLetTheFenceBeEvictedAndSaysWhatToSet) {
@@ -162,7 +168,7 @@ TEST(RedisServerCheck, RefusesServersWithoutSmismember) {
 
 TEST(RedisServerCheck, RefusesAClusterThatStopsAsAWholeAndSaysWhatToType) {
   const auto judge = [](const char* full_coverage) {
-    return Judge({"redis_version:7.0.15\r\ncluster_enabled:1\r\n", "512", full_coverage}, {});
+    return Judge({kClustered, "512", full_coverage}, {});
   };
   ASSERT_EQ(judge("yes").refusals.size(), 1u);
   EXPECT_NE(judge("yes").refusals[0].find("CONFIG SET cluster-require-full-coverage no"),
@@ -170,6 +176,31 @@ TEST(RedisServerCheck, RefusesAClusterThatStopsAsAWholeAndSaysWhatToType) {
   EXPECT_EQ(judge("no").refusals.size() + judge("no").warnings.size(), 0u);
   EXPECT_EQ(judge("").refusals.size(), 0u);
   EXPECT_EQ(judge("").warnings.size(), 1u) << "hidden";
+}
+
+// As of a managed service. What INFO says is judged all the same.
+TEST(RedisServerCheck, WhereConfigIsRefusedItNamesTheParameterGroup) {
+  const std::string info(kClustered);
+  const auto hidden = Judge({info + "used_memory:9\r\nmaxmemory:9\r\n", "", ""}, {});
+  ASSERT_EQ(hidden.warnings.size(), 2u);
+  for (const std::string& warning : hidden.warnings) {
+    EXPECT_NE(warning.find("in the service's parameter group"), std::string::npos) << warning;
+    EXPECT_EQ(warning.find("CONFIG"), std::string::npos) << warning;
+  }
+  ASSERT_EQ(hidden.full.size(), 1u);
+  EXPECT_NE(hidden.full[0].find("larger nodes"), std::string::npos);
+  const auto evicting = Judge({"maxmemory_policy:allkeys-lru\r\n", "", ""}, {});
+  ASSERT_EQ(evicting.refusals.size(), 1u);
+  EXPECT_NE(evicting.refusals[0].find("parameter group"), std::string::npos);
+}
+
+TEST(RedisServerCheck, WarnsOfAPolicyThatIsHiddenOrEvictsWhatIsBeingRebuilt) {
+  for (const char* info : {"", "maxmemory_policy:volatile-ttl\r\n"}) {
+    const auto check = Judge({info, "512", ""}, {});
+    EXPECT_TRUE(check.refusals.empty());
+    ASSERT_EQ(check.warnings.size(), 1u);
+    EXPECT_NE(check.warnings[0].find("CONFIG SET maxmemory-policy"), std::string::npos);
+  }
 }
 
 TEST(RedisServerCheck, WarnsWhatATooSmallListpackCosts) {

@@ -109,6 +109,24 @@ TEST(ResetWalk, DropsUnderItsTagWhatIsOfAnotherRange) {
   EXPECT_TRUE(w.Asked("$1\r\n5\r\n$1\r\n1\r\n")) << "epoch 5, one to drop";
 }
 
+// SCAN may return many more keys than were asked for.
+TEST(ResetWalk, TakesALongPageInCallsThatServicesTake) {
+  World w;
+  w.Reset(Timelines::kDrop);
+  std::vector<Key> found;
+  for (uint64_t raw = 1; raw <= 4'500; ++raw) found.push_back(w.keys.Timeline(0, UserId{raw}));
+  w.redis.Answer(kYes, Page(found));
+  EXPECT_EQ(w.redis.under_way(), 5u);
+  for (const std::string& call : w.redis.asked) {
+    EXPECT_LE(std::stoul(call.substr(1)), kMostArguments);
+  }
+  w.redis.Answer(kYes, kYes, kYes, kYes, kYes);
+  EXPECT_FALSE(w.reply) << "its end is asked for";
+  w.redis.Answer(kYes);
+  ASSERT_TRUE(w.reply);
+  EXPECT_EQ(w.reply->dropped, 5u);
+}
+
 TEST(ResetWalk, AsksForAllTimelinesWhenManyRangesWait) {
   World w;
   w.Reset(Timelines::kDrop, 0);

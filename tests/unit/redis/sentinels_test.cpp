@@ -180,11 +180,12 @@ TEST(Sentinels, HaveAPasswordOfTheirOwn) {
 }
 
 TEST(Sentinels, AreToldFromNodesWhenNobodySaidWhatTheyAre) {
-  FakeNode node("master");
-  FakeSentinel sentinel(node.address(), 1);
-  Options options = Behind({sentinel.address()});
-  options.sentinel_master.clear();
-  EXPECT_THAT(Masters(options).Refresh(kAll).message, HasSubstr("--redis-sentinel-master"));
+  for (const std::string field : {"redis_mode", "server_mode"}) {
+    const FakeServer sentinel([&](const FakeServer::Words&) { return Bulk(field + ":sentinel"); });
+    Options options;
+    options.seeds = {sentinel.address()};
+    EXPECT_THAT(Masters(options).Refresh(kAll).message, HasSubstr("--redis-sentinel-master"));
+  }
 }
 
 }  // namespace

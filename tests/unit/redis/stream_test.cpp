@@ -102,6 +102,19 @@ TEST_F(StreamTest, ANodeThatIsNotWhoItShouldBeIsRefused) {
   }
 }
 
+// As of a service whose nodes call each other by address, and have certificates for its name.
+TEST_F(StreamTest, ANodeKnownByItsAddressMayProveTheNameOfASeed) {
+  Options options = At("127.0.0.2", Pem("node"));
+  options.seeds = {{"other.example", 6379}};
+  EXPECT_THAT(Refusal(options), HasSubstr("TLS: IP address mismatch"));
+  options.seeds.push_back({"node.example", 6379});
+  StartNode();
+  Stream stream(options, ends_[0]);
+  EXPECT_EQ(stream.Greet(), Stream::Greeting::kDone) << stream.failure();
+  options.address.host = "elsewhere.example";
+  EXPECT_THAT(Refusal(options), HasSubstr("TLS: hostname mismatch"));
+}
+
 TEST_F(StreamTest, ANodeThatSpeaksPlainlyIsRefused) {
   ASSERT_EQ(write(ends_[1], "-ERR unknown command\r\n", 22), 22);
   Stream stream(At("127.0.0.1", Pem("node")), ends_[0]);

@@ -34,7 +34,7 @@ TEST_F(AppEdgesTest, ATableThatIsNotThereIsNamedWithItsOptionAndShard) {
   const Status status = CheckAppTables(tables);
   EXPECT_TRUE(status.never());
   EXPECT_THAT(status.message, AllOf(StartsWith("--forward-table: forward shard 0 ("),
-                                    HasSubstr(".nope: MariaDB error 1146")));
+                                    HasSubstr(".nope: SQL error 1146")));
 }
 
 TEST_F(AppEdgesTest, AColumnThatIsNotThereIsNamedWithItsOptionAndShard) {
@@ -44,7 +44,7 @@ TEST_F(AppEdgesTest, AColumnThatIsNotThereIsNamedWithItsOptionAndShard) {
   EXPECT_TRUE(status.never());
   EXPECT_THAT(status.message,
               AllOf(StartsWith("--edge-columns: reverse shard 0 ("),
-                    HasSubstr(".follower: MariaDB error 1054"), HasSubstr("nostate")));
+                    HasSubstr(".follower: SQL error 1054"), HasSubstr("nostate")));
 }
 
 TEST_F(AppEdgesTest, AShardThatIsAwayIsWaitedForAndHidesNothingWrongBehindIt) {

@@ -139,7 +139,7 @@ TEST_F(CounterStoreTest, ACountThatIsTooMuchForOneStatementGoesOnInPieces) {
       "INSERT INTO following (src, dst, ver, state, pos) SELECT " + ToString(bob_) +
       ", IF(seq % 2, 0, 18446744073709551000 - 100000) + seq + 1, 1, 1, seq FROM " +
       Numbers(30'000));
-  for (const double at_once : {0.0005, 15.0}) {
+  for (const auto at_once : {std::chrono::milliseconds(1), std::chrono::milliseconds(15'000)}) {
     const CounterFound followers = CountOne(shards_.of(bob_), {bob_, Counter::kFollowers}, at_once);
     EXPECT_EQ(followers.counter, 7);
     EXPECT_EQ(followers.rows, 27'000);

@@ -1,0 +1,31 @@
+// What a server of SQL is, and what differs between those that hold the truth: MariaDB 10.11 and
+// later, MySQL 8.0.29 and later (and what is MySQL under another name: Percona, Aurora MySQL 3).
+//
+// Statements are the same for all. Where the servers need different words, one text holds both: what
+// stands in "/*M! */" only MariaDB runs, what stands in "/*!80000 */" only MySQL does. Error numbers
+// are in errors.h.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace fanline::mysql {
+
+struct Server {
+  std::string name;     // "MariaDB 10.11.11"
+  std::string refusal;  // why it is not supported, and what is; "": it is
+};
+
+// `version`: @@version, such as "10.11.11-MariaDB-0+deb12u1", "9.7.4-2" or "8.0.11-TiDB-v7.5.1".
+Server ServerOf(std::string_view version);
+
+// The end of SET SESSION: how long a session that holds locks may hang (", ..."). MySQL ends only
+// sessions that do nothing at all, and ends them in and out of a transaction. So there it takes a
+// minute, twice as long as a pool leaves a connection without a look (PoolLimits::look_at_idle).
+std::string IdleTransactionLimit(std::chrono::seconds limit);
+
+// `select`, which begins with SELECT, ends with an error after `limit` (IsTimeLimit).
+std::string Limited(std::chrono::milliseconds limit, std::string_view select);
+
+}  // namespace fanline::mysql

@@ -65,8 +65,7 @@ TEST_F(GroupOwnersTest, WhilePartitionsChangeHandsNobodyIsNamed) {
 }
 
 TEST_F(GroupOwnersTest, BrokersThatAreAwayAreAskedAgainLater) {
-  ClientOptions nowhere;
-  nowhere.brokers = "127.0.0.1:1";
+  const ClientOptions nowhere{.brokers = "127.0.0.1:1"};
   GroupOwners owners;
   EXPECT_TRUE(
       ReadGroupOwners(nowhere, "any", topic, std::chrono::milliseconds(300), &owners).later());

@@ -20,11 +20,7 @@ struct AnnsWorld : World {
     for (int i = 0; i < 4; ++i) MakeLive(ReaderIn(0, i));
     Publish(kAnn, kPost, 1'000);
   }
-  static Limits Pages() {
-    Limits limits;
-    limits.followers_per_page = 2;
-    return limits;
-  }
+  static Limits Pages() { return {.followers_per_page = 2}; }
 };
 
 TEST(AuthorWeights, AreTheLiveFollowersOfARangeTimesTheRangesAndHowLateThePostWas) {
@@ -85,9 +81,7 @@ TEST(AuthorWeights, HintsThatAreCarriedOutTogetherAreOneEstimate) {
 }
 
 TEST(AuthorWeights, APageThatIsWrittenAgainIsCountedOnce) {
-  Limits limits;
-  limits.timelines_per_batch = 1;
-  BobsWorld w(limits);
+  BobsWorld w({.timelines_per_batch = 1});
   const UserId eve = ReaderIn(0, 1);
   w.Follow(eve, kAnn);
   w.MakeLive(eve);

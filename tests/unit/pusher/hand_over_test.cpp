@@ -15,11 +15,7 @@ constexpr PostId kOther{78};
 struct Owner : World {
   explicit Owner(std::shared_ptr<Stores> theirs = nullptr) : World(Pages(), std::move(theirs)) {}
 
-  static Limits Pages() {
-    Limits limits;
-    limits.followers_per_page = 2;
-    return limits;
-  }
+  static Limits Pages() { return {.followers_per_page = 2}; }
   void MakeAnnPopular() {
     for (int i = 0; i < 6; ++i) {
       readers.push_back(ReaderIn(0, i));

@@ -135,11 +135,7 @@ struct TwoShards {
     }
   }
   void Post(UserId author) { lanes.Add({{}, Hint::OfPost(author, PostId{1})}); }
-  static Limits RoomFor(uint32_t hints) {
-    Limits limits;
-    limits.buffered_hints_per_range = hints;
-    return limits;
-  }
+  static Limits RoomFor(uint32_t hints) { return {.buffered_hints_per_range = hints}; }
 
   const Limits limits = RoomFor(7);
   const ShardMap map = ShardMap::Even(2);

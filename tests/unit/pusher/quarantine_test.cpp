@@ -81,9 +81,8 @@ TEST(Pusher, AWalkThatFailsIsBegunAgain) {
   w.log.push_back("no hint at all");
   w.Run(std::chrono::seconds(1));
   ASSERT_EQ(w.walks.size(), 1u);
-  RangeReset failed;
-  failed.id = w.walks.front().second.id;
-  failed.status = Status::Later("redis", "timed out");
+  const RangeReset failed{.id = w.walks.front().second.id,
+                          .status = Status::Later("redis", "timed out")};
   w.walks.clear();
   w.inbox.emplace_back(failed);
   w.Run(std::chrono::seconds(5));
@@ -177,10 +176,7 @@ TEST(Pusher, ADrainDoesNotWaitForAWalkThatFails) {
   w.pusher.StopTaking();
   ASSERT_EQ(w.walks.size(), 1u);
   for (auto& [at, walk] : std::exchange(w.walks, {})) {
-    RangeReset failed;
-    failed.id = walk.id;
-    failed.status = Status::Later("redis", "timed out");
-    w.inbox.emplace_back(failed);
+    w.inbox.emplace_back(RangeReset{.id = walk.id, .status = Status::Later("redis", "timed out")});
   }
   w.Run(std::chrono::seconds(1));
   EXPECT_TRUE(w.pusher.drained());

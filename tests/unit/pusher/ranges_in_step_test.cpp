@@ -23,11 +23,7 @@ Asked AskedNow(const World& w) {
   return asked;
 }
 
-Limits Places(uint32_t units) {
-  Limits limits;
-  limits.units_in_flight = units;
-  return limits;
-}
+Limits Places(uint32_t units) { return {.units_in_flight = units}; }
 
 struct SomeRanges : World {
   SomeRanges(uint32_t ranges, uint32_t places, uint32_t shards = 1)

@@ -41,9 +41,7 @@ TEST(Dispatcher, WritesALetterAgainThatMayNotHaveBeenWritten) {
 }
 
 TEST(Dispatcher, HoldsNoMoreBytesOfLettersThanFit) {
-  Limits limits;
-  limits.event_bytes_per_shard = 20'000;
-  World w(limits);
+  World w({.event_bytes_per_shard = 20'000});
   w.Assign();
   for (int i = 0; i < 3; ++i) w.GiveBytes(std::string(8'000, 'x'));
   w.Step();  // nobody takes the letters

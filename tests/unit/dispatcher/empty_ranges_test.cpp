@@ -15,12 +15,7 @@ constexpr UserId kOfRange0{12}, kOfRange2{2}, kOfRange3{1}, kAlsoOfRange3{4};
 // A dispatcher that leaves out ranges without a follower of Ann, however few there are.
 struct LeavingOut : World {
   explicit LeavingOut(bool own_posts = false) : World(All(), kRanges, 2, own_posts) { Assign(); }
-  static Limits All() {
-    Limits limits;
-    limits.leave_out_from = kRanges;
-    limits.sample_rate = 1;
-    return limits;
-  }
+  static Limits All() { return {.leave_out_from = kRanges, .sample_rate = 1}; }
   void Follow(UserId reader, bool live = true) {
     mysql.ApplyReverse(reader, kAnn, ++version, live);
   }

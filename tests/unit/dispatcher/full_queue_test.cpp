@@ -130,9 +130,7 @@ void Feed(World& w, uint64_t& next, uint64_t events, const Headers& headers) {
 
 TEST_P(AFullQueue, IsWaitedForInOrderAndNothingIsSentTwice) {
   const Load& load = GetParam();
-  Limits limits;
-  limits.leave_out_from = 1025;
-  World w(limits, load.ranges);
+  World w({.leave_out_from = 1025}, load.ranges);
   SendQueue queue(w, load.rate);
   w.Assign();
   Headers headers;

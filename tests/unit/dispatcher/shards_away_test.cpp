@@ -102,9 +102,7 @@ TEST(Dispatcher, AShardThatHangsDoesNotStopTheOthers) {
 }
 
 TEST(Dispatcher, AShardIsGivenMoreWhileAllOthersHang) {
-  Limits limits;
-  limits.events_open = 30;
-  World w(limits, kRanges, 3);
+  World w({.events_open = 30}, kRanges, 3);
   w.Assign();
   for (uint64_t i = 0; i < 10; ++i) {
     for (const Shard shard : {0, 1, 2}) w.Give(Published(PostId{i + 1}, AuthorOn(shard, 3)));
@@ -121,10 +119,8 @@ TEST(Dispatcher, AShardIsGivenMoreWhileAllOthersHang) {
 TEST(Dispatcher, WhatIsParkedIsBounded) {
   for (const auto& [headers, least, most] :
        {std::tuple(Headers{}, 16u, 50u), {{{"baggage", std::string(6'000, 'b')}}, 0u, 5u}}) {
-    Limits limits;
-    limits.events_open = 16;
-    limits.event_bytes_per_shard = 20'000;  // some thirty events without headers
-    World w(limits);
+    // Room for some thirty events without headers.
+    World w({.events_open = 16, .event_bytes_per_shard = 20'000});
     w.Assign();
     for (uint64_t i = 0; i < 100 && w.paused == 0; ++i) {
       w.Give(Published(PostId{1'000 + i}, AuthorOn(0)), headers);
@@ -146,10 +142,8 @@ TEST(Dispatcher, WhatIsParkedIsBounded) {
 // No parked event can be committed, so each owner reads all of them again, this one too.
 TEST(Dispatcher, WhatIsParkedIsHeldOnceHoweverOftenItsPartitionMoves) {
   constexpr uint64_t kParked = 30;
-  Limits limits;
-  limits.events_open = 16;
-  limits.event_bytes_per_shard = 60'000;  // three times what is parked
-  World w(limits);
+  // Room for three times what is parked.
+  World w({.events_open = 16, .event_bytes_per_shard = 60'000});
   w.Assign();
   const auto park = [&] {
     w.next_offset = 0;

@@ -151,10 +151,8 @@ TEST(SlowRanges, ARangeThatTakesNothingDoesNotStopTheOthersAndLosesNothing) {
 }
 
 TEST(SlowRanges, WhatWaitsForThemIsBounded) {
-  Limits limits;
-  limits.events_open = 16;
-  limits.parked_bytes_of_ranges = 20'000;  // some thirty events
-  Stuck w(limits);
+  // Room for some thirty events.
+  Stuck w({.events_open = 16, .parked_bytes_of_ranges = 20'000});
   w.Assign();
   for (uint64_t i = 0; i < 100 && w.paused == 0; ++i) {
     w.Give(Published(PostId{1'000 + i}));

@@ -25,9 +25,7 @@ Headers Traced() {
 }
 
 TEST(Dispatcher, TellsOfSampledEventsThatBelongToATrace) {
-  Limits limits;
-  limits.sample_rate = 1;
-  World w(limits);
+  World w({.sample_rate = 1});
   w.Assign();
   w.Give(Published(PostId{1}), Traced());
   w.Dispatch(Published(PostId{2}));
@@ -36,18 +34,14 @@ TEST(Dispatcher, TellsOfSampledEventsThatBelongToATrace) {
 }
 
 TEST(Dispatcher, SaysNothingOfATraceThatIsNotSampled) {
-  Limits limits;
-  limits.sample_rate = 0;
-  World w(limits);
+  World w({.sample_rate = 0});
   w.Assign();
   w.Dispatch(Published(PostId{1}), Traced());
   EXPECT_TRUE(w.metrics.traced.empty());
 }
 
 TEST(Dispatcher, NamesTheTraceOfWhatItRejects) {
-  Limits limits;
-  limits.sample_rate = 1;
-  World w(limits);
+  World w({.sample_rate = 1});
   w.Assign();
   w.GiveBytes("no event", Traced());
   w.RunUntilIdle();
@@ -57,8 +51,7 @@ TEST(Dispatcher, NamesTheTraceOfWhatItRejects) {
 }
 
 TEST(Dispatcher, SamplesTheSamePostsAgainWhenTheyAreRedelivered) {
-  Limits limits;
-  limits.sample_rate = 0.5;
+  const Limits limits{.sample_rate = 0.5};
   const auto sampled = [&] {
     World w(limits);
     w.Assign();

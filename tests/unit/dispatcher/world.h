@@ -125,13 +125,11 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
     RunUntilIdle();
   }
   void GiveBytes(std::string bytes, Headers headers = {}) {
-    Record record;
-    record.topic = "feed-events";
-    record.offset = next_offset++;
-    record.timestamp = now.unix_ms;
-    record.value = std::move(bytes);
-    record.headers = std::move(headers);
-    inbox.emplace_back(std::move(record));
+    inbox.emplace_back(Record{.topic = "feed-events",
+                              .offset = next_offset++,
+                              .timestamp = now.unix_ms,
+                              .value = std::move(bytes),
+                              .headers = std::move(headers)});
   }
 
   struct Told : Metrics {
@@ -166,11 +164,7 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
 };
 
 // So many events are under way at most.
-inline Limits Open(uint32_t events) {
-  Limits limits;
-  limits.events_open = events;
-  return limits;
-}
+inline Limits Open(uint32_t events) { return {.events_open = events}; }
 
 inline FeedEvent Published(PostId post = kPost, UserId author = kAnn) {
   return {EventKind::kPublished, post, author, 1'700'000'000'000, 0};

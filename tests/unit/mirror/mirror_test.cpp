@@ -213,8 +213,7 @@ TEST(Mirror, ARowThatWasMarkedMeanwhileIsNotTakenAnew) {
   w.Go<ApplyEdges>();
   w.Go<AppendHints>();
   w.Go<AppendRelations>();
-  PendingRead stale;
-  stale.changes = w.store.Do(ReadPending{0, 0, 0, 10}).changes;
+  PendingRead stale{.changes = w.store.Do(ReadPending{0, 0, 0, 10}).changes};
   w.Answer<ReadPending>();
   w.Pass(seconds(1));
   w.Step();
@@ -290,10 +289,7 @@ TEST(Mirror, ARangeThatTakesNothingHoldsUpItsOwnEdgesOnly) {
 }
 
 TEST(Mirror, AShardThatHangsLeavesTheOthersTheirRoom) {
-  Limits limits;
-  limits.rows_per_pair = 16;
-  limits.rows_per_read = 8;
-  MirrorWorld w(limits);
+  MirrorWorld w({.rows_per_pair = 16, .rows_per_read = 8});
   for (uint64_t nth = 1; nth <= 100; ++nth) w.store.Change(w.ann, w.UserOn(1, nth), true);
   w.RunWith<ApplyEdges>(seconds(1), [](const ApplyEdges&) { return Fate::kDone; });
   ASSERT_THAT(w.Pending(), IsEmpty());
@@ -318,9 +314,7 @@ TEST(Mirror, AShardThatHangsLeavesTheOthersTheirRoom) {
 
 // A person's transaction holds the counter of one author.
 TEST(Mirror, ALockedRowHoldsUpItselfAlone) {
-  Limits limits;
-  limits.edges_per_transaction = 32;
-  MirrorWorld w(limits);
+  MirrorWorld w({.edges_per_transaction = 32});
   const UserId locked = w.UserOn(1, 3);
   for (uint64_t nth = 1; nth <= 20; ++nth) {
     for (uint64_t author = 1; author <= 10; ++author) {

@@ -9,9 +9,7 @@ namespace {
 class PartitionFlowTest : public ::testing::Test {
  protected:
   static ClientConfig Config() {
-    ClientOptions options;
-    options.brokers = "127.0.0.1:1";
-    return ClientConfig(options, {{"group.id", "nobody"}}, {});
+    return ClientConfig({.brokers = "127.0.0.1:1"}, {{"group.id", "nobody"}}, {});
   }
   // Fetchers start and stop in librdkafka's own time.
   void Settle() {

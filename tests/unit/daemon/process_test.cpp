@@ -12,10 +12,8 @@ namespace {
 using testing::HasSubstr;
 
 DaemonOptions OnAnyPort() {
-  DaemonOptions options;
-  options.admin.listen = {"127.0.0.1", 0};
-  options.run.longest_sleep = std::chrono::milliseconds(10);
-  return options;
+  return {.admin = {.listen = {"127.0.0.1", 0}},
+          .run = {.longest_sleep = std::chrono::milliseconds(10)}};
 }
 
 // A part that notes how it is turned; the test stops it from a step.

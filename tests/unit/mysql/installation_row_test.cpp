@@ -9,11 +9,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-Installation TwoShards() {
-  Installation installation;
-  installation.shard_map = ShardMap::Even(2);
-  return installation;
-}
+Installation TwoShards() { return {.shard_map = ShardMap::Even(2)}; }
 
 InstallationRow With(const char* field, const char* value) {
   InstallationRow row = RowOf(TwoShards(), 0);

@@ -15,10 +15,7 @@ Problem LogAway() {
 }
 
 Response Accepted(const FeedEvent& event) {
-  Response response;
-  response.status = 202;
-  response.body = EncodeEventJson(event);
-  return response;
+  return {.status = 202, .body = EncodeEventJson(event)};
 }
 
 }  // namespace

@@ -109,11 +109,10 @@ std::vector<LetterTopic> LetterTopics(const options::TopicSettings& topics) {
 }
 
 Letter LetterOf(const LetterTopic& topic, Record record) {
-  Letter letter;
-  letter.kind = topic.kind;
-  letter.source = topic.source;
-  letter.place = PlaceOf(record);
-  letter.set_aside = record.timestamp;
+  Letter letter{.kind = topic.kind,
+                .source = topic.source,
+                .place = PlaceOf(record),
+                .set_aside = record.timestamp};
   const auto text = [&](const char* name) { return OneLine(HeaderOf(record, name).value_or("")); };
   letter.reason = text(kReasonHeader);
   letter.stage = text(kStageHeader);

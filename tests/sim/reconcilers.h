@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "reconciler/pair_reconciler.h"

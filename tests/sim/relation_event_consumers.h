@@ -6,8 +6,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "fanline/wire/relation_event.h"
 #include "mirror/relation_event_consumer.h"

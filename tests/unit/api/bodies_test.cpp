@@ -12,7 +12,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class BodiesTest : public ::testing::Test {
  protected:

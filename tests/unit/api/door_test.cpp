@@ -8,8 +8,6 @@
 namespace fanline::api {
 namespace {
 
-using ::testing::HasSubstr;
-
 const std::vector<std::string> kAllowed = {"https://app.example", "http://localhost:3000"};
 
 // The code of the refusal; empty: none.

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <prometheus/text_serializer.h>
 
-#include <ctime>
 #include <map>
 
 #include "daemon/observe/process_metrics.h"

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <utility>
-
 #include "tests/unit/dispatcher/world.h"
 
 namespace fanline::dispatcher {

@@ -5,7 +5,6 @@
 #include <deque>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "fanline/model/headers.h"
 #include "tests/unit/dispatcher/world.h"

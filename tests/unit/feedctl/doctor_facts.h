@@ -2,9 +2,7 @@
 // of them say.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "feedctl/doctor/judge.h"
 

@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
 
 #include "fanline/base/misconfigured.h"
 #include "fanline/wire/dead_letter.h"
@@ -24,7 +23,6 @@ using std::chrono::seconds;
 using test::Api;
 using test::MockCluster;
 using test::ReadLog;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;

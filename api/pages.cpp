@@ -1,7 +1,6 @@
 #include "api/pages.h"
 
 #include <algorithm>
-#include <utility>
 #include <variant>
 
 #include "api/operations/bounds.h"

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "api/operations/bounds.h"
 #include "fanline/base/check.h"
 #include "http/answer.h"
 

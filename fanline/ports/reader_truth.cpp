@@ -1,7 +1,5 @@
 #include "fanline/ports/reader_truth.h"
 
-#include <utility>
-
 namespace fanline {
 namespace {
 

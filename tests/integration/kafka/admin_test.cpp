@@ -1,7 +1,6 @@
 #include "backends/kafka/admin.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/integration/kafka/real_broker.h"
 

@@ -1,7 +1,6 @@
 #include "backends/kafka/tools/group_owners.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/adapters/kafka/member.h"
 #include "tests/integration/kafka/real_broker.h"

@@ -1,6 +1,5 @@
 // Pages of posts with their bodies over HTTP, on in-memory stores.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <vector>
 

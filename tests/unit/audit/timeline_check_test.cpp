@@ -1,7 +1,6 @@
 #include "audit/timeline_check.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <optional>
 

@@ -1,7 +1,6 @@
 #include "audit/watch.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>

@@ -1,7 +1,6 @@
 #include "daemon/observe/metrics.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <prometheus/text_serializer.h>
 
 #include <map>

@@ -1,7 +1,6 @@
 #include "daemon/run/process.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <csignal>
 #include <thread>

@@ -1,7 +1,6 @@
 #include "backends/kafka/consumer.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>

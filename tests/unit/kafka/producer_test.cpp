@@ -1,7 +1,6 @@
 #include "backends/kafka/producer.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <chrono>
 #include <condition_variable>

@@ -2,7 +2,6 @@
 #include "mirror/mirror.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <functional>
 

@@ -1,7 +1,6 @@
 #include "mirror/relation_event_consumer.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/mirror/world.h"
 

@@ -1,7 +1,6 @@
 #include "fanline/base/turn_queue.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 

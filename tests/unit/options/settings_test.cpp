@@ -1,6 +1,5 @@
 // The options by which programs find Kafka, Redis and MariaDB, and what adapters make of them.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "backends/options/bodies_settings.h"
 #include "backends/options/kafka_settings.h"

@@ -1,7 +1,6 @@
 // Asking nodes that hang for the map. Real ones: tests/integration/redis/cluster_test.cpp.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <netdb.h>
 
 #include <atomic>

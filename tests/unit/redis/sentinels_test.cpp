@@ -1,6 +1,5 @@
 // Finding the master that Sentinels watch. Real ones: tests/e2e/redis_sentinels_test.py.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <atomic>
 

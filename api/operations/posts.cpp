@@ -64,8 +64,6 @@ class Members {
   std::vector<FieldProblem> wrong_;
 };
 
-Call Publishes(FeedEvent event) { return {.event = event}; }
-
 }  // namespace
 
 Call PublishPost(const Asked& asked) {
@@ -78,7 +76,7 @@ Call PublishPost(const Asked& asked) {
         "created_at_ms", kMaxCreatedAt, "; send milliseconds since 1970, or leave it out for now"));
   }
   body.Finish();
-  return Publishes(event);
+  return {.event = event};
 }
 
 Call DeletePost(const Asked& asked) {
@@ -87,9 +85,9 @@ Call DeletePost(const Asked& asked) {
   if (author == nullptr) {
     throw Refused{{Code::kBadParameter, "author_id is missing; name the post's author"}};
   }
-  return Publishes({.kind = EventKind::kDeleted,
-                    .post = asked.Post(),
-                    .author = Asked::Id(*author, "author_id")});
+  return {.event = FeedEvent{.kind = EventKind::kDeleted,
+                             .post = asked.Post(),
+                             .author = Asked::Id(*author, "author_id")}};
 }
 
 Call ChangePost(const Asked& asked) {
@@ -109,7 +107,7 @@ Call ChangePost(const Asked& asked) {
   event.version = body.Number("version", UINT64_MAX - 1,
                               "; send the post's own version, from 1 on, growing with each change");
   body.Finish();
-  return Publishes(event);
+  return {.event = event};
 }
 
 }  // namespace fanline::api

@@ -118,11 +118,7 @@ class FakeCluster {
   std::vector<Endpoint> addresses_;
 };
 
-Options At(std::vector<Endpoint> seeds) {
-  Options options;
-  options.seeds = std::move(seeds);
-  return options;
-}
+Options At(std::vector<Endpoint> seeds) { return {.seeds = std::move(seeds)}; }
 
 class Stopwatch {
  public:

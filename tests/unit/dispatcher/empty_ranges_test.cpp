@@ -14,7 +14,7 @@ constexpr UserId kOfRange0{12}, kOfRange2{2}, kOfRange3{1}, kAlsoOfRange3{4};
 
 // A dispatcher that leaves out ranges without a follower of Ann, however few there are.
 struct LeavingOut : World {
-  explicit LeavingOut(bool own_posts = false) : World(All(), kRanges, 2, own_posts) { Assign(); }
+  explicit LeavingOut(bool own_posts = false) : World(All(), kRanges, 2, own_posts) {}
   static Limits All() { return {.leave_out_from = kRanges, .sample_rate = 1}; }
   void Follow(UserId reader, bool live = true) {
     mysql.ApplyReverse(reader, kAnn, ++version, live);
@@ -31,7 +31,6 @@ std::vector<Range> RangesOf(const Logged& post) {
 TEST(EmptyRanges, FollowersAreReadFromSixtyFourRangesOn) {
   for (const auto& [ranges, read] : {std::pair(32u, 0u), {64u, 64u}, {1024u, 1024u}}) {
     World w(Limits{}, ranges);
-    w.Assign();
     w.Give(Published());
     w.Step();
     ASSERT_EQ(w.transactions.size(), 1u);

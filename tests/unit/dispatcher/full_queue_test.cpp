@@ -131,7 +131,6 @@ TEST_P(AFullQueue, IsWaitedForInOrderAndNothingIsSentTwice) {
   const Load& load = GetParam();
   World w({.leave_out_from = 1025}, load.ranges);
   SendQueue queue(w, load.rate);
-  w.Assign();
   Headers headers;
   if (load.header_bytes > 0) headers = {{"tracestate", std::string(load.header_bytes, 't')}};
   const uint64_t events = load.rate * load.seconds / load.ranges;

@@ -12,7 +12,6 @@ namespace {
 
 TEST(Dispatcher, LetsHeadersTravelOnButNotTheEventsEncoding) {
   World w;
-  w.Assign();
   w.Dispatch(Published(), {{"traceparent", "00-ab-cd-01"}, {"content-type", "application/json"}});
   ASSERT_EQ(w.log.size(), 1u);
   EXPECT_EQ(w.log[0].headers, (Headers{{"traceparent", "00-ab-cd-01"}}));
@@ -26,7 +25,6 @@ Headers Traced() {
 
 TEST(Dispatcher, TellsOfSampledEventsThatBelongToATrace) {
   World w({.sample_rate = 1});
-  w.Assign();
   w.Give(Published(PostId{1}), Traced());
   w.Dispatch(Published(PostId{2}));
   ASSERT_EQ(w.metrics.traced.size(), 1u);
@@ -35,14 +33,12 @@ TEST(Dispatcher, TellsOfSampledEventsThatBelongToATrace) {
 
 TEST(Dispatcher, SaysNothingOfATraceThatIsNotSampled) {
   World w({.sample_rate = 0});
-  w.Assign();
   w.Dispatch(Published(PostId{1}), Traced());
   EXPECT_TRUE(w.metrics.traced.empty());
 }
 
 TEST(Dispatcher, NamesTheTraceOfWhatItRejects) {
   World w({.sample_rate = 1});
-  w.Assign();
   w.GiveBytes("no event", Traced());
   w.RunUntilIdle();
   ASSERT_EQ(w.letters.size(), 1u);
@@ -54,7 +50,6 @@ TEST(Dispatcher, SamplesTheSamePostsAgainWhenTheyAreRedelivered) {
   const Limits limits{.sample_rate = 0.5};
   const auto sampled = [&] {
     World w(limits);
-    w.Assign();
     for (uint64_t post = 1; post <= 200; ++post) w.Give(Published(PostId{post}));
     w.RunUntilIdle();
     std::vector<uint64_t> posts;

@@ -27,7 +27,6 @@ std::vector<Range> WeighedIn(const Logged& logged) {
 struct Weighing : World {
   explicit Weighing(uint64_t above = 10) : World(SwitchingAbove(above)) {
     mysql.ApplyReverse(UserId{5}, kAnn, 1, true);
-    Assign();
   }
   void Weigh(uint64_t live) { mysql.Do(WeighAuthor{1, 0, kAnn, live, {}}); }
 };
@@ -123,7 +122,6 @@ TEST(Dispatcher, ByDefaultNobodyIsWeighedOrSwitched) {
   w.mysql.ApplyReverse(UserId{5}, kAnn, 1, true);
   w.mysql.Do(WeighAuthor{1, 0, kAnn, 1'000'000'000, {}});
   w.mysql.relations.now += 1'000'000;
-  w.Assign();
   w.Dispatch(Published());
   EXPECT_TRUE(w.switches.empty());
   EXPECT_TRUE(WeighedIn(w.log[0]).empty());

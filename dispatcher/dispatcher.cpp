@@ -32,10 +32,6 @@ uint64_t Mix(uint64_t value) {  // SplitMix64's finalizer: spreads post ids even
   return value ^ (value >> 31);
 }
 
-int64_t Milliseconds(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-}
-
 }  // namespace
 
 Dispatcher::Dispatcher(Ports ports, Setup setup, Limits limits)

@@ -14,8 +14,8 @@ constexpr UserId kOfRange0{12}, kOfRange2{2}, kOfRange3{1}, kAlsoOfRange3{4};
 
 // A dispatcher that leaves out ranges without a follower of Ann, however few there are.
 struct LeavingOut : World {
-  explicit LeavingOut(bool own_posts = false) : World(All(), kRanges, 2, own_posts) {}
-  static Limits All() { return {.leave_out_from = kRanges, .sample_rate = 1}; }
+  explicit LeavingOut(bool own_posts = false)
+      : World({.leave_out_from = kRanges, .sample_rate = 1}, kRanges, 2, own_posts) {}
   void Follow(UserId reader, bool live = true) {
     mysql.ApplyReverse(reader, kAnn, ++version, live);
   }

@@ -9,12 +9,6 @@
 namespace fanline::dispatcher {
 namespace {
 
-Limits SwitchingAbove(uint64_t cost) {
-  Limits limits;
-  limits.modes.pull_above = cost;
-  return limits;
-}
-
 std::vector<Range> WeighedIn(const Logged& logged) {
   std::vector<Range> ranges;
   for (const auto& [range, hint] : logged.hints) {
@@ -25,7 +19,7 @@ std::vector<Range> WeighedIn(const Logged& logged) {
 
 // A dispatcher that weighs everybody with a follower; Ann has one.
 struct Weighing : World {
-  explicit Weighing(uint64_t above = 10) : World(SwitchingAbove(above)) {
+  explicit Weighing(uint64_t above = 10) : World({.modes = {.pull_above = above}}) {
     mysql.ApplyReverse(UserId{5}, kAnn, 1, true);
   }
   void Weigh(uint64_t live) { mysql.Do(WeighAuthor{1, 0, kAnn, live, {}}); }

@@ -28,12 +28,6 @@ using test::OffsetsFromTo;
 constexpr int kPartitions = 2;
 constexpr int kRecords = 100;  // in each partition, when a test starts
 
-UnixMs NowMs() {
-  return std::chrono::duration_cast<milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 // A cluster, and a producer on it.
 class World {
  public:
@@ -386,7 +380,7 @@ TEST_F(ConsumerTest, ALossOfAPartitionThatWasPausedMeanwhileIsToldWhenItIsResume
 TEST_F(ConsumerTest, LagIsWhatLiesBetweenTheCommittedOffsetAndTheLogsEnd) {
   Member& m = member();
   ASSERT_TRUE(m.Assigned(kPartitions));
-  const UnixMs now = NowMs();
+  const UnixMs now = UnixNow();
   for (const Consumer::Lag& lag : m.consumer().Lags(now)) EXPECT_EQ(lag.records, kRecords);
   m.Seek(0, 0);
   ASSERT_TRUE(m.Delivered(0, kRecords));

@@ -400,9 +400,7 @@ TEST(Mirror, ARowIsNotMarkedBeforeItsLetterIsAcknowledged) {
 
 struct OldWorld : MirrorWorld {
   OldWorld() {
-    store.Change(ann, bob, true);
-    Read();
-    Go<AppendRelations>();
+    FollowAndAppend();
     Go<ApplyEdges>(Fate::kLater);
     Pass(limits.fresh_for + seconds(5));  // the process hangs
     Step();
@@ -485,9 +483,7 @@ TEST(Mirror, WhileItsOwnShardIsAwayAnOldRowWaits) {
 TEST(Mirror, AChangeThatItsShardMayHaveLostIsAskedForBeforeItsMsg2) {
   for (const bool lost : {true, false}) {
     MirrorWorld w;
-    w.store.Change(w.ann, w.bob, true);
-    w.Read();
-    w.Go<AppendRelations>();
+    w.FollowAndAppend();
     w.Go<ApplyEdges>();
     if (lost) w.store.LoseRows(0, 1);
     w.Pass(w.limits.poll_every);

@@ -16,7 +16,6 @@ using std::chrono::seconds;
 struct Log {
   explicit Log(Duration gather = Duration::zero()) : reads(limits, 2, gather, {}) {}
 
-  static Limits Small() { return {.rows_per_read = 4}; }
   static Shard ShardOf(uint64_t id) { return static_cast<Shard>(id % 2); }
 
   // One read, if it is time for one; whether it was.
@@ -59,7 +58,7 @@ struct Log {
   }
   bool Holds(uint64_t id) const { return held[ShardOf(id)].contains(id); }
 
-  Limits limits = Small();
+  Limits limits{.rows_per_read = 4};
   Reads reads;
   std::set<uint64_t> pending;
   uint64_t newest = 0;

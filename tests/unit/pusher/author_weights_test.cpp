@@ -14,13 +14,13 @@ Hint Weighed(PostId post, UnixMs since) {
 
 // Ann has six followers in range 0, on three pages; four of them are live.
 struct AnnsWorld : World {
-  explicit AnnsWorld(std::shared_ptr<Stores> theirs = nullptr) : World(Pages(), std::move(theirs)) {
+  explicit AnnsWorld(std::shared_ptr<Stores> theirs = nullptr)
+      : World({.followers_per_page = 2}, std::move(theirs)) {
     Assign(0);
     for (int i = 0; i < 6; ++i) Follow(ReaderIn(0, i), kAnn);
     for (int i = 0; i < 4; ++i) MakeLive(ReaderIn(0, i));
     Publish(kAnn, kPost, 1'000);
   }
-  static Limits Pages() { return {.followers_per_page = 2}; }
 };
 
 TEST(AuthorWeights, AreTheLiveFollowersOfARangeTimesTheRangesAndHowLateThePostWas) {

@@ -467,7 +467,11 @@ TEST(Away, WorkOfARevokedRangeIsNotParkedAnyMore) {
 struct PagesWorld : World {
   static constexpr int kReaders = 9;
 
-  PagesWorld() : World(FewPages()) {
+  PagesWorld()
+      : World({.followers_on_first_page = 2,
+               .followers_per_page = 100,
+               .units_in_flight = 4,
+               .large_pages_in_flight = 1}) {
     AssignAll();
     for (int reader = 0; reader < kReaders; ++reader) {
       for (const PostId post : posts) Follow(ReaderIn(0, reader), UserId{Raw(post)});
@@ -478,12 +482,6 @@ struct PagesWorld : World {
       Give(0, Hint::OfPost(UserId{Raw(post)}, post));
     }
     Step();
-  }
-  static Limits FewPages() {
-    return {.followers_on_first_page = 2,
-            .followers_per_page = 100,
-            .units_in_flight = 4,
-            .large_pages_in_flight = 1};
   }
   // The readers for whom there must be memory, of each page that is asked for.
   std::vector<uint32_t> Asked() const {
@@ -521,14 +519,13 @@ TEST(PagesUnderWay, AreSmallOnesAndAFewLargeOnesOfAuthorsWithManyFollowers) {
 
 // Authors that nobody follows: each is done with the answer to its one read.
 struct FullWorld : World {
-  explicit FullWorld(uint32_t units, uint64_t authors) : World(Places(units)) {
+  explicit FullWorld(uint32_t units, uint64_t authors) : World({.units_in_flight = units}) {
     AssignAll();
     for (uint64_t author = 1; author <= authors; ++author) {
       Give(0, Hint::OfPost(UserId{author}, PostId{author}));
     }
     Step();
   }
-  static Limits Places(uint32_t units) { return {.units_in_flight = units}; }
   void AnswerSome(size_t count) {
     for (size_t i = 0; i < count; ++i) {
       inbox.emplace_back(mysql.Do(std::get<ReadFollowerPage>(truth_calls.front())));

@@ -19,15 +19,15 @@ Problem NothingIsPublished() {
 }  // namespace
 
 http::Limits HttpLimits(const Limits& limits) {
-  http::Limits http;
-  http.body = kMostBodyBytes;
-  http.request_line = kMostRequestLineBytes;
-  http.head = kMostHeadBytes;
-  http.connections = limits.connections;
-  http.idle_time = std::chrono::duration_cast<std::chrono::milliseconds>(limits.idle_time);
-  // Each connection to Redis keeps at most one thread busy.
-  http.threads = limits.page_threads + 2;
-  return http;
+  return {
+      .request_line = kMostRequestLineBytes,
+      .head = kMostHeadBytes,
+      .body = kMostBodyBytes,
+      .connections = limits.connections,
+      .idle_time = std::chrono::duration_cast<std::chrono::milliseconds>(limits.idle_time),
+      // Each connection to Redis keeps at most one thread busy.
+      .threads = limits.page_threads + 2,
+  };
 }
 
 Response Handler::Refuse(int status, const std::string& detail) {

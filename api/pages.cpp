@@ -1,7 +1,6 @@
 #include "api/pages.h"
 
 #include <algorithm>
-#include <utility>
 #include <variant>
 
 #include "api/operations/bounds.h"
@@ -377,9 +376,7 @@ void Pages::GoOn(const Shared& page) {
 
 void Pages::Send(const Shared& page) {
   if (page->facts.incomplete) metrics_.IncompleteServed();
-  Response response;
-  response.body = page->call->answer(*page->call, page->page, page->facts);
-  page->stores->Answer(std::move(response));
+  page->stores->Answer(Response{.body = page->call->answer(*page->call, page->page, page->facts)});
 }
 
 void Pages::ReadBodies(const Shared& page, std::vector<PostId> posts) {

@@ -14,13 +14,6 @@ Problem LogAway() {
           "same again, with the same post_id; that is safe"};
 }
 
-Response Accepted(const FeedEvent& event) {
-  Response response;
-  response.status = 202;
-  response.body = EncodeEventJson(event);
-  return response;
-}
-
 }  // namespace
 
 void Publisher::Publish(FeedEvent event, std::string_view route, Answer answer) {
@@ -50,7 +43,7 @@ void Publisher::Push(const EventAppended& reply) {
   lock.unlock();
   if (open.empty()) return;
   const auto& [event, route, answer] = open.mapped();
-  if (reply.status.done()) return answer(Accepted(event));
+  if (reply.status.done()) return answer({.status = 202, .body = EncodeEventJson(event)});
   metrics_.StoreFailed(route, reply.status.resource, reply.status.message);
   answer(ToResponse(reply.status.later() ? LogAway() : ProblemOfStatus(500)));
 }

@@ -19,7 +19,6 @@
 #include <charconv>
 #include <cstdio>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>

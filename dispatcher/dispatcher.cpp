@@ -18,13 +18,11 @@ namespace {
 
 // One range's share of what may be under way.
 HintAppends::Limits ShareOf(const Limits& limits, size_t ranges) {
-  HintAppends::Limits share;
-  share.records = std::max<size_t>(
-      1, std::min<size_t>(limits.hints_under_way / ranges, limits.events_open / 4));
-  share.bytes = limits.hint_bytes_under_way / ranges;
-  share.parked_bytes = limits.parked_bytes_of_ranges;
-  share.backoff = limits.backoff;
-  return share;
+  return {.records = std::max<size_t>(
+              1, std::min<size_t>(limits.hints_under_way / ranges, limits.events_open / 4)),
+          .bytes = limits.hint_bytes_under_way / ranges,
+          .parked_bytes = limits.parked_bytes_of_ranges,
+          .backoff = limits.backoff};
 }
 
 uint64_t Mix(uint64_t value) {  // SplitMix64's finalizer: spreads post ids evenly
@@ -32,10 +30,6 @@ uint64_t Mix(uint64_t value) {  // SplitMix64's finalizer: spreads post ids even
   value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9u;
   value = (value ^ (value >> 27)) * 0x94D049BB133111EBu;
   return value ^ (value >> 31);
-}
-
-int64_t Milliseconds(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
 }  // namespace

@@ -26,7 +26,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>

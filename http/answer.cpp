@@ -1,7 +1,6 @@
 #include "http/answer.h"
 
 #include <ctime>
-#include <string_view>
 #include <utility>
 
 namespace fanline::http {

@@ -12,7 +12,6 @@
 #include <ctime>
 #include <deque>
 #include <list>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>

@@ -18,7 +18,6 @@
 #include <set>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <variant>
 #include <vector>
 

@@ -1,7 +1,5 @@
 #include "mirror/relation_event_consumer.h"
 
-#include <algorithm>
-
 #include "fanline/base/check.h"
 #include "fanline/wire/dead_letter.h"
 #include "fanline/wire/event_form.h"

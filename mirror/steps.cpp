@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "fanline/consuming/answered.h"
-#include "fanline/ports/forward_edges.h"
 
 namespace fanline::mirror {
 namespace {

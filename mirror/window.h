@@ -11,10 +11,8 @@
 // Passive, not thread-safe.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <unordered_map>
 #include <vector>
 

@@ -8,7 +8,6 @@
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <variant>
 

@@ -1,6 +1,5 @@
 #include "reconciler/checker.h"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 

@@ -19,7 +19,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <span>
 #include <unordered_map>
 #include <variant>

@@ -1,7 +1,6 @@
 // Every bound of a reconciler in one place.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "fanline/base/time.h"

@@ -82,10 +82,9 @@ void PairReconciler::Send(PairProgress& progress, Now now) {
   for (const CheckOrder& check : progress.checks) checker_.Order(check);
   for (const Retry& retry : progress.retries) {
     const uint64_t id = ++ids_;
-    const auto wait =
-        std::chrono::duration_cast<std::chrono::milliseconds>(setup_.patience.Delay(1, random_()));
+    const int64_t wait = Milliseconds(setup_.patience.Delay(1, random_()));
     retries_.emplace(id, retry);
-    ports_.retries.Submit({id, {{retry.edge, retry.claim, now.unix_ms + wait.count(), 0}}});
+    ports_.retries.Submit({id, {{retry.edge, retry.claim, now.unix_ms + wait, 0}}});
   }
 }
 

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <random>
 #include <span>
 #include <unordered_map>

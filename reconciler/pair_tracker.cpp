@@ -7,10 +7,6 @@ namespace {
 
 using Stage = Pair::Stage;
 
-UnixMs Milliseconds(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-}
-
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------

@@ -140,8 +140,7 @@ void RetryReconciler::OnResult(const CheckResult& result, Now now) {
     found->second.reason = result.hopeless;
     return Append(found->first);
   }
-  const Duration wait = limits_.patience.Delay(retry.attempts + 1, random_());
-  retry.due = now.unix_ms + std::chrono::duration_cast<std::chrono::milliseconds>(wait).count();
+  retry.due = now.unix_ms + Milliseconds(limits_.patience.Delay(retry.attempts + 1, random_()));
   Append(found->first);
 }
 

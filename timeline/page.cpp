@@ -131,8 +131,7 @@ Page PageRead::Take() {
 }
 
 Page PageOf(std::vector<Item> items, const PageQuery& query) {
-  Page page;
-  page.items = std::move(items);
+  Page page{.items = std::move(items)};
   CutAt(query.newer_than, page.items);
   const bool more = CutToLimit(query.limit, page.items);
   if (more) page.next = PlaceOf(page.items.back());

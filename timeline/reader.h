@@ -22,12 +22,10 @@
 // If Redis is away, a page does not fail: it is pulled from the shards.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "fanline/ports/reader_truth.h"
 #include "timeline/page_run.h"

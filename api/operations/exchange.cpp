@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <string>
 
 namespace fanline::api {
 namespace {
@@ -14,9 +13,7 @@ uint64_t IdOf(const AnyReply& reply) {
 }  // namespace
 
 void Exchange::Answer(const Json& body) {
-  Response response;
-  response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
-  Answer(std::move(response));
+  Answer(Response{.body = body.dump(-1, ' ', false, Json::error_handler_t::replace)});
 }
 
 void Exchange::Answer(Response response, const Status& failed) {

@@ -64,26 +64,19 @@ class Members {
   std::vector<FieldProblem> wrong_;
 };
 
-Call Publishes(FeedEvent event) {
-  Call call;
-  call.event = event;
-  return call;
-}
-
 }  // namespace
 
 Call PublishPost(const Asked& asked) {
   asked.Takes({});
   Members body(asked.body(), {"post_id", "author_id", "created_at_ms"});
-  FeedEvent event;
-  event.post = PostId{body.Number("post_id", UINT64_MAX - 1, kId)};
-  event.author = body.Author();
+  FeedEvent event{.post = PostId{body.Number("post_id", UINT64_MAX - 1, kId)},
+                  .author = body.Author()};
   if (body.has("created_at_ms")) {
     event.created_at = static_cast<UnixMs>(body.Number(
         "created_at_ms", kMaxCreatedAt, "; send milliseconds since 1970, or leave it out for now"));
   }
   body.Finish();
-  return Publishes(event);
+  return {.event = event};
 }
 
 Call DeletePost(const Asked& asked) {
@@ -92,11 +85,9 @@ Call DeletePost(const Asked& asked) {
   if (author == nullptr) {
     throw Refused{{Code::kBadParameter, "author_id is missing; name the post's author"}};
   }
-  FeedEvent event;
-  event.kind = EventKind::kDeleted;
-  event.post = asked.Post();
-  event.author = Asked::Id(*author, "author_id");
-  return Publishes(event);
+  return {.event = FeedEvent{.kind = EventKind::kDeleted,
+                             .post = asked.Post(),
+                             .author = Asked::Id(*author, "author_id")}};
 }
 
 Call ChangePost(const Asked& asked) {
@@ -110,15 +101,13 @@ Call ChangePost(const Asked& asked) {
     throw Refused{{Code::kNotFound,
                    Quoted(name) + " cannot be done to a post; there are hide, unhide, edit"}};
   }
-  FeedEvent event;
-  event.kind = action->second;
-  event.post = asked.Post();
+  FeedEvent event{.kind = action->second, .post = asked.Post()};
   Members body(asked.body(), {"author_id", "version"});
   event.author = body.Author();
   event.version = body.Number("version", UINT64_MAX - 1,
                               "; send the post's own version, from 1 on, growing with each change");
   body.Finish();
-  return Publishes(event);
+  return {.event = event};
 }
 
 }  // namespace fanline::api

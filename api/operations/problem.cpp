@@ -4,7 +4,6 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "api/operations/bounds.h"
 #include "fanline/base/check.h"
 #include "http/answer.h"
 
@@ -67,9 +66,7 @@ Response ToResponse(const Problem& problem) {
   for (const FieldProblem& each : problem.fields) {
     body["errors"].push_back({{"field", each.field}, {"detail", each.detail}});
   }
-  Response response;
-  response.status = entry.status;
-  response.content_type = "application/problem+json";
+  Response response{.status = entry.status, .content_type = "application/problem+json"};
   // Details quote what clients sent, which may not be UTF-8.
   response.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   if (entry.status == 429 || entry.status == 503) {

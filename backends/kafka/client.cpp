@@ -161,10 +161,7 @@ Client::~Client() {
 }
 
 Record RecordOf(const rd_kafka_message_t& message, const std::string& topic) {
-  Record record;
-  record.topic = topic;
-  record.partition = message.partition;
-  record.offset = message.offset;
+  Record record{.topic = topic, .partition = message.partition, .offset = message.offset};
   rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
   const int64_t timestamp = rd_kafka_message_timestamp(&message, &type);
   if (type != RD_KAFKA_TIMESTAMP_NOT_AVAILABLE) record.timestamp = timestamp;

@@ -99,8 +99,6 @@ inline ClientContext& ContextOf(void* opaque) { return *static_cast<ClientContex
 // null reads as empty.
 Record RecordOf(const rd_kafka_message_t& message, const std::string& topic);
 
-inline int ToMs(Duration duration) {
-  return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
-}
+inline int ToMs(Duration duration) { return static_cast<int>(Milliseconds(duration)); }
 
 }  // namespace fanline::kafka

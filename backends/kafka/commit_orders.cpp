@@ -1,6 +1,5 @@
 #include "backends/kafka/commit_orders.h"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 

@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "backends/kafka/client.h"
 #include "fanline/base/time.h"

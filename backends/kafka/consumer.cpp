@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "backends/kafka/errors.h"
 

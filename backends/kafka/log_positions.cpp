@@ -1,7 +1,5 @@
 #include "backends/kafka/log_positions.h"
 
-#include <utility>
-
 #include "backends/kafka/client.h"
 #include "backends/kafka/errors.h"
 

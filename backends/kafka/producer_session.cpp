@@ -34,11 +34,7 @@ ClientConfig ConfigOf(const ProducerOptions& options) {
   return config;
 }
 
-rd_kafka_vu_t Field(rd_kafka_vtype_t type) {
-  rd_kafka_vu_t field;
-  field.vtype = type;
-  return field;
-}
+rd_kafka_vu_t Field(rd_kafka_vtype_t type) { return {.vtype = type}; }
 
 rd_kafka_vu_t Bytes(rd_kafka_vtype_t type, std::string_view bytes) {
   rd_kafka_vu_t field = Field(type);

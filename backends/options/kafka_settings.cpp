@@ -140,11 +140,10 @@ void AddGather(daemon::OptionTable& table, Duration* gather) {
 }
 
 kafka::ClientOptions ToOptions(const KafkaSettings& settings, const std::string& client_id) {
-  kafka::ClientOptions options;
-  options.brokers = settings.brokers;
-  options.client_id = client_id;
-  options.user = settings.user;
-  options.password = settings.password;
+  kafka::ClientOptions options{.brokers = settings.brokers,
+                               .client_id = client_id,
+                               .user = settings.user,
+                               .password = settings.password};
   const std::string wrong = Gather(settings, options.properties);
   FANLINE_CHECK(wrong.empty(), "settings that a table has accepted");
   return options;

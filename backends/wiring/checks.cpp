@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <limits>
-#include <memory>
 #include <random>
 
 #include "backends/redis/cluster/masters.h"

@@ -28,10 +28,6 @@ std::string Words(const Texts& texts) {
   return words;
 }
 
-int64_t Milliseconds(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-}
-
 }  // namespace
 
 void AddOptions(OptionTable& table, HealthOptions& options) {

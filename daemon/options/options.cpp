@@ -14,7 +14,7 @@ namespace {
 int64_t CountOf(const OptionTarget& target, Duration bound) {
   FANLINE_CHECK(IsDuration(target), "durations bound durations only");
   if (std::holds_alternative<Duration*>(target)) return bound.count();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(bound).count();
+  return Milliseconds(bound);
 }
 
 }  // namespace

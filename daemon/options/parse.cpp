@@ -50,12 +50,7 @@ class Parsing {
   }
   void Config(const std::string& problem) { problems_.push_back(problem); }
 
-  static Parsed Print(std::string text) {
-    Parsed parsed;
-    parsed.exit_code = 0;
-    parsed.out = std::move(text);
-    return parsed;
-  }
+  static Parsed Print(std::string text) { return {.exit_code = 0, .out = std::move(text)}; }
 
   // An empty variable counts as not set: that is how deployment templates write "nothing".
   const std::string* Variable(const std::string& name) const {

@@ -1,7 +1,5 @@
 #include "fanline/base/log_limiter.h"
 
-#include <optional>
-
 namespace fanline {
 
 LogLimiter::LogLimiter(LogSink sink, std::function<Time()> clock)

@@ -21,6 +21,11 @@ struct Now {
   UnixMs unix_ms = 0;
 };
 
+// What is shared between processes is told in whole milliseconds.
+inline int64_t Milliseconds(Duration duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
+
 // The earlier of two timers; none: neither is set.
 inline std::optional<Time> Earlier(std::optional<Time> one, std::optional<Time> other) {
   if (!one || !other) return one ? one : other;

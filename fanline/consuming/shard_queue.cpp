@@ -1,7 +1,6 @@
 #include "fanline/consuming/shard_queue.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace fanline {
 namespace {

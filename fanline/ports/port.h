@@ -22,7 +22,6 @@
 // thread, and from within Submit.
 #pragma once
 
-#include <concepts>
 #include <utility>
 #include <variant>
 

@@ -1,8 +1,5 @@
 #include "fanline/ports/reader_truth.h"
 
-#include <string>
-#include <utility>
-
 namespace fanline {
 namespace {
 

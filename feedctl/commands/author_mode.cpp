@@ -51,9 +51,6 @@ class AuthorModeCommand : public Command {
  private:
   static const char* NameOf(const AuthorMode& mode) { return mode.pull ? kPull : kPush; }
   static const char* SetBy(const AuthorMode& mode) { return mode.by_hand ? "hand" : kAuto; }
-  static int64_t Milliseconds(Duration duration) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-  }
 
   void Report(const AuthorMode& before, const AuthorMode& now) const {
     if (json_) {

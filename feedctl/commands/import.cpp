@@ -3,7 +3,6 @@
 // has ever owned need no hints (docs/decisions/0016-empty-ranges-are-left-out.md).
 #include <algorithm>
 #include <cstdio>
-#include <optional>
 #include <utility>
 
 #include "backends/kafka/producer.h"

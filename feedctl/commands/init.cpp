@@ -52,15 +52,15 @@ class Init : public Command {
     const uint32_t ranges = Ranges();
     interrupt.Advise("run it again to finish it");
     const mysql::Config config = options::ToConfig(settings_.mysql);
-    mysql::Installation installation;
-    installation.partitions = ranges;
-    installation.generation = mysql::kAnyGeneration;
-    installation.shard_map = ShardMap::Even(static_cast<uint32_t>(config.shards.size()));
-    installation.feed_topic = settings_.topics.feed;
-    installation.tasks_topic = settings_.topics.tasks;
-    installation.window = window_;
-    installation.following_limit = following_limit_;
-    installation.own_posts = own_posts_;
+    const mysql::Installation installation{
+        .partitions = ranges,
+        .shard_map = ShardMap::Even(static_cast<uint32_t>(config.shards.size())),
+        .generation = mysql::kAnyGeneration,
+        .feed_topic = settings_.topics.feed,
+        .tasks_topic = settings_.topics.tasks,
+        .window = window_,
+        .following_limit = following_limit_,
+        .own_posts = own_posts_};
     Require(mysql::MakeTables(config), settings_);
     const Status created = mysql::CreateInstallation(config, installation);
     if (created.never()) {

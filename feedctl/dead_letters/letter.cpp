@@ -109,16 +109,15 @@ std::vector<LetterTopic> LetterTopics(const options::TopicSettings& topics) {
 }
 
 Letter LetterOf(const LetterTopic& topic, Record record) {
-  Letter letter;
-  letter.kind = topic.kind;
-  letter.source = topic.source;
-  letter.place = PlaceOf(record);
-  letter.set_aside = record.timestamp;
   const auto text = [&](const char* name) { return OneLine(HeaderOf(record, name).value_or("")); };
-  letter.reason = text(kReasonHeader);
-  letter.stage = text(kStageHeader);
-  letter.origin = text(kOriginHeader);
-  letter.omitted = text(kOmittedHeader);
+  Letter letter{.kind = topic.kind,
+                .source = topic.source,
+                .place = PlaceOf(record),
+                .set_aside = record.timestamp,
+                .reason = text(kReasonHeader),
+                .stage = text(kStageHeader),
+                .origin = text(kOriginHeader),
+                .omitted = text(kOmittedHeader)};
   letter.came_back = static_cast<uint32_t>(
       std::count_if(record.headers.begin(), record.headers.end(),
                     [](const auto& header) { return header.first == kReplayHeader; }));

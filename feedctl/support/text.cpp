@@ -1,6 +1,5 @@
 #include "feedctl/support/text.h"
 
-#include <algorithm>
 #include <cstdio>
 
 namespace fanline::feedctl {

@@ -1,7 +1,6 @@
 // Every bound of a pusher in one place.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "fanline/base/backoff.h"

@@ -54,8 +54,7 @@ bool Lanes::runnable(UserId author) const {
 
 Unit Lanes::Take(UserId author, bool singly, size_t syncs,
                  const std::map<int64_t, BegunHints>& begun) {
-  Unit unit;
-  unit.author = author;
+  Unit unit{.author = author};
   Lane& lane = lanes_.at(author);
   unit.way.shard = lane.shard;
   runnable_[lane.shard].erase(*std::exchange(lane.turn, std::nullopt));

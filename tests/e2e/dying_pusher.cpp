@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
-#include <string>
 #include <utility>
 
 #include "backends/mysql/posts/truth.h"

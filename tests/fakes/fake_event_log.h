@@ -1,7 +1,6 @@
 // Feed-events in memory. Answers at once, or on demand. One thread at a time.
 #pragma once
 
-#include <functional>
 #include <utility>
 #include <vector>
 

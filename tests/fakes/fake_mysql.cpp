@@ -179,8 +179,7 @@ void FakeMysql::LosePosts(Shard shard, const FakeMysql& replica) {
 // ---- what a pusher reads --------------------------------------------------------------------
 
 PostStates FakeMysql::Do(const ReadPostStates& request) const {
-  PostStates states;
-  states.id = request.id;
+  PostStates states{.id = request.id};
   for (PostId post : request.posts) {
     const auto found = posts_.find({request.author, post});
     states.posts.push_back(found == posts_.end() ? PostState{} : found->second);
@@ -189,8 +188,7 @@ PostStates FakeMysql::Do(const ReadPostStates& request) const {
 }
 
 FollowerPage FakeMysql::Do(const ReadFollowerPage& request) const {
-  FollowerPage page;
-  page.id = request.id;
+  FollowerPage page{.id = request.id};
   std::vector<FollowerCursor> followers;
   for (const auto& [edge, row] : relations.reverse()) {
     if (edge.dst != request.author || !row.live) continue;
@@ -213,8 +211,7 @@ FollowerPage FakeMysql::Do(const ReadFollowerPage& request) const {
 }
 
 SyncTruth FakeMysql::Do(const ReadSync& request) const {
-  SyncTruth truth;
-  truth.id = request.id;
+  SyncTruth truth{.id = request.id};
   const auto edge = relations.reverse().find({request.reader, request.author});
   truth.following = edge != relations.reverse().end() && edge->second.live;
   for (PostId post : request.members) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 namespace fanline::fakes {
 // ---- the fence ------------------------------------------------------------------------------
@@ -251,8 +250,7 @@ std::vector<bool> FakeRedis::Prune(const TimelineBatch& request) {
 }
 
 BatchWritten FakeRedis::Apply(const TimelineBatch& request, const std::vector<bool>& pruned) {
-  BatchWritten written;
-  written.id = request.id;
+  BatchWritten written{.id = request.id};
   if (auto refused = Refused(request.range, request.epoch)) {
     written.status = std::move(*refused);
     written.needs_claim = true;
@@ -278,8 +276,7 @@ BatchWritten FakeRedis::Apply(const TimelineBatch& request, const std::vector<bo
 }
 
 TimelineRead FakeRedis::Do(const ReadTimeline& request) {
-  TimelineRead read;
-  read.id = request.id;
+  TimelineRead read{.id = request.id};
   if (auto refused = Refused(request.range, request.epoch)) {
     read.status = std::move(*refused);
     read.needs_claim = true;
@@ -402,8 +399,7 @@ bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vecto
     return false;
   }
   Timeline& building = found->second;
-  Timeline ready;
-  ready.floor = floor;
+  Timeline ready{.floor = floor};
   ready.marks.insert(marked.begin(), marked.end());
   if (rules.keep_marks) {
     ready.marks.insert(building.marks.begin(), building.marks.end());

@@ -17,8 +17,7 @@ EdgesApplied FakeRelations::Do(const ApplyEdges& request) {
   const Folded folded = Fold(request.edges, rows);
   for (const Edge& row : folded.rows) reverse_[row.key()] = row.state();
   for (const CounterChange& counter : folded.counters) fans_[counter.user] += counter.by;
-  EdgesApplied reply;
-  reply.id = request.id;
+  EdgesApplied reply{.id = request.id};
   std::vector<Edge> untold = folded.rows;  // of equal edges the first has written the row
   for (size_t i = 0; i < request.edges.size(); ++i) {
     const auto row = std::find(untold.begin(), untold.end(), request.edges[i]);
@@ -29,8 +28,7 @@ EdgesApplied FakeRelations::Do(const ApplyEdges& request) {
 }
 
 EdgeChanged FakeRelations::Do(const ChangeEdge& request) {
-  EdgeChanged reply;
-  reply.id = request.id;
+  EdgeChanged reply{.id = request.id};
   const EdgeChange& change = request.change;
   const EdgeKey key{change.src, change.dst};
   if (change.src == change.dst) {
@@ -70,8 +68,7 @@ EdgeChanged FakeRelations::Do(const ChangeEdge& request) {
 }
 
 PendingRead FakeRelations::Do(const ReadPending& request) const {
-  PendingRead reply;
-  reply.id = request.id;
+  PendingRead reply{.id = request.id};
   const Table& table = log_.at(request.shard);
   if (request.after == 0 && !table.rows.empty()) reply.newest = table.rows.rbegin()->first;
   for (auto row = table.rows.upper_bound(request.after); row != table.rows.end(); ++row) {
@@ -112,8 +109,7 @@ void FakeRelations::LoseRows(Shard shard, uint64_t last) {
 
 PurgedDone FakeRelations::Do(const PurgeDone& request) {
   const UnixMs oldest = now - std::chrono::milliseconds(request.keep).count();
-  PurgedDone reply;
-  reply.id = request.id;
+  PurgedDone reply{.id = request.id};
   uint32_t looked_at = 0;
   reply.deleted = std::erase_if(log_.at(request.shard).rows, [&](const auto& each) {
     if (!each.second.done || ++looked_at > request.most) return false;

@@ -1,7 +1,6 @@
 // Cursors of pages and of lists, a line each: what is one and what is not, its one spelling, and
 // the one order of the places they name.
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <vector>
 

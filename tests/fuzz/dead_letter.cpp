@@ -21,8 +21,7 @@ UnixMs TimeOf(std::string_view text) {
 }  // namespace
 
 FUZZ_TARGET(dead_letter) {
-  Record record;
-  record.timestamp = TimeOf(fuzz::TakeLine(bytes));
+  Record record{.timestamp = TimeOf(fuzz::TakeLine(bytes))};
   while (!bytes.empty()) {
     std::string_view value = fuzz::TakeLine(bytes);
     const std::string_view name = value.substr(0, value.find(": "));

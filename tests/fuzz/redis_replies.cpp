@@ -124,8 +124,7 @@ class Server : public CommandChannel {
 };
 
 void CheckBatch(std::string_view text, const Options& options, const Keys& keys) {
-  TimelineBatch batch;
-  batch.epoch = 1;
+  TimelineBatch batch{.epoch = 1};
   for (uint32_t i = 0; i < 5; ++i) {
     batch.writes.push_back({.reader = UserId{i + 1}, .adds_end = i + 1, .removes_end = i + 1});
     batch.adds.push_back({PostId{i + 7}, 1'700'000'000'000});
@@ -165,12 +164,7 @@ void CheckReset(std::string_view text, const Options& options, const Keys& keys)
 }  // namespace
 
 FUZZ_TARGET(redis_replies) {
-  static const Options options = [] {
-    Options of_two;
-    of_two.keys_per_call = 2;
-    of_two.timelines_per_call = 1;
-    return of_two;
-  }();
+  static const Options options{.keys_per_call = 2, .timelines_per_call = 1};
   static const Keys keys(options);
   for (Replies replies(bytes); !replies.done();) CheckReply(*replies.Next());
   CheckBatch(bytes, options, keys);

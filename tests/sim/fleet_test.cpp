@@ -63,10 +63,8 @@ constexpr Counted kCounted[] = {
 };
 
 void Replay(const char* seed) {
-  FleetOptions options;
-  options.seed = std::strtoull(seed, nullptr, 10);
-  options.trace = std::getenv("FANLINE_SIM_TRACE") != nullptr;
-  Fleet fleet(options);
+  Fleet fleet({.seed = std::strtoull(seed, nullptr, 10),
+               .trace = std::getenv("FANLINE_SIM_TRACE") != nullptr});
   EXPECT_EQ(fleet.Run(), "") << "seed " << seed;
 }
 
@@ -81,8 +79,7 @@ TEST(Fleet, EveryLiveTimelineAndEveryEdgeIsRightAfterAnySchedule) {
   std::printf("seeds %llu .. +%d\n", static_cast<unsigned long long>(first), Schedules() - 1);
   FleetCounts sum;
   for (int i = 0; i < Schedules(); ++i) {
-    FleetOptions options;
-    options.seed = first + static_cast<uint64_t>(i);
+    const FleetOptions options{.seed = first + static_cast<uint64_t>(i)};
     Fleet fleet(options);
     const std::string wrong = fleet.Run();
     ASSERT_EQ(wrong, "") << "replay with FANLINE_SIM_SEED=" << options.seed;

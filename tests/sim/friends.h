@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
-#include <string>
-#include <utility>
 #include <variant>
 
 #include "fanline/ports/friendship_run.h"

@@ -183,22 +183,21 @@ struct MirrorProcess
     found_pending.clear();
     hung_until = 0;
     using std::chrono::milliseconds;
-    mirror::Limits limits;
-    limits.backoff = {milliseconds(2), milliseconds(20)};
-    limits.rows_per_pair = 12;
-    limits.fresh_for = kFreshFor;
-    limits.rows_per_read = 4;
-    limits.poll_every = milliseconds(4);
-    limits.late_every = milliseconds(40);
-    limits.late_for = milliseconds(1'000);
-    limits.late_ids = 5;
-    limits.sweep_every = milliseconds(400);
-    limits.sweep_pace = milliseconds(4);
-    limits.edges_per_transaction = 3;
-    limits.friendships_in_flight = 2;
-    limits.rows_per_question = 5;
-    limits.purge_every = milliseconds(200);
-    limits.keep_done = std::chrono::seconds(1);
+    const mirror::Limits limits{.backoff = {milliseconds(2), milliseconds(20)},
+                                .rows_per_pair = 12,
+                                .fresh_for = kFreshFor,
+                                .rows_per_read = 4,
+                                .poll_every = milliseconds(4),
+                                .late_every = milliseconds(40),
+                                .late_for = milliseconds(1'000),
+                                .late_ids = 5,
+                                .sweep_every = milliseconds(400),
+                                .sweep_pace = milliseconds(4),
+                                .edges_per_transaction = 3,
+                                .friendships_in_flight = 2,
+                                .rows_per_question = 5,
+                                .keep_done = std::chrono::seconds(1),
+                                .purge_every = milliseconds(200)};
     logic = std::make_unique<mirror::Mirror>(
         mirror::Mirror::Ports{{*this, inbox},
                               {{*this, inbox},

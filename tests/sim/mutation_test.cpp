@@ -5,22 +5,14 @@
 namespace fanline::sim {
 namespace {
 
-FleetOptions Of(uint64_t seed) {
-  FleetOptions options;
-  options.seed = seed;
-  return options;
-}
-
 std::string RunWith(uint64_t seed, const Guards& guards) {
-  FleetOptions options = Of(seed);
-  options.guards = guards;
-  return Fleet(options).Run();
+  return Fleet({.seed = seed, .guards = guards}).Run();
 }
 
 // Skips fresh schedules that lack what the guard protects from, or that soon repair the damage.
 struct Fitting {
   bool (*fits)(const Character&) = nullptr;  // none: all fit
-  bool operator()(uint64_t seed) const { return !fits || fits(Fleet(Of(seed)).character()); }
+  bool operator()(uint64_t seed) const { return !fits || fits(Fleet({.seed = seed}).character()); }
 };
 
 using Mutation = testing::Mutation<Guards, Fitting>;

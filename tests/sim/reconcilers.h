@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "reconciler/pair_reconciler.h"
@@ -208,10 +205,9 @@ struct PairsPart : ReconcilerCalls,
   void Start(const reconciler::Checker::Setup& checker, reconciler::RepairGate& gate) {
     using std::chrono::milliseconds;
     const milliseconds grace(world.character.grace_ms);
-    reconciler::Limits limits;
-    limits.grace = grace;
-    limits.remember = std::max<Duration>(milliseconds(200), 2 * grace);
-    limits.commit_every = milliseconds(5);
+    reconciler::Limits limits{.grace = grace,
+                              .remember = std::max<Duration>(milliseconds(200), 2 * grace),
+                              .commit_every = milliseconds(5)};
     if (world.character.few_pairs) {
       limits.pending = limits.remembered = limits.checks_in_flight = limits.retries_in_flight = 3;
     }
@@ -228,10 +224,9 @@ struct RetriesPart : ReconcilerCalls,
   using ReconcilerCalls::ReconcilerCalls;
   void Start(const reconciler::Checker::Setup& checker, reconciler::RepairGate& gate) {
     using std::chrono::milliseconds;
-    reconciler::RetryLimits limits;
-    limits.commit_every = milliseconds(5);
-    limits.patience = {milliseconds(20), milliseconds(100)};
-    limits.append_again = {milliseconds(2), milliseconds(20)};
+    const reconciler::RetryLimits limits{.commit_every = milliseconds(5),
+                                         .patience = {milliseconds(20), milliseconds(100)},
+                                         .append_again = {milliseconds(2), milliseconds(20)}};
     logic = std::make_unique<reconciler::RetryReconciler>(
         reconciler::RetryReconciler::Ports{
             CheckerPorts(inbox), {*this, inbox}, {*this, inbox}, metrics},
@@ -257,8 +252,8 @@ struct Reconcilers {
 
   void Start(int index) {
     using std::chrono::milliseconds;
-    reconciler::GateLimits limits;
-    limits.second_check_after = milliseconds(world.character.grace_ms);
+    const reconciler::GateLimits limits{.second_check_after =
+                                            milliseconds(world.character.grace_ms)};
     auto& gate = gates[static_cast<size_t>(index)];
     gate = std::make_unique<reconciler::RepairGate>(limits, world.shards.shards());
     gate->SetMode(ReconcilerMode::kRun);

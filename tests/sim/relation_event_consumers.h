@@ -6,8 +6,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "fanline/wire/relation_event.h"
 #include "mirror/relation_event_consumer.h"
@@ -118,14 +116,13 @@ struct EventConsumer
 
   void Start() {
     using std::chrono::milliseconds;
-    mirror::Limits limits;
-    limits.records_open = 24;
-    limits.events_span_per_partition = 24;
-    limits.commit_every = milliseconds(5);
-    limits.backoff = {milliseconds(2), milliseconds(20)};
-    limits.changes_in_flight = 2;
-    limits.event_bytes_per_shard = 8 << 10;
-    limits.mode_every = milliseconds(30);
+    const mirror::Limits limits{.backoff = {milliseconds(2), milliseconds(20)},
+                                .records_open = 24,
+                                .commit_every = milliseconds(5),
+                                .changes_in_flight = 2,
+                                .event_bytes_per_shard = 8 << 10,
+                                .events_span_per_partition = 24,
+                                .mode_every = milliseconds(30)};
     logic = std::make_unique<mirror::RelationEventConsumer>(
         mirror::RelationEventConsumer::Ports{
             {*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},

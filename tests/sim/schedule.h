@@ -3,8 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
-#include <vector>
 
 #include "tests/sim/checks.h"
 #include "tests/sim/faults.h"

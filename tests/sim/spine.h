@@ -205,15 +205,16 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
   }
 
   void Start() {
-    dispatcher::Limits limits;
-    limits.events_per_transaction = 3;
-    limits.gather = Duration::zero();  // it only delays the appends, which faults do here
-    limits.sample_rate = 0.5;
-    limits.leave_out_from = world.character.leave_out ? kRanges : kRanges + 1;
-    limits.modes.pull_above = world.character.pull_above;
-    limits.modes.hold = World::kPullHold;
-    limits.modes.lag_step = std::chrono::milliseconds(50);
-    limits.modes.weigh_every = std::chrono::milliseconds(10);
+    const dispatcher::Limits limits{
+        .events_per_transaction = 3,
+        .gather = Duration::zero(),  // it only delays the appends, which faults do here
+        .leave_out_from = world.character.leave_out ? kRanges : kRanges + 1,
+        .sample_rate = 0.5,
+        .modes = {.pull_above = world.character.pull_above,
+                  .hold = World::kPullHold,
+                  .lag_step = std::chrono::milliseconds(50),
+                  .weigh_every = std::chrono::milliseconds(10)},
+    };
     logic = std::make_unique<dispatcher::Dispatcher>(
         dispatcher::Dispatcher::Ports{{*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
         dispatcher::Dispatcher::Setup{RangeLayout(kRanges), world.shards, world.random(),
@@ -392,12 +393,11 @@ struct PusherProcess
     metrics.held = {};
     metrics.gave_way.clear();
     draining = false;
-    pusher::Limits limits;
-    limits.window = world.window();
-    limits.timelines_per_batch = 3;
-    limits.batches_in_flight = 3;
-    limits.posts_per_unit = 3;
-    limits.syncs_per_unit = 3;
+    pusher::Limits limits{.window = world.window(),
+                          .timelines_per_batch = 3,
+                          .batches_in_flight = 3,
+                          .posts_per_unit = 3,
+                          .syncs_per_unit = 3};
     limits.followers_per_page = limits.followers_on_first_page = world.character.page;
     if (world.character.large_page > 0) limits.followers_per_page = world.character.large_page;
     limits.large_pages_in_flight = 2;  // so few that some have to wait

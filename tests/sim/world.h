@@ -118,11 +118,10 @@ struct World : Chances {
   uint64_t tokens = 0;
 
   void Append(std::vector<Log>& topic, int32_t partition, std::string value) {
-    Record record;
-    record.partition = partition;
-    record.offset = static_cast<int64_t>(topic[static_cast<size_t>(partition)].size());
-    record.timestamp = now.unix_ms;
-    record.value = std::move(value);
+    Record record{.partition = partition,
+                  .offset = static_cast<int64_t>(topic[static_cast<size_t>(partition)].size()),
+                  .timestamp = now.unix_ms,
+                  .value = std::move(value)};
     Log& log = topic[static_cast<size_t>(partition)];
     const auto cut = held_back.find(&log);
     if (cut == held_back.end()) return log.push_back(std::move(record));

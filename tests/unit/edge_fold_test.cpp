@@ -1,7 +1,6 @@
 #include "fanline/wire/edge_fold.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>

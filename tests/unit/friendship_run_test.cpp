@@ -1,7 +1,6 @@
 #include "fanline/ports/friendship_run.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace fanline {
 namespace {

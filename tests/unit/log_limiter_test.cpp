@@ -1,7 +1,6 @@
 #include "fanline/base/log_limiter.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <vector>
 

@@ -2,7 +2,6 @@
 #include "fanline/base/secret.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <filesystem>

@@ -47,6 +47,16 @@ void MakeProcedure(Connection& connection, const std::string& name, std::string_
   connection.Execute(statement.insert(at, "COMMENT " + Quoted(comment) + ' '));
 }
 
+// MySQL has no ADD COLUMN IF NOT EXISTS.
+void MakeOnce(Connection& connection, const std::string& statement) {
+  constexpr int kColumnExists = 1060;
+  try {
+    connection.Execute(statement);
+  } catch (const MysqlError& error) {
+    if (error.code() != kColumnExists) throw;
+  }
+}
+
 }  // namespace
 
 bool HasTable(Connection& connection, std::string_view name) {
@@ -83,7 +93,7 @@ std::optional<uint32_t> FindNewer(Connection& connection, const Migrations& ours
 void MigrateShard(Connection& connection, const Migrations& ours) {
   if (FindNewer(connection, ours)) return;
   for (const Migration* migration : FindMissing(connection, ours)) {
-    for (const std::string& statement : migration->statements) connection.Execute(statement);
+    for (const std::string& statement : migration->statements) MakeOnce(connection, statement);
   }
   MakeProcedure(connection, "change_edge", sql_schema::kChangeEdgeSql);
   MakeProcedure(connection, "follow_new_edge", sql_schema::kFollowNewEdgeSql);

@@ -5,8 +5,6 @@
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
 
-#include <initializer_list>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "backends/kafka/admin.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/integration/kafka/real_broker.h"
 
@@ -61,9 +60,7 @@ TEST_F(AdminTest, ReadsATopicsOwnSettingsAndTheBrokersDefaults) {
 }
 
 TEST(AdminWithoutBroker, AnswersLaterInItsTime) {
-  ClientOptions nobody;
-  nobody.brokers = "127.0.0.1:1";
-  Admin admin(nobody, std::chrono::milliseconds(300), LogSink());
+  Admin admin({.brokers = "127.0.0.1:1"}, std::chrono::milliseconds(300), LogSink());
   const auto begin = std::chrono::steady_clock::now();
   int32_t partitions = 0;
   EXPECT_TRUE(admin.CountPartitions("any", &partitions).later());

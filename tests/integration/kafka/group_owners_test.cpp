@@ -1,7 +1,6 @@
 #include "backends/kafka/tools/group_owners.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/adapters/kafka/member.h"
 #include "tests/integration/kafka/real_broker.h"
@@ -65,8 +64,7 @@ TEST_F(GroupOwnersTest, WhilePartitionsChangeHandsNobodyIsNamed) {
 }
 
 TEST_F(GroupOwnersTest, BrokersThatAreAwayAreAskedAgainLater) {
-  ClientOptions nowhere;
-  nowhere.brokers = "127.0.0.1:1";
+  const ClientOptions nowhere{.brokers = "127.0.0.1:1"};
   GroupOwners owners;
   EXPECT_TRUE(
       ReadGroupOwners(nowhere, "any", topic, std::chrono::milliseconds(300), &owners).later());

@@ -29,9 +29,8 @@ TEST_F(LogPositionsTest, AnotherGroupsCommitsAreSeenAndNoneIsMinusOne) {
 }
 
 TEST_F(LogPositionsTest, ABrokerThatIsNotThereIsAskedAgainLater) {
-  ClientOptions nowhere;
-  nowhere.brokers = "127.0.0.1:1";
-  KafkaLogPositions positions({nowhere, topic, "anybody"}, LogSink());
+  KafkaLogPositions positions({ClientOptions{.brokers = "127.0.0.1:1"}, topic, "anybody"},
+                              LogSink());
   EXPECT_TRUE(fanline::Ask(positions, ReadGroupOffsets{0, {0}}).status.later());
 }
 

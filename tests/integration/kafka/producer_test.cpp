@@ -1,7 +1,6 @@
 #include "backends/kafka/producer.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <future>
 #include <thread>
@@ -22,22 +21,17 @@ using ::testing::Pair;
 
 class ProducerTest : public RealBrokerTest {
  protected:
-  ProducerOptions Options() const {
-    ProducerOptions options;
-    options.client = RealBroker();
-    options.hint_topic = topic;
-    return options;
-  }
+  ProducerOptions Options() const { return {.client = RealBroker(), .hint_topic = topic}; }
   static constexpr size_t kLargest = 1024 * 1024 - 1000;  // of a topic with the default limit
 };
 
 TEST_F(ProducerTest, TheLargestRecordAndItsStoryFitIntoTheDeadLetters) {
   CreateTopic(topic + ".dlq", 1, {{"max.message.bytes", std::to_string(1024 * 1024 + 65536)}});
   Producer producer(Options(), LogSink());
-  DeadLetter letter;
-  letter.stage = "dispatcher";
-  letter.reason = std::string(2000, 'r');
-  letter.record = {topic, 3, 12345678901, 0, std::string("k\0", 2), {}, {{"app", "\x01"}}};
+  DeadLetter letter{
+      .record = {topic, 3, 12345678901, 0, std::string("k\0", 2), {}, {{"app", "\x01"}}},
+      .stage = "dispatcher",
+      .reason = std::string(2000, 'r')};
   for (size_t i = 0; i < kLargest; ++i) letter.record.value += static_cast<char>(i * 7 % 256);
 
   const Status status = Ask(producer, AppendDeadLetter{0, letter}).status;
@@ -59,8 +53,7 @@ TEST_F(ProducerTest, HintsOfManyRequestsKeepTheirOrderInEachPartition) {
   Replies<HintsAppended> replies;
   Producer producer(Options(), LogSink());
   for (uint64_t id = 1; id <= kRequests; ++id) {
-    AppendHints request;
-    request.id = id;
+    AppendHints request{.id = id};
     for (Range range = 0; range < kRanges; ++range)
       request.hints.emplace_back(range, Hint::OfPost(UserId{1}, PostId{id}));
     producer.Submit(std::move(request), replies);

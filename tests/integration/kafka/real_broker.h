@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <memory>
 #include <string>
 
 #include "backends/kafka/admin.h"
@@ -17,8 +16,7 @@ namespace fanline::kafka::test {
 
 inline ClientOptions RealBroker() {
   const char* brokers = std::getenv("FANLINE_KAFKA_BROKERS");
-  ClientOptions options;
-  options.brokers = brokers == nullptr ? "" : brokers;
+  ClientOptions options{.brokers = brokers == nullptr ? "" : brokers};
   EXPECT_NE(options.brokers, "") << "run by stack/with-stack";
   return options;
 }
@@ -32,9 +30,7 @@ class RealBrokerTest : public ::testing::Test {
   }
   // Publishes `records` records with the values "0", "1", ... Returns when they are acknowledged.
   void Publish(const std::string& to, int32_t partition, int records) {
-    ProducerOptions options;
-    options.client = RealBroker();
-    Producer producer(options, LogSink());
+    Producer producer({.client = RealBroker()}, LogSink());
     std::atomic<int> done = 0;
     for (int i = 0; i < records; ++i)
       producer.Produce(to, partition, "key", std::to_string(i), {},
@@ -43,12 +39,10 @@ class RealBrokerTest : public ::testing::Test {
     ASSERT_EQ(done, records);
   }
   ConsumerOptions GroupMember() const {
-    ConsumerOptions options;
-    options.client = RealBroker();
-    options.group = topic + "-group";
-    options.topic = topic;
-    options.session_timeout = std::chrono::milliseconds(6000);
-    return options;
+    return {.client = RealBroker(),
+            .group = topic + "-group",
+            .topic = topic,
+            .session_timeout = std::chrono::milliseconds(6000)};
   }
 
   const std::string brokers = RealBroker().brokers;

@@ -1,7 +1,6 @@
 // Members come and go while records flow: every record is delivered to somebody, and a member that
 // leaves orderly leaves nothing to be delivered twice.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,5 @@
 // Pages of posts with their bodies over HTTP, on in-memory stores.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <vector>
 
@@ -12,7 +11,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class BodiesTest : public ::testing::Test {
  protected:

@@ -1,14 +1,11 @@
 #include "api/door.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/api/world.h"
 
 namespace fanline::api {
 namespace {
-
-using ::testing::HasSubstr;
 
 const std::vector<std::string> kAllowed = {"https://app.example", "http://localhost:3000"};
 

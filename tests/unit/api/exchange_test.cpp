@@ -3,7 +3,6 @@
 #include "api/operations/exchange.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "api/operations/routes.h"
 #include "tests/fakes/requests.h"

@@ -1,7 +1,6 @@
 #include "api/handler.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/api/world.h"
 

@@ -1,7 +1,6 @@
 #include "api/inline_mirror.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "api/operations/call.h"
 

@@ -124,8 +124,7 @@ TEST(MergedPosts, AnEarlierRequestThatIsAnsweredLaterChangesNothing) {
   w.PublishMerged(kAnn, 8, 1'001);
   w.now += MergedPosts::kStale;
   EXPECT_TRUE(w.merged.Await(kAnn, 2, w.now));
-  ItemsAnswered failure;
-  failure.status = Status::Later("mysql_0", "timed out");
+  const ItemsAnswered failure{.status = Status::Later("mysql_0", "timed out")};
   EXPECT_TRUE(w.merged.Put(kAnn, failure, begin).empty()) << "the other may be answered yet";
   EXPECT_FALSE(w.merged.Await(kAnn, 3, w.now));
   EXPECT_EQ(w.merged.Put(kAnn, w.Read(kAnn), w.now), (std::vector<uint64_t>{1, 2, 3}));
@@ -138,8 +137,7 @@ TEST(MergedPosts, ALateReplyToAnEarlierRequestEndsNoWaitForALaterOne) {
   const Time first{std::chrono::seconds(100)}, second = first + MergedPosts::kStale;
   EXPECT_TRUE(merged.Await(kAnn, 1, first));
   EXPECT_TRUE(merged.Await(kAnn, 2, second));
-  ItemsAnswered reply;
-  reply.read.items = {{PostId{7}, 1'000}};
+  const ItemsAnswered reply{.read = {.items = {{PostId{7}, 1'000}}}};
   EXPECT_TRUE(merged.Put(kAnn, reply, first).empty());
   EXPECT_EQ(merged.Put(kAnn, reply, second), (std::vector<uint64_t>{1, 2}));
 }

@@ -2,7 +2,6 @@
 #include "api/pages.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <array>
 #include <deque>

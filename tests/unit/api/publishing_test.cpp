@@ -1,6 +1,5 @@
 // Events about posts over HTTP, on an in-memory log.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/api/world.h"
 

@@ -1,7 +1,6 @@
 #include "api/rebuilds.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <atomic>
 #include <functional>

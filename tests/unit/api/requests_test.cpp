@@ -1,6 +1,5 @@
 // What is refused, and in which words; what is accepted shows in handler_test.cpp.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/api/world.h"
 

@@ -1,6 +1,5 @@
 // The API behind its server, over real sockets on loopback.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "api/operations/bounds.h"
 #include "http/server.h"

@@ -1,7 +1,6 @@
 #include "audit/look.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/fakes/fake_reader_stores.h"
 

@@ -1,7 +1,6 @@
 #include "audit/timeline_check.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <optional>
 
@@ -27,10 +26,7 @@ class TimelineCheckTest : public ::testing::Test {
   static Item At(uint64_t post) { return {PostId{post}, static_cast<UnixMs>(post)}; }
 
   static RawTimeline Ready(const std::vector<uint64_t>& posts, Floor floor = kNoFloor) {
-    RawTimeline timeline;
-    timeline.reader = kReader;
-    timeline.state = TimelineState::kReady;
-    timeline.floor = floor;
+    RawTimeline timeline{.reader = kReader, .state = TimelineState::kReady, .floor = floor};
     for (const uint64_t post : posts) timeline.items.push_back(At(post));
     return timeline;
   }

@@ -2,7 +2,6 @@
 #include "audit/truth.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>

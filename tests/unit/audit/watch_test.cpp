@@ -1,9 +1,7 @@
 #include "audit/watch.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>

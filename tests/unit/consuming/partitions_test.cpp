@@ -10,11 +10,7 @@ namespace {
 
 constexpr Duration kSecond = std::chrono::seconds(1);
 
-Record At(int64_t offset) {
-  Record record;
-  record.offset = offset;
-  return record;
-}
+Record At(int64_t offset) { return {.offset = offset}; }
 
 struct Losses : ConsumerMetrics {
   void TailLost(int32_t partition, int64_t position, int64_t end) override {

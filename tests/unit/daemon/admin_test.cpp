@@ -1,7 +1,6 @@
 #include "daemon/observe/admin.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <sstream>
 #include <vector>

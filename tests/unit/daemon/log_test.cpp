@@ -1,7 +1,6 @@
 #include "daemon/observe/log.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <limits>
 #include <sstream>

@@ -1,10 +1,8 @@
 #include "daemon/observe/metrics.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <prometheus/text_serializer.h>
 
-#include <ctime>
 #include <map>
 
 #include "daemon/observe/process_metrics.h"

@@ -1,7 +1,6 @@
 #include "daemon/run/notify_socket.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 #include "daemon/options/options.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <chrono>
 #include <optional>

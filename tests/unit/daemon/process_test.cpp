@@ -1,7 +1,6 @@
 #include "daemon/run/process.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <csignal>
 #include <thread>
@@ -12,10 +11,8 @@ namespace {
 using testing::HasSubstr;
 
 DaemonOptions OnAnyPort() {
-  DaemonOptions options;
-  options.admin.listen = {"127.0.0.1", 0};
-  options.run.longest_sleep = std::chrono::milliseconds(10);
-  return options;
+  return {.admin = {.listen = {"127.0.0.1", 0}},
+          .run = {.longest_sleep = std::chrono::milliseconds(10)}};
 }
 
 // A part that notes how it is turned; the test stops it from a step.

@@ -1,7 +1,6 @@
 #include "daemon/run/run.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <sstream>
 #include <stdexcept>

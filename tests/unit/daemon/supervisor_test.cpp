@@ -1,7 +1,6 @@
 #include "daemon/run/supervisor.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace fanline::daemon {
 namespace {

@@ -11,7 +11,6 @@ namespace {
 TEST(Dispatcher, APostThatIsMergedAtReadHasItsAuthorAnnouncedOnce) {
   World w;
   w.mysql.SetMode(kAnn, true);
-  w.Assign();
   w.Dispatch(Published());
   ASSERT_EQ(w.log.size(), 1u);
   EXPECT_EQ(w.log.front().hints.size(), kRanges);
@@ -28,7 +27,6 @@ TEST(Dispatcher, APostThatIsMergedAtReadHasItsAuthorAnnouncedOnce) {
 TEST(Dispatcher, AnAuthorIsAnnouncedAnewOnceADay) {
   World w;
   w.mysql.SetMode(kAnn, true);
-  w.Assign();
   w.Dispatch(Published());
   w.mysql.relations.now += std::chrono::milliseconds(std::chrono::hours(24)).count() - 1;
   w.Dispatch(Published(PostId{78}));
@@ -48,7 +46,6 @@ TEST(Dispatcher, AnAuthorIsAnnouncedAnewOnceADay) {
 TEST(Dispatcher, NoAuthorIsAnnouncedBeforeTheHintsAreAcknowledged) {
   World w;
   w.mysql.SetMode(kAnn, true);
-  w.Assign();
   w.Give(Published());
   w.TakeAndStore();
   ASSERT_EQ(w.appends.size(), kRanges);
@@ -66,7 +63,6 @@ TEST(Dispatcher, NoAuthorIsAnnouncedBeforeTheHintsAreAcknowledged) {
 TEST(Dispatcher, OnlyAPublishedPostAnnouncesItsAuthor) {
   World w;
   w.mysql.SetMode(kAnn, true);
-  w.Assign();
   w.Dispatch({EventKind::kDeleted, kPost, kAnn, 0, 0});
   EXPECT_EQ(w.log.size(), 1u);
   EXPECT_TRUE(w.announced.empty());
@@ -75,7 +71,6 @@ TEST(Dispatcher, OnlyAPublishedPostAnnouncesItsAuthor) {
 TEST(Dispatcher, AnEventInTheDeadLettersAnnouncesNobody) {
   World w;
   w.mysql.SetMode(kAnn, true);
-  w.Assign();
   w.Give(Published());
   w.TakeAndStore();
   ASSERT_EQ(w.appends.size(), kRanges);

@@ -13,7 +13,6 @@ namespace {
 
 TEST(Dispatcher, KeepsWhatItCannotReadWithTheReason) {
   World w;
-  w.Assign();
   w.GiveBytes("{\"schema_version\":1,\"type\":\"post.published\",\"post_id\":\"0\"}");
   w.RunUntilIdle();
   ASSERT_EQ(w.letters.size(), 1u);
@@ -24,7 +23,6 @@ TEST(Dispatcher, KeepsWhatItCannotReadWithTheReason) {
 
 TEST(Dispatcher, WritesALetterAgainThatMayNotHaveBeenWritten) {
   World w;
-  w.Assign();
   w.GiveBytes("{}");
   w.Step();
   ASSERT_EQ(w.dead_letters.size(), 1u);
@@ -41,10 +39,7 @@ TEST(Dispatcher, WritesALetterAgainThatMayNotHaveBeenWritten) {
 }
 
 TEST(Dispatcher, HoldsNoMoreBytesOfLettersThanFit) {
-  Limits limits;
-  limits.event_bytes_per_shard = 20'000;
-  World w(limits);
-  w.Assign();
+  World w({.event_bytes_per_shard = 20'000});
   for (int i = 0; i < 3; ++i) w.GiveBytes(std::string(8'000, 'x'));
   w.Step();  // nobody takes the letters
   EXPECT_EQ(w.paused, 1u);
@@ -55,7 +50,6 @@ TEST(Dispatcher, HoldsNoMoreBytesOfLettersThanFit) {
 
 TEST(Dispatcher, RefusesARecordOlderThanRowsAreKept) {
   World w;
-  w.Assign();
   w.Give(Published());
   w.now.unix_ms += std::chrono::milliseconds(std::chrono::hours(24 * 15)).count();
   w.RunUntilIdle();
@@ -65,7 +59,6 @@ TEST(Dispatcher, RefusesARecordOlderThanRowsAreKept) {
 
 TEST(Dispatcher, AReplayMakesARecordNoYounger) {
   World w;
-  w.Assign();
   const UnixMs first = w.now.unix_ms;
   w.now.unix_ms += std::chrono::milliseconds(std::chrono::hours(24 * 15)).count();
   w.Dispatch(Published(), {{"fanline-first-appended", std::to_string(first)}});
@@ -76,7 +69,6 @@ TEST(Dispatcher, AReplayMakesARecordNoYounger) {
 TEST(Dispatcher, RefusesATimeInAnotherUnitAndSaysInWhich) {
   for (const auto& [times, unit] : {std::pair{1e3, "microseconds"}, std::pair{1e-3, "seconds"}}) {
     World w;
-    w.Assign();
     FeedEvent event = Published();
     event.created_at = static_cast<UnixMs>(static_cast<double>(w.now.unix_ms) * times);
     w.Dispatch(event);
@@ -89,7 +81,6 @@ TEST(Dispatcher, TakesWhatIsDatedAFewMinutesAheadAndNoMore) {
   const UnixMs most = std::chrono::milliseconds(std::chrono::minutes(6)).count();
   for (const UnixMs ahead : {most, most + 1}) {
     World w;
-    w.Assign();
     FeedEvent event = Published();
     event.created_at = w.now.unix_ms + ahead;
     w.Dispatch(event);
@@ -100,7 +91,6 @@ TEST(Dispatcher, TakesWhatIsDatedAFewMinutesAheadAndNoMore) {
 // Who was answered 202 is not told of a dead letter.
 TEST(Dispatcher, TakesWhatWasAcceptedByAClockThatIsAheadOfItsOwn) {
   World w;
-  w.Assign();
   const UnixMs clock_of_api = w.now.unix_ms + 60'000;
   FeedEvent event = Published();
   event.created_at = clock_of_api + std::chrono::milliseconds(kFurthestFuture).count();
@@ -111,7 +101,6 @@ TEST(Dispatcher, TakesWhatWasAcceptedByAClockThatIsAheadOfItsOwn) {
 
 TEST(Dispatcher, FindsTheOneEventThatCannotBeStored) {
   World w;
-  w.Assign();
   const PostId bad{5};
   for (uint64_t post = 1; post <= 9; ++post) w.Give(Published(PostId{post}));
   for (int turn = 0; turn < 50; ++turn) {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <utility>
-
 #include "tests/unit/dispatcher/world.h"
 
 namespace fanline::dispatcher {
@@ -11,7 +9,6 @@ namespace {
 
 TEST(Dispatcher, StoresTheRowFirstAndThenAppendsOneHintPerRange) {
   World w;
-  w.Assign();
   w.Give(Published());
   w.Step();
   ASSERT_EQ(w.transactions.size(), 1u);
@@ -24,7 +21,6 @@ TEST(Dispatcher, StoresTheRowFirstAndThenAppendsOneHintPerRange) {
 
 TEST(Dispatcher, CommitsAfterEveryHintIsAcknowledged) {
   World w;
-  w.Assign();
   w.Give(Published());
   w.TakeAndStore();
   w.Pass(std::chrono::seconds(1));
@@ -38,7 +34,6 @@ TEST(Dispatcher, AsksToBeSteppedWhenThereIsSomethingToCommit) {
   Limits limits;
   World w(limits);
   const auto idle = [&] { return w.next_timer > w.now.mono + limits.commit_every; };
-  w.Assign();
   EXPECT_TRUE(idle());
   w.Give(Published());
   w.TakeAndStore();
@@ -54,7 +49,6 @@ TEST(Dispatcher, AsksToBeSteppedWhenThereIsSomethingToCommit) {
 
 TEST(Dispatcher, AppendsTogetherWhatWasStoredOnSeveralShards) {
   World w;
-  w.Assign();
   w.Give(Published(PostId{1}, AuthorOn(0)));
   w.Give(Published(PostId{2}, AuthorOn(1)));
   w.Step();
@@ -70,7 +64,6 @@ TEST(Dispatcher, AppendsTogetherWhatWasStoredOnSeveralShards) {
 TEST(Dispatcher, HintsWaitForAShardThatDoesNotAnswerNoLongerThanTheyGather) {
   const Limits limits;
   World w(limits);
-  w.Assign();
   w.Give(Published(PostId{1}, AuthorOn(0)));
   w.Give(Published(PostId{2}, AuthorOn(1)));
   w.Step();
@@ -87,7 +80,6 @@ TEST(Dispatcher, HintsWaitForAShardThatDoesNotAnswerNoLongerThanTheyGather) {
 
 TEST(Dispatcher, AppendsHintsAgainForAnEventThatChangesNothing) {
   World w;
-  w.Assign();
   w.Give(Published());
   w.Give(Published());  // delivered twice: the first may have crashed before its hints
   w.RunUntilIdle();
@@ -97,7 +89,6 @@ TEST(Dispatcher, AppendsHintsAgainForAnEventThatChangesNothing) {
 
 TEST(Dispatcher, AppendsAgainWhatMayNotHaveBeenAppended) {
   World w;
-  w.Assign();
   w.Give(Published());
   w.TakeAndStore();
   w.Refuse(Status::Later("kafka", "timed out"));
@@ -111,7 +102,6 @@ TEST(Dispatcher, AppendsAgainWhatMayNotHaveBeenAppended) {
 
 TEST(Dispatcher, DrainsWhatItStarted) {
   World w;
-  w.Assign();
   w.Give(Published());
   w.Step();
   w.dispatcher.StopTaking();

@@ -14,13 +14,8 @@ constexpr UserId kOfRange0{12}, kOfRange2{2}, kOfRange3{1}, kAlsoOfRange3{4};
 
 // A dispatcher that leaves out ranges without a follower of Ann, however few there are.
 struct LeavingOut : World {
-  explicit LeavingOut(bool own_posts = false) : World(All(), kRanges, 2, own_posts) { Assign(); }
-  static Limits All() {
-    Limits limits;
-    limits.leave_out_from = kRanges;
-    limits.sample_rate = 1;
-    return limits;
-  }
+  explicit LeavingOut(bool own_posts = false)
+      : World({.leave_out_from = kRanges, .sample_rate = 1}, kRanges, 2, own_posts) {}
   void Follow(UserId reader, bool live = true) {
     mysql.ApplyReverse(reader, kAnn, ++version, live);
   }
@@ -36,7 +31,6 @@ std::vector<Range> RangesOf(const Logged& post) {
 TEST(EmptyRanges, FollowersAreReadFromSixtyFourRangesOn) {
   for (const auto& [ranges, read] : {std::pair(32u, 0u), {64u, 64u}, {1024u, 1024u}}) {
     World w(Limits{}, ranges);
-    w.Assign();
     w.Give(Published());
     w.Step();
     ASSERT_EQ(w.transactions.size(), 1u);

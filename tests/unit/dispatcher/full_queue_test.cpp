@@ -5,7 +5,6 @@
 #include <deque>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "fanline/model/headers.h"
 #include "tests/unit/dispatcher/world.h"
@@ -130,11 +129,8 @@ void Feed(World& w, uint64_t& next, uint64_t events, const Headers& headers) {
 
 TEST_P(AFullQueue, IsWaitedForInOrderAndNothingIsSentTwice) {
   const Load& load = GetParam();
-  Limits limits;
-  limits.leave_out_from = 1025;
-  World w(limits, load.ranges);
+  World w({.leave_out_from = 1025}, load.ranges);
   SendQueue queue(w, load.rate);
-  w.Assign();
   Headers headers;
   if (load.header_bytes > 0) headers = {{"tracestate", std::string(load.header_bytes, 't')}};
   const uint64_t events = load.rate * load.seconds / load.ranges;

@@ -12,9 +12,7 @@ using std::chrono::seconds;
 const ModeRule kRule{.pull_above = 1'000};
 
 AuthorMode Pushed(uint64_t live, Duration lag = {}, Duration age = seconds(1)) {
-  AuthorMode mode;
-  mode.weight = {live, lag, age};
-  return mode;
+  return {.weight = {live, lag, age}};
 }
 
 AuthorMode Pulled(uint64_t live, Duration since = hours(1), Duration lag = {},
@@ -98,8 +96,7 @@ TEST(ModeRule, OnlyWhoMayGetAboveIsWeighed) {
   const AuthorMode never;
   EXPECT_TRUE(Weighs(kRule, never, 100));
   EXPECT_FALSE(Weighs(kRule, never, 99)) << "ten times as many are below";
-  AuthorMode pulled;
-  pulled.pull = true;
+  AuthorMode pulled{.pull = true};
   EXPECT_TRUE(Weighs(kRule, pulled, 0)) << "or nobody would be pushed again";
   pulled.by_hand = true;
   EXPECT_FALSE(Weighs(kRule, pulled, 1'000'000));

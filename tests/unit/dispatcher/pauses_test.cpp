@@ -8,7 +8,6 @@ namespace {
 
 TEST(Dispatcher, PausesWhileTooMuchIsUnderWay) {
   World w(Open(4));
-  w.Assign();
   for (uint64_t post = 1; post <= 3; ++post) w.Give(Published(PostId{post}, AuthorOn(0)));
   w.Give(Published(PostId{4}, AuthorOn(1)));
   w.Step();
@@ -23,7 +22,6 @@ TEST(Dispatcher, PausesWhileTooMuchIsUnderWay) {
 // They have no shard, and a bound of their own.
 TEST(Dispatcher, PausesWhileTooManyLettersAreUnderWay) {
   World w(Open(4));
-  w.Assign();
   for (int i = 0; i < 3; ++i) w.GiveBytes("no event");
   w.Give(Published());
   w.Step();

@@ -13,7 +13,6 @@ namespace {
 
 TEST(Dispatcher, AShardThatIsAwayHoldsUpItsOwnEventsOnly) {
   World w;
-  w.Assign();
   w.Give(Published(PostId{1}, AuthorOn(0)));
   w.Give(Published(PostId{2}, AuthorOn(1)));
   w.Step();
@@ -45,7 +44,6 @@ void Lose(World& w, Shard away) {
 
 TEST(Dispatcher, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesNothing) {
   World w(Open(16));
-  w.Assign();
   const UserId away = AuthorOn(0), healthy = AuthorOn(1);
   for (uint64_t i = 0; i < 200; ++i) {
     w.Give(Published(PostId{1'000 + i}, away));
@@ -72,7 +70,6 @@ TEST(Dispatcher, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesNothing) {
 TEST(Dispatcher, AShardThatHangsDoesNotStopTheOthers) {
   const Limits limits = Open(16);
   World w(limits);
-  w.Assign();
   std::vector<ApplyEvents> hanging;
   for (uint64_t i = 0; i < 200; ++i) {
     w.Give(Published(PostId{1'000 + i}, AuthorOn(0)));
@@ -102,10 +99,7 @@ TEST(Dispatcher, AShardThatHangsDoesNotStopTheOthers) {
 }
 
 TEST(Dispatcher, AShardIsGivenMoreWhileAllOthersHang) {
-  Limits limits;
-  limits.events_open = 30;
-  World w(limits, kRanges, 3);
-  w.Assign();
+  World w({.events_open = 30}, kRanges, 3);
   for (uint64_t i = 0; i < 10; ++i) {
     for (const Shard shard : {0, 1, 2}) w.Give(Published(PostId{i + 1}, AuthorOn(shard, 3)));
   }
@@ -121,11 +115,8 @@ TEST(Dispatcher, AShardIsGivenMoreWhileAllOthersHang) {
 TEST(Dispatcher, WhatIsParkedIsBounded) {
   for (const auto& [headers, least, most] :
        {std::tuple(Headers{}, 16u, 50u), {{{"baggage", std::string(6'000, 'b')}}, 0u, 5u}}) {
-    Limits limits;
-    limits.events_open = 16;
-    limits.event_bytes_per_shard = 20'000;  // some thirty events without headers
-    World w(limits);
-    w.Assign();
+    // Room for some thirty events without headers.
+    World w({.events_open = 16, .event_bytes_per_shard = 20'000});
     for (uint64_t i = 0; i < 100 && w.paused == 0; ++i) {
       w.Give(Published(PostId{1'000 + i}, AuthorOn(0)), headers);
       w.Step();
@@ -146,11 +137,8 @@ TEST(Dispatcher, WhatIsParkedIsBounded) {
 // No parked event can be committed, so each owner reads all of them again, this one too.
 TEST(Dispatcher, WhatIsParkedIsHeldOnceHoweverOftenItsPartitionMoves) {
   constexpr uint64_t kParked = 30;
-  Limits limits;
-  limits.events_open = 16;
-  limits.event_bytes_per_shard = 60'000;  // three times what is parked
-  World w(limits);
-  w.Assign();
+  // Room for three times what is parked.
+  World w({.events_open = 16, .event_bytes_per_shard = 60'000});
   const auto park = [&] {
     w.next_offset = 0;
     for (uint64_t i = 0; i < kParked; ++i) {
@@ -180,7 +168,6 @@ TEST(Dispatcher, WhatIsParkedIsHeldOnceHoweverOftenItsPartitionMoves) {
 
 TEST(Dispatcher, WhatIsParkedOfAPartitionThatStaysIsKept) {
   World w;
-  w.Assign(0);
   w.Assign(1);
   w.Give(Published(kPost, AuthorOn(0)));
   w.next_offset = 0;
@@ -201,7 +188,6 @@ TEST(Dispatcher, WhatIsParkedOfAPartitionThatStaysIsKept) {
 TEST(Dispatcher, WhatIsUnderWayWhenItsPartitionGoesIsStoredAndHintedButNotParked) {
   for (const bool away : {false, true}) {
     World w;
-    w.Assign();
     w.Give(Published(kPost, AuthorOn(0)));
     w.Step();
     w.inbox.emplace_back(PartitionRevoked{0});

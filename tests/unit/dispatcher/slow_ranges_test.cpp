@@ -49,7 +49,6 @@ struct Stuck : World {
 
 TEST(SlowRanges, OnlyWhatIsNamedAsNotAcknowledgedIsAppendedAgain) {
   Stuck w;
-  w.Assign();
   w.Give(Published());
   w.Run();
   ASSERT_EQ(w.InLog(kRanges - 1), 1u);
@@ -64,7 +63,6 @@ TEST(SlowRanges, OnlyWhatIsNamedAsNotAcknowledgedIsAppendedAgain) {
 
 TEST(SlowRanges, OfHintsThatTravelTogetherOnlyThoseNamedAreAppendedAgain) {
   World w;
-  w.Assign();
   for (uint64_t post = 1; post <= 3; ++post) w.Give(Published(PostId{post}));
   w.TakeAndStore();
   ASSERT_EQ(w.appends.size(), kRanges);
@@ -82,7 +80,6 @@ TEST(SlowRanges, OfHintsThatTravelTogetherOnlyThoseNamedAreAppendedAgain) {
 
 TEST(SlowRanges, AHintThatCanNeverBeAppendedEndsItsEventAlone) {
   World w;
-  w.Assign();
   for (uint64_t post = 1; post <= 2; ++post) w.Give(Published(PostId{post}));
   w.TakeAndStore();
   ASSERT_EQ(w.appends.size(), kRanges);
@@ -102,7 +99,6 @@ TEST(SlowRanges, AHintThatCanNeverBeAppendedEndsItsEventAlone) {
 // A broker may refuse a batch that is too large for the topic, whatever is in it.
 TEST(SlowRanges, WhatIsRefusedForGoodBesideOthersIsAppendedOnceMoreAlone) {
   World w(Limits(), 1, 1);
-  w.Assign();
   for (uint64_t post = 1; post <= 3; ++post) w.Give(Published(PostId{post}));
   w.TakeAndStore();
   ASSERT_EQ(w.Appending().size(), 3u);
@@ -130,7 +126,6 @@ TEST(SlowRanges, ARangeThatTakesNothingDoesNotStopTheOthersAndLosesNothing) {
     const Limits limits = Open(16);
     Stuck w(limits);
     std::vector<AppendHints> hanging;
-    w.Assign();
     for (uint64_t i = 0; i < 500; ++i) {
       w.Give(Published(PostId{1'000 + i}));
       w.Run(hangs ? &hanging : nullptr);
@@ -151,11 +146,8 @@ TEST(SlowRanges, ARangeThatTakesNothingDoesNotStopTheOthersAndLosesNothing) {
 }
 
 TEST(SlowRanges, WhatWaitsForThemIsBounded) {
-  Limits limits;
-  limits.events_open = 16;
-  limits.parked_bytes_of_ranges = 20'000;  // some thirty events
-  Stuck w(limits);
-  w.Assign();
+  // Room for some thirty events.
+  Stuck w({.events_open = 16, .parked_bytes_of_ranges = 20'000});
   for (uint64_t i = 0; i < 100 && w.paused == 0; ++i) {
     w.Give(Published(PostId{1'000 + i}));
     w.Run();
@@ -190,7 +182,6 @@ TEST(SlowRanges, WhatWaitsForThemIsForgottenWhenItsPartitionMoves) {
 
 TEST(SlowRanges, AllOfThemAreTriedAgainAlsoAfterTheirPartitionsMoved) {
   World w;
-  w.Assign();
   w.Give(Published());
   w.TakeAndStore();
   w.Refuse(kAway);
@@ -235,7 +226,6 @@ TEST(SlowRanges, WhatWasForgottenTakesNoRoomOfWhatComesAgain) {
 
 TEST(SlowRanges, ABackOffEndsAlsoWhenNothingWaitsAnyMore) {
   World w(Limits(), 1, 1);
-  w.Assign();
   w.Give(Published());
   w.TakeAndStore();
   w.Refuse(kAway);
@@ -250,7 +240,6 @@ TEST(SlowRanges, ABackOffEndsAlsoWhenNothingWaitsAnyMore) {
 // It is not forgotten with the others: that hint may yet be acknowledged.
 TEST(SlowRanges, WhatIsParkedAndTriedWhileItsPartitionMovesIsForgottenOnceThatFails) {
   Stuck w;
-  w.Assign();
   w.Give(Published());
   w.Run();
   ASSERT_EQ(w.dispatcher.events_open(), 1u);
@@ -268,7 +257,6 @@ TEST(SlowRanges, WhatIsParkedAndTriedWhileItsPartitionMovesIsForgottenOnceThatFa
 // Both would otherwise be counted once more, or never again.
 TEST(SlowRanges, WhatIsParkedForARangeAndThenRefusedIsNoJobOfItsShard) {
   Stuck w(Open(16));
-  w.Assign();
   for (uint64_t round = 0; round < 20; ++round) {
     w.Give(Published(PostId{1'000 + round}));
     w.Run();

@@ -12,7 +12,6 @@ namespace {
 
 TEST(Dispatcher, LetsHeadersTravelOnButNotTheEventsEncoding) {
   World w;
-  w.Assign();
   w.Dispatch(Published(), {{"traceparent", "00-ab-cd-01"}, {"content-type", "application/json"}});
   ASSERT_EQ(w.log.size(), 1u);
   EXPECT_EQ(w.log[0].headers, (Headers{{"traceparent", "00-ab-cd-01"}}));
@@ -25,10 +24,7 @@ Headers Traced() {
 }
 
 TEST(Dispatcher, TellsOfSampledEventsThatBelongToATrace) {
-  Limits limits;
-  limits.sample_rate = 1;
-  World w(limits);
-  w.Assign();
+  World w({.sample_rate = 1});
   w.Give(Published(PostId{1}), Traced());
   w.Dispatch(Published(PostId{2}));
   ASSERT_EQ(w.metrics.traced.size(), 1u);
@@ -36,19 +32,13 @@ TEST(Dispatcher, TellsOfSampledEventsThatBelongToATrace) {
 }
 
 TEST(Dispatcher, SaysNothingOfATraceThatIsNotSampled) {
-  Limits limits;
-  limits.sample_rate = 0;
-  World w(limits);
-  w.Assign();
+  World w({.sample_rate = 0});
   w.Dispatch(Published(PostId{1}), Traced());
   EXPECT_TRUE(w.metrics.traced.empty());
 }
 
 TEST(Dispatcher, NamesTheTraceOfWhatItRejects) {
-  Limits limits;
-  limits.sample_rate = 1;
-  World w(limits);
-  w.Assign();
+  World w({.sample_rate = 1});
   w.GiveBytes("no event", Traced());
   w.RunUntilIdle();
   ASSERT_EQ(w.letters.size(), 1u);
@@ -57,11 +47,9 @@ TEST(Dispatcher, NamesTheTraceOfWhatItRejects) {
 }
 
 TEST(Dispatcher, SamplesTheSamePostsAgainWhenTheyAreRedelivered) {
-  Limits limits;
-  limits.sample_rate = 0.5;
+  const Limits limits{.sample_rate = 0.5};
   const auto sampled = [&] {
     World w(limits);
-    w.Assign();
     for (uint64_t post = 1; post <= 200; ++post) w.Give(Published(PostId{post}));
     w.RunUntilIdle();
     std::vector<uint64_t> posts;

@@ -9,12 +9,6 @@
 namespace fanline::dispatcher {
 namespace {
 
-Limits SwitchingAbove(uint64_t cost) {
-  Limits limits;
-  limits.modes.pull_above = cost;
-  return limits;
-}
-
 std::vector<Range> WeighedIn(const Logged& logged) {
   std::vector<Range> ranges;
   for (const auto& [range, hint] : logged.hints) {
@@ -25,9 +19,8 @@ std::vector<Range> WeighedIn(const Logged& logged) {
 
 // A dispatcher that weighs everybody with a follower; Ann has one.
 struct Weighing : World {
-  explicit Weighing(uint64_t above = 10) : World(SwitchingAbove(above)) {
+  explicit Weighing(uint64_t above = 10) : World({.modes = {.pull_above = above}}) {
     mysql.ApplyReverse(UserId{5}, kAnn, 1, true);
-    Assign();
   }
   void Weigh(uint64_t live) { mysql.Do(WeighAuthor{1, 0, kAnn, live, {}}); }
 };
@@ -123,7 +116,6 @@ TEST(Dispatcher, ByDefaultNobodyIsWeighedOrSwitched) {
   w.mysql.ApplyReverse(UserId{5}, kAnn, 1, true);
   w.mysql.Do(WeighAuthor{1, 0, kAnn, 1'000'000'000, {}});
   w.mysql.relations.now += 1'000'000;
-  w.Assign();
   w.Dispatch(Published());
   EXPECT_TRUE(w.switches.empty());
   EXPECT_TRUE(WeighedIn(w.log[0]).empty());

@@ -24,13 +24,16 @@ struct Logged {
   Headers headers;
 };
 
-// A dispatcher whose calls are answered when the test says so, with two shards or more.
+// A dispatcher whose calls are answered when the test says so, with two shards or more. It has
+// partition 0.
 struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, CountPulled, AppendHints,
                          AppendDeadLetter> {
   explicit World(Limits limits = Limits{}, uint32_t ranges = kRanges, uint32_t shards = 2,
                  bool own_posts = false)
       : dispatcher({{*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
-                   {RangeLayout(ranges), ShardMap::Even(shards), 1, own_posts}, limits) {}
+                   {RangeLayout(ranges), ShardMap::Even(shards), 1, own_posts}, limits) {
+    Assign();
+  }
 
   void Serve(ApplyEvents request, ReplyTo<EventsApplied>) {
     transactions.push_back(std::move(request));
@@ -113,8 +116,8 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
     Store();
     Step();
   }
-  void Assign(int32_t partition = 0, int64_t start = 0, int64_t end = 1'000'000) {
-    inbox.emplace_back(PartitionAssigned{partition, start, 0, end});
+  void Assign(int32_t partition = 0) {
+    inbox.emplace_back(PartitionAssigned{partition, 0, 0, 1'000'000});
     Step();
   }
   void Give(const FeedEvent& event, Headers headers = {}) {
@@ -125,13 +128,11 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
     RunUntilIdle();
   }
   void GiveBytes(std::string bytes, Headers headers = {}) {
-    Record record;
-    record.topic = "feed-events";
-    record.offset = next_offset++;
-    record.timestamp = now.unix_ms;
-    record.value = std::move(bytes);
-    record.headers = std::move(headers);
-    inbox.emplace_back(std::move(record));
+    inbox.emplace_back(Record{.topic = "feed-events",
+                              .offset = next_offset++,
+                              .timestamp = now.unix_ms,
+                              .value = std::move(bytes),
+                              .headers = std::move(headers)});
   }
 
   struct Told : Metrics {
@@ -166,11 +167,7 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
 };
 
 // So many events are under way at most.
-inline Limits Open(uint32_t events) {
-  Limits limits;
-  limits.events_open = events;
-  return limits;
-}
+inline Limits Open(uint32_t events) { return {.events_open = events}; }
 
 inline FeedEvent Published(PostId post = kPost, UserId author = kAnn) {
   return {EventKind::kPublished, post, author, 1'700'000'000'000, 0};

@@ -1,5 +1,4 @@
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "fanline/wire/relation_log.h"
 #include "fanline/wire/relation_retry.h"

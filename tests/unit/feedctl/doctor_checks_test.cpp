@@ -1,6 +1,5 @@
 // How feedctl doctor says what it found: lines, JSON, exit codes, pages.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "feedctl/doctor/judge.h"
 #include "tests/unit/feedctl/doctor_facts.h"

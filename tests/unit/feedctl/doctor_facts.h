@@ -2,9 +2,7 @@
 // of them say.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "feedctl/doctor/judge.h"
 
@@ -29,14 +27,12 @@ inline std::string Told(const Checks& checks, const std::string& name) {
 
 // A range as Redis has it when all is well.
 inline redis::RangeState Served(Range range) {
-  redis::RangeState state;
-  state.range = range;
-  state.master = "r:1";
-  state.owner = 7;
-  state.position = AppliedPosition{.generation = 5, .offset = 100};
-  state.readers = 10;
-  state.index_complete = true;
-  return state;
+  return {.range = range,
+          .master = "r:1",
+          .owner = 7,
+          .position = AppliedPosition{.generation = 5, .offset = 100},
+          .readers = 10,
+          .index_complete = true};
 }
 
 inline RedisFacts Redis() {
@@ -49,10 +45,7 @@ inline kafka::GroupOwners Owners() {
 }
 
 inline mysql::Installation ThreeRanges(uint64_t generation) {
-  mysql::Installation installation;
-  installation.partitions = 3;
-  installation.generation = generation;
-  return installation;
+  return {.partitions = 3, .generation = generation};
 }
 
 }  // namespace fanline::feedctl

@@ -2,7 +2,6 @@
 #include "feedctl/doctor/judge.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/feedctl/doctor_facts.h"
 

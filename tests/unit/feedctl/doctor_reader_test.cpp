@@ -2,7 +2,6 @@
 #include "feedctl/doctor/reader.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <functional>
 

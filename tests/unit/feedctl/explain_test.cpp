@@ -1,7 +1,6 @@
 #include "feedctl/support/explain.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace fanline::feedctl {
 namespace {

@@ -1,7 +1,6 @@
 #include "feedctl/auditing/findings_text.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace fanline::feedctl {
 namespace {
@@ -37,8 +36,7 @@ TEST(FindingsText, EachDifferenceIsALineThatNamesReaderAndPost) {
 }
 
 TEST(FindingsText, TheReportHasEverySumAndTheDifferencesAndEndsWithTheVerdict) {
-  Findings findings;
-  findings.timelines = 1'234;
+  Findings findings{.timelines = 1'234};
   EXPECT_THAT(ToText(findings, nullptr, 2),
               AllOf(HasSubstr("1,234  live timelines"), EndsWith("good, after 2.0 s\n")));
   EXPECT_THAT(ToJson(findings, nullptr, 2),
@@ -53,8 +51,7 @@ TEST(FindingsText, TheReportHasEverySumAndTheDifferencesAndEndsWithTheVerdict) {
 }
 
 TEST(FindingsText, AfterARepairTheVerdictIsAboutWhatIsLeft) {
-  Findings findings;
-  findings.missing = 3;
+  const Findings findings{.missing = 3};
   RepairResult repair{.wrong = 2, .in_flight = 1, .rebuilt = 1};
   EXPECT_THAT(ToText(findings, &repair, 2), AllOf(HasSubstr("rebuilt                      1"),
                                                   EndsWith("\ngood, after 2.0 s\n")));

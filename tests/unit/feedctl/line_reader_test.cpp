@@ -1,7 +1,6 @@
 #include "feedctl/support/line_reader.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/support/temporary_file.h"
 

@@ -1,7 +1,6 @@
 #include "feedctl/auditing/repair.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 

@@ -1,7 +1,6 @@
 #include "http/descriptors.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include "fanline/base/misconfigured.h"

@@ -1,7 +1,6 @@
 #include "http/head.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace fanline::http {
 namespace {

@@ -2,7 +2,6 @@
 #include "http/server.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <atomic>
 #include <condition_variable>

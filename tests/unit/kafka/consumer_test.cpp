@@ -1,7 +1,6 @@
 #include "backends/kafka/consumer.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
@@ -29,19 +28,12 @@ using test::OffsetsFromTo;
 constexpr int kPartitions = 2;
 constexpr int kRecords = 100;  // in each partition, when a test starts
 
-UnixMs NowMs() {
-  return std::chrono::duration_cast<milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 // A cluster, and a producer on it.
 class World {
  public:
   explicit World(int brokers = 1) : cluster(brokers) {
-    ProducerOptions options;
-    options.client.brokers = cluster.brokers();
-    producer_ = std::make_unique<Producer>(options, LogSink());
+    producer_ = std::make_unique<Producer>(
+        ProducerOptions{.client = {.brokers = cluster.brokers()}}, LogSink());
   }
 
   void CreateTopic(const std::string& topic) {
@@ -59,12 +51,10 @@ class World {
     ASSERT_EQ(done, records);
   }
   ConsumerOptions OptionsFor(const std::string& topic) const {
-    ConsumerOptions options;
-    options.client.brokers = cluster.brokers();
-    options.group = topic + "-group";
-    options.topic = topic;
-    options.fetch_wait = milliseconds(20);
-    return options;
+    return {.client = {.brokers = cluster.brokers()},
+            .group = topic + "-group",
+            .topic = topic,
+            .fetch_wait = milliseconds(20)};
   }
   int64_t Committed(const std::string& topic, int32_t partition) const {
     return test::CommittedOffset(cluster.brokers(), topic + "-group", topic, partition);
@@ -277,12 +267,8 @@ TEST_F(ConsumerTest, CommitsReachTheGroupAndAgainAfterARefusal) {
 }
 
 TEST_F(ConsumerTest, OrdersForAPartitionThatIsNotOursAreIgnored) {
-  ConsumerOrders early;
-  early.seek = {{0, 3}};
-  early.pause = {0};
-  early.resume = {0};
-  early.commit = {{1, 50}};
-  member().Apply(early);  // joined, but nothing is assigned before a poll
+  // It has joined, but nothing is assigned before a poll.
+  member().Apply({.seek = {{0, 3}}, .pause = {0}, .resume = {0}, .commit = {{1, 50}}});
   Member& m = Flowing();
   m.Commit(0, 4);
   ASSERT_TRUE(m.Until([&] { return world().Committed(topic, 0) == 4; }));
@@ -328,9 +314,7 @@ TEST_F(ConsumerTest, LogsThatAreLostTogetherAreEachReportedAndReadOn) {
   ASSERT_TRUE(m.Delivered(0, kRecords));
   ASSERT_TRUE(m.Delivered(1, kRecords));
   m.events.clear();
-  ConsumerOrders beyond;
-  beyond.seek = {{0, 1'000'000}, {1, 2'000'000}};
-  m.Apply(beyond);
+  m.Apply(ConsumerOrders{.seek = {{0, 1'000'000}, {1, 2'000'000}}});
 
   ASSERT_TRUE(m.Assigned(kPartitions));
   std::map<int32_t, int64_t> starts;
@@ -396,7 +380,7 @@ TEST_F(ConsumerTest, ALossOfAPartitionThatWasPausedMeanwhileIsToldWhenItIsResume
 TEST_F(ConsumerTest, LagIsWhatLiesBetweenTheCommittedOffsetAndTheLogsEnd) {
   Member& m = member();
   ASSERT_TRUE(m.Assigned(kPartitions));
-  const UnixMs now = NowMs();
+  const UnixMs now = UnixNow();
   for (const Consumer::Lag& lag : m.consumer().Lags(now)) EXPECT_EQ(lag.records, kRecords);
   m.Seek(0, 0);
   ASSERT_TRUE(m.Delivered(0, kRecords));

@@ -2,7 +2,6 @@
 #include "backends/kafka/security/credentials.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "backends/kafka/client.h"
 #include "tests/support/temporary_file.h"

@@ -8,11 +8,6 @@ namespace {
 // A client whose brokers are not there: only librdkafka's own thread answers.
 class PartitionFlowTest : public ::testing::Test {
  protected:
-  static ClientConfig Config() {
-    ClientOptions options;
-    options.brokers = "127.0.0.1:1";
-    return ClientConfig(options, {{"group.id", "nobody"}}, {});
-  }
   // Fetchers start and stop in librdkafka's own time.
   void Settle() {
     while (!flow.Settle(MonoNow())) continue;
@@ -24,7 +19,9 @@ class PartitionFlowTest : public ::testing::Test {
     Settle();
   }
 
-  Client client{RD_KAFKA_CONSUMER, Config(), LogSink(), nullptr};
+  Client client{RD_KAFKA_CONSUMER,
+                ClientConfig({.brokers = "127.0.0.1:1"}, {{"group.id", "nobody"}}, {}), LogSink(),
+                nullptr};
   PartitionFlow flow{client, "topic"};
 };
 

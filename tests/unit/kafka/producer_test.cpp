@@ -1,14 +1,12 @@
 #include "backends/kafka/producer.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <chrono>
 #include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
 
 #include "fanline/base/misconfigured.h"
 #include "fanline/wire/dead_letter.h"
@@ -24,7 +22,6 @@ using std::chrono::seconds;
 using test::Api;
 using test::MockCluster;
 using test::ReadLog;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -33,8 +30,7 @@ using ::testing::Pair;
 constexpr int kRanges = 16;
 
 AppendHints HintPerRange(uint64_t id) {
-  AppendHints request;
-  request.id = id;
+  AppendHints request{.id = id};
   for (Range range = 0; range < kRanges; ++range)
     request.hints.emplace_back(range, Hint::OfPost(UserId{7}, PostId{id}));
   return request;
@@ -102,10 +98,7 @@ class ProducerTest : public ::testing::Test {
 
   static MockCluster& cluster() { return *cluster_; }
   ProducerOptions Options() {
-    ProducerOptions options;
-    options.client.brokers = cluster().brokers();
-    options.hint_topic = hints;
-    return options;
+    return {.client = {.brokers = cluster().brokers()}, .hint_topic = hints};
   }
   std::unique_ptr<Producer> Start(const ProducerOptions& options) {
     return std::make_unique<Producer>(options, LogSink());
@@ -239,8 +232,7 @@ TEST_F(ProducerTest, WhatAFullQueueRefusesIsLater) {
 TEST_F(ProducerTest, AReplyNamesTheHintsThatAreNotAcknowledged) {
   auto producer = Start();
   cluster().Fail(Api::kProduce, {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE});
-  AppendHints request;
-  request.id = 1;
+  AppendHints request{.id = 1};
   for (const Range range : {3, 4, 5})
     request.hints.emplace_back(range, Hint::OfPost(UserId{7}, PostId{1}));
 
@@ -258,8 +250,7 @@ TEST_F(ProducerTest, AHintThatTheClientNeverTakesHoldsUpNoneBehindIt) {
   ProducerOptions options = Options();
   options.client.properties["message.max.bytes"] = "1000";
   auto producer = Start(options);
-  AppendHints request;
-  request.id = 1;
+  AppendHints request{.id = 1};
   for (const uint64_t post : {1, 2, 3})
     request.hints.emplace_back(3, Hint::OfPost(UserId{7}, PostId{post}));
   request.headers.resize(3);
@@ -277,16 +268,9 @@ TEST_F(ProducerTest, ADeadLetterThatIsTooLargeLeavesItsOriginBehind) {
   ProducerOptions options = Options();
   options.max_record_bytes = 10'000;
   auto producer = Start(options);
-  AppendDeadLetter letter;
-  letter.id = 1;
-  letter.letter.stage = "dispatcher";
-  letter.letter.reason = "author_id: missing";
-  letter.letter.record.topic = events;
-  letter.letter.record.partition = 1;
-  letter.letter.record.offset = 4711;
-  letter.letter.record.value = std::string(20'000, 'x');
+  const Record large = {events, 1, 4711, 0, {}, std::string(20'000, 'x'), {}};
 
-  producer->Submit(letter, replies);
+  producer->Submit(AppendDeadLetter{1, {large, "dispatcher", "author_id: missing"}}, replies);
 
   EXPECT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
   const auto log = Log(dead_letters, 0, 1);
@@ -304,11 +288,8 @@ TEST_F(ProducerTest, ADeadLetterThatIsRefusedEvenSoHoldsUpNothing) {
   auto producer = Start();
   cluster().Fail(Api::kProduce,
                  {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE});
-  AppendDeadLetter letter;
-  letter.id = 1;
-  letter.letter.record.topic = events;
 
-  producer->Submit(letter, replies);
+  producer->Submit(AppendDeadLetter{1, {.record = {.topic = events}}}, replies);
 
   EXPECT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
   EXPECT_EQ(replies.Count(1), 1u);
@@ -316,8 +297,7 @@ TEST_F(ProducerTest, ADeadLetterThatIsRefusedEvenSoHoldsUpNothing) {
 
 TEST_F(ProducerTest, APartitionThatDoesNotExistIsLater) {
   auto producer = Start();
-  AppendHints request;
-  request.id = 1;
+  AppendHints request{.id = 1};
   request.hints.emplace_back(kRanges, Hint::OfPost(UserId{7}, PostId{1}));
 
   producer->Submit(request, replies);
@@ -331,8 +311,7 @@ TEST_F(ProducerTest, AFatalErrorIsLaterAndANewProducerTakesOver) {
   producer->Submit(HintPerRange(1), replies);
   ASSERT_TRUE(replies.Wait(1).done());
   cluster().Fail(Api::kProduce, {RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER});
-  AppendHints one;
-  one.id = 2;
+  AppendHints one{.id = 2};
   one.hints.emplace_back(0, Hint::OfPost(UserId{7}, PostId{2}));
 
   producer->Submit(one, replies);
@@ -352,15 +331,15 @@ TEST_F(ProducerTest, AFatalErrorIsLaterAndANewProducerTakesOver) {
 
 TEST_F(ProducerTest, ADeadLetterIsTheRecordByteForByteWithItsStory) {
   auto producer = Start();
-  AppendDeadLetter request;
-  request.id = 1;
-  request.letter.stage = "dispatcher";
-  request.letter.reason = "author_id: missing";
-  Record& record = request.letter.record;
-  record = {events, 1, 4711, 5, std::string("k\0y", 3), std::string("\0\x01\xffv", 4), {}};
-  record.headers = {{"traceparent", "00-abc-01"}, {"traceparent", "twice"}};
+  const Record record = {events,
+                         1,
+                         4711,
+                         5,
+                         std::string("k\0y", 3),
+                         std::string("\0\x01\xffv", 4),
+                         {{"traceparent", "00-abc-01"}, {"traceparent", "twice"}}};
 
-  producer->Submit(request, replies);
+  producer->Submit(AppendDeadLetter{1, {record, "dispatcher", "author_id: missing"}}, replies);
 
   ASSERT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
   const auto log = Log(dead_letters, 0, 1);
@@ -376,12 +355,9 @@ TEST_F(ProducerTest, ADeadLetterIsTheRecordByteForByteWithItsStory) {
 
 TEST_F(ProducerTest, ADeadLetterOfAReplayKeepsItsFirstTime) {
   auto producer = Start();
-  AppendDeadLetter request;
-  request.id = 1;
-  Record& record = request.letter.record;
-  record = {events, 1, 4711, 5'000, {}, "v", {{"fanline-first-appended", "5"}}};
+  const Record record = {events, 1, 4711, 5'000, {}, "v", {{"fanline-first-appended", "5"}}};
 
-  producer->Submit(request, replies);
+  producer->Submit(AppendDeadLetter{1, {.record = record}}, replies);
 
   ASSERT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
   const auto log = Log(dead_letters, 0, 1);

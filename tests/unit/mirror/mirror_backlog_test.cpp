@@ -46,10 +46,8 @@ struct Fleet : ServesAll<Fleet, ReadPending, AskPending, MarkDone, PurgeDone, Ap
   Shard LeadsTo(uint64_t id) const { return id <= backlog ? 1 : static_cast<Shard>(id % 2); }
   LoggedChange RowOf(uint64_t id) const {
     const auto& of_shard = authors[LeadsTo(id)];
-    LoggedChange change;
-    change.id = id;
-    change.edge = {UserId{1'000'000'000 + id}, of_shard[id % of_shard.size()], id, true, 1};
-    return change;
+    return {.id = id,
+            .edge = {UserId{1'000'000'000 + id}, of_shard[id % of_shard.size()], id, true, 1}};
   }
   void Change() {
     done.push_back(false);
@@ -57,8 +55,7 @@ struct Fleet : ServesAll<Fleet, ReadPending, AskPending, MarkDone, PurgeDone, Ap
   }
 
   void Serve(const ReadPending& request, ReplyTo<PendingRead> to) {
-    PendingRead reply;
-    reply.id = request.id;
+    PendingRead reply{.id = request.id};
     if (request.after == 0) reply.newest = done.size() - 1;
     while (lowest < done.size() && done[lowest]) ++lowest;
     for (uint64_t id = std::max(lowest, request.after + 1); id < done.size(); ++id) {

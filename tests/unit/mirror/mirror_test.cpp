@@ -2,7 +2,6 @@
 #include "mirror/mirror.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <functional>
 
@@ -14,7 +13,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -213,8 +211,7 @@ TEST(Mirror, ARowThatWasMarkedMeanwhileIsNotTakenAnew) {
   w.Go<ApplyEdges>();
   w.Go<AppendHints>();
   w.Go<AppendRelations>();
-  PendingRead stale;
-  stale.changes = w.store.Do(ReadPending{0, 0, 0, 10}).changes;
+  PendingRead stale{.changes = w.store.Do(ReadPending{0, 0, 0, 10}).changes};
   w.Answer<ReadPending>();
   w.Pass(seconds(1));
   w.Step();
@@ -290,10 +287,7 @@ TEST(Mirror, ARangeThatTakesNothingHoldsUpItsOwnEdgesOnly) {
 }
 
 TEST(Mirror, AShardThatHangsLeavesTheOthersTheirRoom) {
-  Limits limits;
-  limits.rows_per_pair = 16;
-  limits.rows_per_read = 8;
-  MirrorWorld w(limits);
+  MirrorWorld w({.rows_per_pair = 16, .rows_per_read = 8});
   for (uint64_t nth = 1; nth <= 100; ++nth) w.store.Change(w.ann, w.UserOn(1, nth), true);
   w.RunWith<ApplyEdges>(seconds(1), [](const ApplyEdges&) { return Fate::kDone; });
   ASSERT_THAT(w.Pending(), IsEmpty());
@@ -318,9 +312,7 @@ TEST(Mirror, AShardThatHangsLeavesTheOthersTheirRoom) {
 
 // A person's transaction holds the counter of one author.
 TEST(Mirror, ALockedRowHoldsUpItselfAlone) {
-  Limits limits;
-  limits.edges_per_transaction = 32;
-  MirrorWorld w(limits);
+  MirrorWorld w({.edges_per_transaction = 32});
   const UserId locked = w.UserOn(1, 3);
   for (uint64_t nth = 1; nth <= 20; ++nth) {
     for (uint64_t author = 1; author <= 10; ++author) {
@@ -408,9 +400,7 @@ TEST(Mirror, ARowIsNotMarkedBeforeItsLetterIsAcknowledged) {
 
 struct OldWorld : MirrorWorld {
   OldWorld() {
-    store.Change(ann, bob, true);
-    Read();
-    Go<AppendRelations>();
+    FollowAndAppend();
     Go<ApplyEdges>(Fate::kLater);
     Pass(limits.fresh_for + seconds(5));  // the process hangs
     Step();
@@ -493,9 +483,7 @@ TEST(Mirror, WhileItsOwnShardIsAwayAnOldRowWaits) {
 TEST(Mirror, AChangeThatItsShardMayHaveLostIsAskedForBeforeItsMsg2) {
   for (const bool lost : {true, false}) {
     MirrorWorld w;
-    w.store.Change(w.ann, w.bob, true);
-    w.Read();
-    w.Go<AppendRelations>();
+    w.FollowAndAppend();
     w.Go<ApplyEdges>();
     if (lost) w.store.LoseRows(0, 1);
     w.Pass(w.limits.poll_every);

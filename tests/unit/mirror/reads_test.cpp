@@ -16,11 +16,6 @@ using std::chrono::seconds;
 struct Log {
   explicit Log(Duration gather = Duration::zero()) : reads(limits, 2, gather, {}) {}
 
-  static Limits Small() {
-    Limits limits;
-    limits.rows_per_read = 4;
-    return limits;
-  }
   static Shard ShardOf(uint64_t id) { return static_cast<Shard>(id % 2); }
 
   // One read, if it is time for one; whether it was.
@@ -33,9 +28,7 @@ struct Log {
     if (*after == 0) reply.newest = newest;
     for (auto id = pending.upper_bound(*after); id != pending.end(); ++id) {
       if (reply.changes.size() >= limits.rows_per_read) break;
-      LoggedChange change;
-      change.id = *id;
-      reply.changes.push_back(change);
+      reply.changes.push_back(LoggedChange{.id = *id});
     }
     reads.Done(reply, now, [this](const LoggedChange& change) {
       const Shard shard = ShardOf(change.id);
@@ -65,7 +58,7 @@ struct Log {
   }
   bool Holds(uint64_t id) const { return held[ShardOf(id)].contains(id); }
 
-  Limits limits = Small();
+  Limits limits{.rows_per_read = 4};
   Reads reads;
   std::set<uint64_t> pending;
   uint64_t newest = 0;
@@ -176,9 +169,7 @@ TEST(Reads, ADoubtDuringAReadIsNotSettledByIt) {
   for (uint64_t id = 1; id <= 8; ++id) log.Add(id);
   ASSERT_TRUE(log.reads.Next(log.now, [](Shard) { return true; }));
   log.reads.Doubt();
-  PendingRead reply;
-  reply.newest = 8;
-  log.reads.Done(reply, log.now,
+  log.reads.Done(PendingRead{.newest = 8}, log.now,
                  [](const LoggedChange&) { return std::pair(Shard{0}, Reads::Fate::kTaken); });
   log.Run(seconds(1));
   EXPECT_TRUE(log.Holds(1));

@@ -1,7 +1,6 @@
 #include "mirror/relation_event_consumer.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/mirror/world.h"
 
@@ -238,9 +237,7 @@ struct AwayWorld : EventWorld {
 };
 
 TEST(RelationEventConsumer, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesNothing) {
-  Limits limits;
-  limits.records_open = 16;
-  AwayWorld w(limits);
+  AwayWorld w({.records_open = 16});
   constexpr uint64_t kEvents = 100;
   for (uint64_t i = 0; i < kEvents; ++i) {
     w.AppendEvent({RelationEventKind::kFollow, {w.ann, UserId{1'000'000 + i}}, 1});
@@ -261,9 +258,7 @@ TEST(RelationEventConsumer, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesN
 }
 
 TEST(RelationEventConsumer, AShardIsGivenMoreWhileTheOtherHangs) {
-  Limits limits;
-  limits.records_open = 16;
-  EventWorld w(limits);
+  EventWorld w({.records_open = 16});
   for (uint64_t i = 0; i < 8; ++i) {
     w.AppendEvent({RelationEventKind::kFollow, {w.ann, UserId{1'000'000 + i}}, 1});
     w.AppendEvent({RelationEventKind::kFollow, {w.bob, UserId{1'000'000 + i}}, 1});
@@ -285,10 +280,8 @@ TEST(RelationEventConsumer, AShardIsGivenMoreWhileTheOtherHangs) {
 }
 
 TEST(RelationEventConsumer, WhatIsParkedIsBounded) {
-  Limits limits;
-  limits.records_open = 16;
-  limits.event_bytes_per_shard = 20'000;  // some thirty events
-  AwayWorld w(limits);
+  // Room for some thirty events.
+  AwayWorld w({.records_open = 16, .event_bytes_per_shard = 20'000});
   for (uint64_t i = 0; i < 100; ++i) {
     w.AppendEvent({RelationEventKind::kFollow, {w.ann, UserId{1'000'000 + i}}, 1});
     w.TurnWithoutAnn();
@@ -308,10 +301,8 @@ TEST(RelationEventConsumer, WhatIsParkedIsBounded) {
 // No parked event can be committed, so each owner reads all of them again, this one too.
 TEST(RelationEventConsumer, WhatIsParkedIsHeldOnceHoweverOftenItsPartitionMoves) {
   constexpr uint64_t kParked = 30;
-  Limits limits;
-  limits.changes_in_flight = 4;
-  limits.event_bytes_per_shard = 60'000;  // three times what is parked
-  AwayWorld w(limits);
+  // Room for three times what is parked.
+  AwayWorld w({.changes_in_flight = 4, .event_bytes_per_shard = 60'000});
   EventWorld::Held held;
   w.metrics = &held;
   w.Crash();

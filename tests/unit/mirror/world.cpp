@@ -125,12 +125,10 @@ void World::AnswerAt(size_t index, Fate fate) {
 // ---- the logs ---------------------------------------------------------------------------------
 
 void World::AppendEventBytes(std::string bytes) {
-  Record record;
-  record.topic = "relation-events";
-  record.offset = static_cast<int64_t>(events.size());
-  record.timestamp = now.unix_ms;
-  record.value = std::move(bytes);
-  events.push_back(std::move(record));
+  events.push_back(Record{.topic = "relation-events",
+                          .offset = static_cast<int64_t>(events.size()),
+                          .timestamp = now.unix_ms,
+                          .value = std::move(bytes)});
 }
 
 UserId World::UserOn(Shard shard, uint64_t nth) const {

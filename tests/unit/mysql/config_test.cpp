@@ -1,7 +1,6 @@
 #include "backends/mysql/sql/config.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace fanline::mysql {
 namespace {

@@ -1,7 +1,6 @@
 #include "backends/mysql/installation/installation_row.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace fanline::mysql {
 namespace {
@@ -9,11 +8,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-Installation TwoShards() {
-  Installation installation;
-  installation.shard_map = ShardMap::Even(2);
-  return installation;
-}
+Installation TwoShards() { return {.shard_map = ShardMap::Even(2)}; }
 
 InstallationRow With(const char* field, const char* value) {
   InstallationRow row = RowOf(TwoShards(), 0);

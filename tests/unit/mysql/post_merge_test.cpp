@@ -1,7 +1,6 @@
 #include "backends/mysql/posts/post_merge.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace fanline::mysql {
 namespace {

@@ -2,7 +2,6 @@
 #include "backends/mysql/sql/server.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "backends/mysql/sql/errors.h"
 

@@ -1,9 +1,7 @@
 #include "fanline/base/turn_queue.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <array>
 #include <string>
 
 namespace fanline::mysql {

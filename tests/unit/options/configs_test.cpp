@@ -1,6 +1,5 @@
 // What single daemons refuse.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "pusher/config.h"
 #include "reconciler/config.h"

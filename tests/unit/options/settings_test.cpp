@@ -1,6 +1,5 @@
 // The options by which programs find Kafka, Redis and MariaDB, and what adapters make of them.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "backends/options/bodies_settings.h"
 #include "backends/options/kafka_settings.h"
@@ -99,11 +98,9 @@ TEST(Settings, ReachTheAdapterOfRedis) {
                   .Parse({"--redis", "[::1]:7000,r2:7001", "--redis-user", "u", "--redis-password",
                           "p", "--timeline-ttl", "2h", "--redis-command-timeout", "300ms"})
                   .proceed());
-  mysql::Installation installation;
-  installation.window = {100, 512};
-  installation.partitions = 4;
-  installation.generation = 3;
-  const redis::Options options = ToOptions(world.redis, world.timelines, installation);
+  const redis::Options options =
+      ToOptions(world.redis, world.timelines,
+                mysql::Installation{.partitions = 4, .generation = 3, .window = {100, 512}});
   EXPECT_EQ(options.seeds, (std::vector<Endpoint>{{"::1", 7000}, {"r2", 7001}}));
   EXPECT_EQ(options.username, "u");
   EXPECT_EQ(options.password.text, "p");

@@ -20,12 +20,7 @@ constexpr uint64_t kLongest = UINT64_MAX;  // of the jitter
 constexpr Way kWay{0, 0}, kOther{0, 1};
 
 Limits Places(uint32_t units) {
-  Limits limits;
-  limits.units_in_flight = units;
-  limits.large_pages_in_flight = 2;
-  limits.whole_ways = 2;
-  limits.probe = kBackoff;
-  return limits;
+  return {.units_in_flight = units, .large_pages_in_flight = 2, .whole_ways = 2, .probe = kBackoff};
 }
 
 // Eight parked units of a queue may be tried at once.

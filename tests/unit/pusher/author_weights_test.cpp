@@ -14,16 +14,12 @@ Hint Weighed(PostId post, UnixMs since) {
 
 // Ann has six followers in range 0, on three pages; four of them are live.
 struct AnnsWorld : World {
-  explicit AnnsWorld(std::shared_ptr<Stores> theirs = nullptr) : World(Pages(), std::move(theirs)) {
+  explicit AnnsWorld(std::shared_ptr<Stores> theirs = nullptr)
+      : World({.followers_per_page = 2}, std::move(theirs)) {
     Assign(0);
     for (int i = 0; i < 6; ++i) Follow(ReaderIn(0, i), kAnn);
     for (int i = 0; i < 4; ++i) MakeLive(ReaderIn(0, i));
     Publish(kAnn, kPost, 1'000);
-  }
-  static Limits Pages() {
-    Limits limits;
-    limits.followers_per_page = 2;
-    return limits;
   }
 };
 
@@ -85,9 +81,7 @@ TEST(AuthorWeights, HintsThatAreCarriedOutTogetherAreOneEstimate) {
 }
 
 TEST(AuthorWeights, APageThatIsWrittenAgainIsCountedOnce) {
-  Limits limits;
-  limits.timelines_per_batch = 1;
-  BobsWorld w(limits);
+  BobsWorld w({.timelines_per_batch = 1});
   const UserId eve = ReaderIn(0, 1);
   w.Follow(eve, kAnn);
   w.MakeLive(eve);

@@ -24,10 +24,9 @@ struct AwayWorld : BobsWorld {
       const auto& page = std::get<ReadFollowerPage>(call);
       const bool fails = away && Raw(page.author) >= kFirstAway;
       asked += Raw(page.author) >= kFirstAway;
-      FollowerPage failed;
-      failed.id = page.id;
-      failed.status = Status::Later("mysql_1", "away");
-      inbox.emplace_back(fails ? failed : mysql.Do(page));
+      inbox.emplace_back(
+          fails ? FollowerPage{.id = page.id, .status = Status::Later("mysql_1", "away")}
+                : mysql.Do(page));
     }
     AnswerTimelines();
   }
@@ -132,10 +131,8 @@ struct HeldWorld : World {
       const auto* batch = std::get_if<TimelineBatch>(&call);
       if (batch != nullptr && (batch->range == 0 || bad_moment)) {
         bad_moment = bad_moment && batch->range == 0;
-        BatchWritten failed;
-        failed.id = batch->id;
-        failed.status = Status::Later("redis", "TRYAGAIN");
-        inbox.emplace_back(failed);
+        inbox.emplace_back(
+            BatchWritten{.id = batch->id, .status = Status::Later("redis", "TRYAGAIN")});
       } else {
         std::visit([this](const auto& asked) { inbox.emplace_back(redis.Do(asked)); }, call);
       }
@@ -224,9 +221,7 @@ TEST(Away, ANodeThatDoesNotAnswerTakesNoBatchFromAnother) {
 
 // What hangs keeps its connections and answers nothing, for seconds.
 TEST(Away, ANodeThatHangsTakesNoPlaceFromAnother) {
-  Limits limits;
-  limits.units_in_flight = 4;
-  TwoNodes w(limits);
+  TwoNodes w({.units_in_flight = 4});
   for (uint64_t author = 3'000; author < 3'020; ++author) {
     w.Follow(w.bob, UserId{author});
     w.Publish(UserId{author}, PostId{author}, 1'000);
@@ -241,10 +236,7 @@ TEST(Away, ANodeThatHangsTakesNoPlaceFromAnother) {
 }
 
 TEST(Away, TheNodesOfRangesThatWereRevokedTakeNoShare) {
-  Limits limits;
-  limits.units_in_flight = 4;
-  limits.whole_ways = 1;
-  TwoNodes w(limits);
+  TwoNodes w({.units_in_flight = 4, .whole_ways = 1});
   w.inbox.emplace_back(PartitionRevoked{1});
   w.Go();
   for (uint64_t author = 3'000; author < 3'020; ++author) {
@@ -256,9 +248,7 @@ TEST(Away, TheNodesOfRangesThatWereRevokedTakeNoShare) {
 }
 
 TEST(Away, ReadersWhoWaitForANodeThatHangsKeepNoOthersWaiting) {
-  Limits limits;
-  limits.waiting_readers = 3;
-  TwoNodes w(limits);
+  TwoNodes w({.waiting_readers = 3});
   for (uint64_t author = 3'000; author < 3'020; ++author) {
     w.Follow(w.bob, UserId{author});
     w.Publish(UserId{author}, PostId{author}, 1'000);
@@ -282,10 +272,7 @@ TEST(Away, WhoWaitsForAShardThatIsBackDoesNotWaitForANodeThatHangs) {
     for (const auto& call : calls) {
       const auto& page = std::get<ReadFollowerPage>(call);
       if (page.range != range) continue;
-      FollowerPage failed;
-      failed.id = page.id;
-      failed.status = Status::Later("mysql_0", "away");
-      w.inbox.emplace_back(failed);
+      w.inbox.emplace_back(FollowerPage{.id = page.id, .status = Status::Later("mysql_0", "away")});
     }
   }
   w.Step();
@@ -332,11 +319,8 @@ struct HangingShard : BobsWorld {
 };
 
 TEST(Away, AShardThatHangsHoldsItsOwnShareOfPlacesAndHints) {
-  Limits limits;
-  limits.units_in_flight = 8;
-  limits.buffered_hints_per_range = 40;
-  limits.parked_hints_per_range = 100;
-  HangingShard w(limits);
+  HangingShard w(
+      {.units_in_flight = 8, .buffered_hints_per_range = 40, .parked_hints_per_range = 100});
   w.GiveHanging(119);
   w.Go();
   EXPECT_EQ(w.truth_calls.size(), 8u);
@@ -355,10 +339,7 @@ TEST(Away, AShardThatHangsHoldsItsOwnShareOfPlacesAndHints) {
 }
 
 TEST(Away, ManyWaysShareThePlacesOfAFew) {
-  Limits limits;
-  limits.units_in_flight = 8;
-  limits.whole_ways = 1;
-  HangingShard w(limits);
+  HangingShard w({.units_in_flight = 8, .whole_ways = 1});
   w.GiveHanging(20);
   w.Go();
   EXPECT_EQ(w.truth_calls.size(), 4u) << "the other four are of the other shard";
@@ -382,10 +363,7 @@ TEST(Away, NothingBehindAParkedHeadIsStartedAndTheBoundCountsIt) {
 }
 
 TEST(Away, WhatIsParkedHasABoundAtWhichTheRangeIsPaused) {
-  Limits limits;
-  limits.buffered_hints_per_range = 2;
-  limits.parked_hints_per_range = 8;
-  AwayWorld w(limits);
+  AwayWorld w({.buffered_hints_per_range = 2, .parked_hints_per_range = 8});
   for (uint64_t n = 0; n < 7; ++n) {
     w.Give(0, Hint::OfPost(AwayWorld::Absent(n), PostId{1}));
     w.Settle();
@@ -405,9 +383,7 @@ TEST(Away, WhatIsParkedHasABoundAtWhichTheRangeIsPaused) {
 
 // Of two ranges: twenty hints are anybody's, and each range has ten of its own.
 TEST(Away, WhatAllRangesHoldHasABoundAndEachItsShareOfIt) {
-  Limits limits;
-  limits.held_hints = 40;
-  AwayWorld w(limits);
+  AwayWorld w({.held_hints = 40});
   const UserId cid = ReaderIn(1);
   w.Follow(cid, kAnn);
   w.MakeLive(cid);
@@ -436,9 +412,7 @@ TEST(Away, WhatAllRangesHoldHasABoundAndEachItsShareOfIt) {
 }
 
 TEST(Away, ARangeGoesOnWhileAnotherHoldsAllThatIsAnybodys) {
-  Limits limits;
-  limits.held_hints = 40;
-  AwayWorld w(limits);
+  AwayWorld w({.held_hints = 40});
   const UserId cid = ReaderIn(1);
   w.Follow(cid, kAnn);
   w.MakeLive(cid);
@@ -455,9 +429,7 @@ TEST(Away, ARangeGoesOnWhileAnotherHoldsAllThatIsAnybodys) {
 }
 
 TEST(Away, ASpanThatOneParkedLaneKeepsOpenHasABoundToo) {
-  Limits limits;
-  limits.span_per_range = 8;
-  AwayWorld w(limits);
+  AwayWorld w({.span_per_range = 8});
   w.GiveAbsent(1);
   for (int i = 0; i < 6; ++i) w.Give(0, Hint::OfPost(kAnn, kPost));
   w.Settle();
@@ -495,7 +467,11 @@ TEST(Away, WorkOfARevokedRangeIsNotParkedAnyMore) {
 struct PagesWorld : World {
   static constexpr int kReaders = 9;
 
-  PagesWorld() : World(FewPages()) {
+  PagesWorld()
+      : World({.followers_on_first_page = 2,
+               .followers_per_page = 100,
+               .units_in_flight = 4,
+               .large_pages_in_flight = 1}) {
     AssignAll();
     for (int reader = 0; reader < kReaders; ++reader) {
       for (const PostId post : posts) Follow(ReaderIn(0, reader), UserId{Raw(post)});
@@ -506,14 +482,6 @@ struct PagesWorld : World {
       Give(0, Hint::OfPost(UserId{Raw(post)}, post));
     }
     Step();
-  }
-  static Limits FewPages() {
-    Limits limits;
-    limits.units_in_flight = 4;
-    limits.followers_on_first_page = 2;
-    limits.followers_per_page = 100;
-    limits.large_pages_in_flight = 1;
-    return limits;
   }
   // The readers for whom there must be memory, of each page that is asked for.
   std::vector<uint32_t> Asked() const {
@@ -551,17 +519,12 @@ TEST(PagesUnderWay, AreSmallOnesAndAFewLargeOnesOfAuthorsWithManyFollowers) {
 
 // Authors that nobody follows: each is done with the answer to its one read.
 struct FullWorld : World {
-  explicit FullWorld(uint32_t units, uint64_t authors) : World(Places(units)) {
+  explicit FullWorld(uint32_t units, uint64_t authors) : World({.units_in_flight = units}) {
     AssignAll();
     for (uint64_t author = 1; author <= authors; ++author) {
       Give(0, Hint::OfPost(UserId{author}, PostId{author}));
     }
     Step();
-  }
-  static Limits Places(uint32_t units) {
-    Limits limits;
-    limits.units_in_flight = units;
-    return limits;
   }
   void AnswerSome(size_t count) {
     for (size_t i = 0; i < count; ++i) {

@@ -94,8 +94,7 @@ struct Fleet
     node_free = std::max(node_free, now.mono) + takes;
     At(node_free, [this, to, batch = std::move(batch)] {
       Count(batch);
-      BatchWritten written;
-      written.id = batch.id;
+      BatchWritten written{.id = batch.id};
       written.results.assign(batch.writes.size(), 1);
       to(std::move(written));
     });
@@ -122,16 +121,14 @@ struct Fleet
   }
 
   static PostStates StatesOf(const ReadPostStates& request) {
-    PostStates states;
-    states.id = request.id;
+    PostStates states{.id = request.id};
     for (const PostId post : request.posts) {
       states.posts.emplace_back().created_at = static_cast<UnixMs>(Raw(post));
     }
     return states;
   }
   static FollowerPage PageOf(const ReadFollowerPage& request) {
-    FollowerPage page;
-    page.id = request.id;
+    FollowerPage page{.id = request.id};
     const auto& all = Followers()[static_cast<size_t>(request.range)];
     if (request.author != kCelebrity) {
       for (uint64_t i = 0; i < FewIn(request.range); ++i) {
@@ -195,13 +192,11 @@ struct Fleet
     At(time, [this, author] {
       published[author] = now.mono;
       for (Range range = 0; range < static_cast<Range>(kRangesOfAll); ++range) {
-        Record record;
-        record.topic = "fanout-tasks";
-        record.partition = range;
-        record.offset = next_offset[range]++;
-        record.timestamp = now.unix_ms;
-        record.value = EncodeHint(Hint::OfPost(author, PostId{Raw(author)}));
-        inbox.emplace_back(std::move(record));
+        inbox.emplace_back(Record{.topic = "fanout-tasks",
+                                  .partition = range,
+                                  .offset = next_offset[range]++,
+                                  .timestamp = now.unix_ms,
+                                  .value = EncodeHint(Hint::OfPost(author, PostId{Raw(author)}))});
       }
     });
   }

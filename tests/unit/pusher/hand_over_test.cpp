@@ -13,13 +13,9 @@ constexpr PostId kOther{78};
 
 // Six live readers of range 0 follow Ann: three pages.
 struct Owner : World {
-  explicit Owner(std::shared_ptr<Stores> theirs = nullptr) : World(Pages(), std::move(theirs)) {}
+  explicit Owner(std::shared_ptr<Stores> theirs = nullptr)
+      : World({.followers_per_page = 2}, std::move(theirs)) {}
 
-  static Limits Pages() {
-    Limits limits;
-    limits.followers_per_page = 2;
-    return limits;
-  }
   void MakeAnnPopular() {
     for (int i = 0; i < 6; ++i) {
       readers.push_back(ReaderIn(0, i));

@@ -135,13 +135,8 @@ struct TwoShards {
     }
   }
   void Post(UserId author) { lanes.Add({{}, Hint::OfPost(author, PostId{1})}); }
-  static Limits RoomFor(uint32_t hints) {
-    Limits limits;
-    limits.buffered_hints_per_range = hints;
-    return limits;
-  }
 
-  const Limits limits = RoomFor(7);
+  const Limits limits{.buffered_hints_per_range = 7};
   const ShardMap map = ShardMap::Even(2);
   Lanes lanes{limits, map};
   const UserId ann = AuthorOn(0, 0), ben = AuthorOn(0, 1), cid = AuthorOn(1, 0);

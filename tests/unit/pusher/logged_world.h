@@ -8,7 +8,11 @@ namespace fanline::pusher {
 // Range 0 with a log that is read from wherever the pusher seeks, and a Redis whose walks over all
 // keys take a while.
 struct LoggedWorld : World {
-  using World::World;
+  LoggedWorld() {
+    Assign(0);
+    Obey();
+  }
+
   std::vector<std::string> log;
   size_t next = 0;
   bool flowing = false;

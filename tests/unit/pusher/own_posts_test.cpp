@@ -46,9 +46,7 @@ TEST(Pusher, AnAuthorIsAReaderInTheRangeOfTheAuthorsBucketOnly) {
 }
 
 TEST(Pusher, AnAuthorIsWrittenOnceHoweverManyPagesThereAre) {
-  Limits limits;
-  limits.followers_per_page = 3;
-  OwnPosts w(limits);
+  OwnPosts w({.followers_per_page = 3});
   const UserId author = ReaderIn(0);
   for (int i = 1; i <= 10; ++i) w.Follow(ReaderIn(0, i), author);
   w.MakeLive(author);

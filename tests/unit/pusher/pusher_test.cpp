@@ -86,9 +86,7 @@ TEST(Pusher, AUnitIsParkedOnceItsPostsAndItsFollowersAreBothAnswered) {
   BobsWorld w;
   w.Post();
   w.Step();
-  PostStates failed;
-  failed.id = w.state_calls.at(0).id;
-  failed.status = Status::Later("mysql_0", "away");
+  const PostStates failed{.id = w.state_calls.at(0).id, .status = Status::Later("mysql_0", "away")};
   w.state_calls.clear();
   w.inbox.emplace_back(failed);
   w.Step();
@@ -149,9 +147,7 @@ TEST(Pusher, PostsOfOneAuthorThatWaitTogetherAreOneWritePerTimeline) {
 
 // A plain refusal (BUSY, a script that was cut off): the range stays claimed, the page is not done.
 TEST(Pusher, ABatchThatFailedIsWrittenAgainBeforeItsHintIsDone) {
-  Limits limits;
-  limits.timelines_per_batch = 1;
-  BobsWorld w(limits);
+  BobsWorld w({.timelines_per_batch = 1});
   const UserId cid = ReaderIn(0, 1);
   w.Follow(cid, kAnn);
   w.MakeLive(cid);
@@ -162,10 +158,7 @@ TEST(Pusher, ABatchThatFailedIsWrittenAgainBeforeItsHintIsDone) {
   ASSERT_EQ(w.timeline_calls.size(), 2u);
   const auto refused = std::get<TimelineBatch>(w.timeline_calls.front());
   w.timeline_calls.erase(w.timeline_calls.begin());
-  BatchWritten reply;
-  reply.id = refused.id;
-  reply.status = Status::Later("redis", "BUSY");
-  w.inbox.emplace_back(reply);
+  w.inbox.emplace_back(BatchWritten{.id = refused.id, .status = Status::Later("redis", "BUSY")});
   w.RunUntilIdle();
   EXPECT_EQ(w.metrics.done, 0);
   EXPECT_EQ(w.metrics.takeovers.size(), 2u) << "taken over again for no reason";
@@ -268,10 +261,7 @@ TEST(Pusher, RefusesAPartitionThatTheInstallationDoesNotHave) {
 }
 
 TEST(Pusher, PausesARangeThatHoldsTooManyHintsAndResumesIt) {
-  Limits limits;
-  limits.buffered_hints_per_range = 4;
-  limits.posts_per_unit = 1;
-  World w(limits);
+  World w({.posts_per_unit = 1, .buffered_hints_per_range = 4});
   w.AssignAll();
   for (int i = 0; i < 5; ++i) w.Give(0, Hint::OfPost(kAnn, kPost));
   w.Step();

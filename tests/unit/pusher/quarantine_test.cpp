@@ -41,8 +41,6 @@ TEST(Pusher, SavesPositionsWhileAQuarantineWalksOverTheKeys) {
   LoggedWorld w;
   const UserId bob = ReaderIn(0);
   w.Follow(bob, kAnn);
-  w.Assign(0);
-  w.Obey();
   w.MakeLive(bob);
   for (uint64_t i = 1; i <= 20; ++i) {
     w.Publish(kAnn, PostId{i}, static_cast<UnixMs>(i));
@@ -59,8 +57,6 @@ TEST(Pusher, SavesPositionsWhileAQuarantineWalksOverTheKeys) {
 
 TEST(Pusher, OneWalkServesEveryHintThatWaitsForIt) {
   LoggedWorld w;
-  w.Assign(0);
-  w.Obey();
   for (int i = 0; i < 60; ++i) w.log.push_back("no hint at all");
   w.Run(std::chrono::seconds(10));
 
@@ -76,14 +72,11 @@ TEST(Pusher, OneWalkServesEveryHintThatWaitsForIt) {
 
 TEST(Pusher, AWalkThatFailsIsBegunAgain) {
   LoggedWorld w;
-  w.Assign(0);
-  w.Obey();
   w.log.push_back("no hint at all");
   w.Run(std::chrono::seconds(1));
   ASSERT_EQ(w.walks.size(), 1u);
-  RangeReset failed;
-  failed.id = w.walks.front().second.id;
-  failed.status = Status::Later("redis", "timed out");
+  const RangeReset failed{.id = w.walks.front().second.id,
+                          .status = Status::Later("redis", "timed out")};
   w.walks.clear();
   w.inbox.emplace_back(failed);
   w.Run(std::chrono::seconds(5));
@@ -137,8 +130,6 @@ std::string HintOfNewerVersion() {
 
 TEST(Pusher, WaitsAtAHintOfANewerVersionUntilItIsUpgraded) {
   LoggedWorld w;
-  w.Assign(0);
-  w.Obey();
   w.log = {EncodeHint(Hint::OfPost(kAnn, kPost)), HintOfNewerVersion(),
            EncodeHint(Hint::OfPost(kAnn, kPost))};
   w.Run(std::chrono::seconds(60));
@@ -157,8 +148,6 @@ TEST(Pusher, WaitsAtAHintOfANewerVersionUntilItIsUpgraded) {
 
 TEST(Pusher, GoesOnOnceAHintOfANewerVersionCanBeRead) {
   LoggedWorld w;
-  w.Assign(0);
-  w.Obey();
   w.log = {HintOfNewerVersion(), EncodeHint(Hint::OfPost(kAnn, kPost))};
   w.Run(std::chrono::seconds(2));
   EXPECT_EQ(w.metrics.done, 0);
@@ -170,17 +159,12 @@ TEST(Pusher, GoesOnOnceAHintOfANewerVersionCanBeRead) {
 
 TEST(Pusher, ADrainDoesNotWaitForAWalkThatFails) {
   LoggedWorld w;
-  w.Assign(0);
-  w.Obey();
   w.log.push_back("no hint at all");
   w.Run(std::chrono::seconds(1));
   w.pusher.StopTaking();
   ASSERT_EQ(w.walks.size(), 1u);
   for (auto& [at, walk] : std::exchange(w.walks, {})) {
-    RangeReset failed;
-    failed.id = walk.id;
-    failed.status = Status::Later("redis", "timed out");
-    w.inbox.emplace_back(failed);
+    w.inbox.emplace_back(RangeReset{.id = walk.id, .status = Status::Later("redis", "timed out")});
   }
   w.Run(std::chrono::seconds(1));
   EXPECT_TRUE(w.pusher.drained());

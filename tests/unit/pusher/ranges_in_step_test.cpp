@@ -23,15 +23,9 @@ Asked AskedNow(const World& w) {
   return asked;
 }
 
-Limits Places(uint32_t units) {
-  Limits limits;
-  limits.units_in_flight = units;
-  return limits;
-}
-
 struct SomeRanges : World {
   SomeRanges(uint32_t ranges, uint32_t places, uint32_t shards = 1)
-      : World(Places(places), std::make_shared<Stores>(ranges), shards) {
+      : World({.units_in_flight = places}, std::make_shared<Stores>(ranges), shards) {
     for (Range range = 0; range < static_cast<Range>(ranges); ++range) Assign(range);
   }
   void Wait(Range range, std::initializer_list<UserId> authors) {

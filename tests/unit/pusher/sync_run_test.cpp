@@ -215,10 +215,7 @@ TEST(SyncRun, FencedForOneReaderIsTakenOverAgainOnce) {
 }
 
 TEST(SyncRun, AllRunsTogetherHaveABoundAndEachLaneGoesOn) {
-  Limits limits;
-  limits.syncs_per_unit = 8;
-  limits.syncs_in_flight = 12;
-  SyncWorld w(limits);
+  SyncWorld w({.syncs_per_unit = 8, .syncs_in_flight = 12});
   for (uint64_t author = 1; author <= 4; ++author) {
     for (int i = 0; i < 20; ++i) w.Give(0, Hint::OfSync(w.Reader(i), UserId{900'000 + author}));
   }

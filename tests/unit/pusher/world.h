@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -203,9 +202,7 @@ struct World
   // The one page of followers that is under way cannot be read.
   void FailPage(const Status& status) {
     EXPECT_EQ(truth_calls.size(), 1u);
-    FollowerPage failed;
-    failed.id = std::get<ReadFollowerPage>(truth_calls.at(0)).id;
-    failed.status = status;
+    FollowerPage failed{.id = std::get<ReadFollowerPage>(truth_calls.at(0)).id, .status = status};
     truth_calls.clear();
     inbox.emplace_back(std::move(failed));
   }
@@ -230,14 +227,12 @@ struct World
     RunUntilIdle();
   }
   void GiveBytes(Range range, std::string bytes, Headers headers = {}) {
-    Record record;
-    record.headers = std::move(headers);
-    record.topic = "fanout-tasks";
-    record.partition = range;
-    record.offset = next_offset[range]++;
-    record.timestamp = now.unix_ms;
-    record.value = std::move(bytes);
-    inbox.emplace_back(std::move(record));
+    inbox.emplace_back(Record{.topic = "fanout-tasks",
+                              .partition = range,
+                              .offset = next_offset[range]++,
+                              .timestamp = now.unix_ms,
+                              .value = std::move(bytes),
+                              .headers = std::move(headers)});
   }
 
   // ---- other pushers ---------------------------------------------------------------------------

@@ -37,9 +37,7 @@ TEST(WriteBatcher, PostsOfDifferentAuthorsMeetInOneTimelinesWrite) {
 }
 
 TEST(WriteBatcher, AReaderWhoseWriteIsFullHoldsUpNobodyElse) {
-  Limits limits;
-  limits.items_per_zadd = 1;
-  Batcher batcher(limits);
+  Batcher batcher({.items_per_zadd = 1});
   batcher.Add({1, {UserId{5}, UserId{6}}, {Post(10)}, {}});
   batcher.Add({2, {UserId{6}, UserId{7}}, {Post(11)}, {}});
   batcher.Add({3, {UserId{8}}, {Post(12)}, {}});
@@ -86,9 +84,7 @@ std::map<uint64_t, size_t> NextBatch(WriteBatcher& batcher) {
 using Timelines = std::map<uint64_t, size_t>;
 
 TEST(WriteBatcher, AFirstPagePassesTheFurtherPagesOfOthers) {
-  Limits limits;
-  limits.timelines_per_batch = 100;
-  Batcher batcher(limits);
+  Batcher batcher({.timelines_per_batch = 100});
   batcher.Add(PageOf(1, 1'000, 500, true));
   EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 100}})) << "while it is alone it has all";
   batcher.Add(PageOf(2, 1, 10, false));
@@ -99,9 +95,7 @@ TEST(WriteBatcher, AFirstPagePassesTheFurtherPagesOfOthers) {
 }
 
 TEST(WriteBatcher, FurtherPagesGetAQuarterHoweverManyFirstPagesWait) {
-  Limits limits;
-  limits.timelines_per_batch = 100;
-  Batcher batcher(limits);
+  Batcher batcher({.timelines_per_batch = 100});
   batcher.Add(PageOf(1, 1'000, 80, true));
   for (uint64_t unit = 2; unit < 12; ++unit)
     batcher.Add(PageOf(unit, 5'000 + unit * 50, 50, false));
@@ -123,9 +117,9 @@ TEST(WriteBatcher, WhatMustBeAloneIsAlsoBesideFurtherPages) {
 TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
   fanline::testing::Seeded random;
   for (int round = 0; round < 300; ++round) {
-    Limits limits;
-    limits.timelines_per_batch = 1 + static_cast<uint32_t>(random.Bits() % 12);
-    limits.items_per_zadd = 1 + static_cast<uint32_t>(random.Bits() % kMaxAddsPerWrite);
+    const Limits limits{
+        .timelines_per_batch = 1 + static_cast<uint32_t>(random.Bits() % 12),
+        .items_per_zadd = 1 + static_cast<uint32_t>(random.Bits() % kMaxAddsPerWrite)};
     Batcher batcher(limits);
     std::map<uint64_t, Contribution> given;
     std::set<std::pair<uint64_t, UserId>> expected;

@@ -244,8 +244,7 @@ struct BreakerTest : ::testing::Test {
       gate.SetMode(ReconcilerMode::kRun, world.closings);
     }
     static GateLimits LimitsOf(uint32_t removals_per_minute) {
-      GateLimits limits;
-      limits.removals_per_minute = removals_per_minute;
+      GateLimits limits{.removals_per_minute = removals_per_minute};
       limits.checks_per_second = limits.checks_burst = 100'000;
       return limits;
     }

@@ -1,7 +1,6 @@
 #include "reconciler/counter_reconciler.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/fakes/requests.h"
 

@@ -25,11 +25,9 @@ struct PairReconcilerTest : ::testing::Test {
   }
 
   void Append(const RelationMessage& message) {
-    Record record;
-    record.offset = world.ends[0]++;
-    record.timestamp = now.unix_ms;
-    record.value = EncodeRelationMessage(message);
-    inputs.push_back(std::move(record));
+    inputs.push_back(Record{.offset = world.ends[0]++,
+                            .timestamp = now.unix_ms,
+                            .value = EncodeRelationMessage(message)});
   }
   void Written(const EdgeState& state, uint64_t log_id = 1) {
     world.forward[kEdge] = state;
@@ -160,10 +158,7 @@ TEST_F(PairReconcilerTest, TellsHowFarItsCommitIsBehind) {
 }
 
 TEST_F(PairReconcilerTest, WhatIsNoMessageIsPassedOver) {
-  Record record;
-  record.offset = world.ends[0]++;
-  record.value = "no message";
-  inputs.push_back(record);
+  inputs.push_back(Record{.offset = world.ends[0]++, .value = "no message"});
   Pass(seconds(2));
   EXPECT_EQ(committed, 1);
 }

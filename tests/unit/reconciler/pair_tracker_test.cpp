@@ -1,7 +1,6 @@
 #include "reconciler/pair_tracker.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <map>
 #include <optional>

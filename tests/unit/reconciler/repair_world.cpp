@@ -46,9 +46,7 @@ EdgesRead RepairWorld::Reply(const ReadEdges& request) {
 }
 
 EdgesApplied RepairWorld::Reply(const ApplyEdges& request) {
-  EdgesApplied reply;
-  reply.id = request.id;
-  reply.status = Do("apply");
+  EdgesApplied reply{.id = request.id, .status = Do("apply")};
   if (!reply.status.done()) return reply;
   for (const Edge& edge : request.edges) {
     const bool wins = Wins(edge.state(), Of(reverse, edge.key()));

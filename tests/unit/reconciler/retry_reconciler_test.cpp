@@ -35,9 +35,7 @@ struct RetryReconcilerTest : ::testing::Test {
   }
   Record EntryOf(const EdgeKey& edge, int64_t offset, Duration due_in, const EdgeClaim& claim,
                  uint32_t attempts = 0, uint32_t hopeless = 0) {
-    Record record;
-    record.topic = kRelationRetryTopic;
-    record.offset = offset;
+    Record record{.topic = kRelationRetryTopic, .offset = offset};
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(due_in).count();
     record.value = EncodeRelationRetry({edge, claim, now.unix_ms + ms, attempts, hopeless});
     return record;
@@ -235,10 +233,7 @@ TEST_F(RetryReconcilerTest, WhatLog1HasPendingIsFinished) {
 // ---- ends -----------------------------------------------------------------------------------
 
 TEST_F(RetryReconcilerTest, WhatIsNoEntryGoesToTheDeadLetters) {
-  Record record;
-  record.topic = kRelationRetryTopic;
-  record.value = "no entry";
-  inputs.push_back(record);
+  inputs.push_back(Record{.topic = kRelationRetryTopic, .value = "no entry"});
   Step();
   Pass(seconds(2));
   ASSERT_EQ(world.letters.size(), 1u);

@@ -2,7 +2,6 @@
 #include "backends/redis/batch_job.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <memory>
 

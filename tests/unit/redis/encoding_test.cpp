@@ -19,10 +19,7 @@ TEST(RedisEncoding, ACommandIsWrittenInTheProtocol) {
 }
 
 Keys KeysOf(uint32_t partitions, const std::string& prefix = {}) {
-  Options options;
-  options.partitions = partitions;
-  options.key_prefix = prefix;
-  return Keys(options);
+  return Keys({.partitions = partitions, .key_prefix = prefix});
 }
 
 TEST(RedisEncoding, KeysCarryTheTagOfTheirRangesFirstBucket) {
@@ -135,9 +132,7 @@ struct Shape {
   uint32_t removes;
 };
 TimelineBatch BatchOf(const std::vector<Shape>& shapes) {
-  TimelineBatch batch;
-  batch.range = 3;
-  batch.epoch = 7;
+  TimelineBatch batch{.range = 3, .epoch = 7};
   for (const Shape& shape : shapes) {
     for (uint32_t i = 0; i < shape.adds; ++i) batch.adds.push_back({PostId{100 + i}, 5000 + i});
     for (uint32_t i = 0; i < shape.removes; ++i) batch.removes.push_back(PostId{200 + i});
@@ -149,8 +144,7 @@ TimelineBatch BatchOf(const std::vector<Shape>& shapes) {
 }
 
 TEST(RedisBatch, ABatchIsCutByKeys) {
-  Options options;
-  options.keys_per_call = 4;
+  Options options{.keys_per_call = 4};
   const auto batch = BatchOf(std::vector<Shape>(10, {1, 0}));
   const auto parts = CutBatch(batch, options);
   ASSERT_EQ(parts.size(), 3u);

@@ -1,7 +1,6 @@
 // Asking nodes that hang for the map. Real ones: tests/integration/redis/cluster_test.cpp.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <netdb.h>
 
 #include <atomic>
@@ -119,11 +118,7 @@ class FakeCluster {
   std::vector<Endpoint> addresses_;
 };
 
-Options At(std::vector<Endpoint> seeds) {
-  Options options;
-  options.seeds = std::move(seeds);
-  return options;
-}
+Options At(std::vector<Endpoint> seeds) { return {.seeds = std::move(seeds)}; }
 
 class Stopwatch {
  public:

@@ -1,6 +1,5 @@
 // Finding the master that Sentinels watch. Real ones: tests/e2e/redis_sentinels_test.py.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <atomic>
 
@@ -66,10 +65,7 @@ class FakeSentinel {
 };
 
 Options Behind(std::vector<Endpoint> sentinels) {
-  Options options;
-  options.seeds = std::move(sentinels);
-  options.sentinel_master = "timelines";
-  return options;
+  return {.seeds = std::move(sentinels), .sentinel_master = "timelines"};
 }
 
 constexpr auto kOne = Masters::Ask::kOne;
@@ -182,9 +178,8 @@ TEST(Sentinels, HaveAPasswordOfTheirOwn) {
 TEST(Sentinels, AreToldFromNodesWhenNobodySaidWhatTheyAre) {
   for (const std::string field : {"redis_mode", "server_mode"}) {
     const FakeServer sentinel([&](const FakeServer::Words&) { return Bulk(field + ":sentinel"); });
-    Options options;
-    options.seeds = {sentinel.address()};
-    EXPECT_THAT(Masters(options).Refresh(kAll).message, HasSubstr("--redis-sentinel-master"));
+    EXPECT_THAT(Masters(Options{.seeds = {sentinel.address()}}).Refresh(kAll).message,
+                HasSubstr("--redis-sentinel-master"));
   }
 }
 

@@ -68,9 +68,8 @@ class HangingNodeTest : public SilentNodesTest {
     return connection.Call(Ping(), [](const redisReply&) { return Status::Done(); });
   }
   Options Shared() {
-    Options options;
-    options.command_timeout = 20ms;
-    options.silent_nodes = {std::shared_ptr<void>(), &nodes_};
+    const Options options{.command_timeout = 20ms,
+                          .silent_nodes = {std::shared_ptr<void>(), &nodes_}};
     return options.At(node_.address());
   }
 
@@ -124,8 +123,7 @@ TEST(BlockingConnectionTest, APipelineMayTakeLongerThanOneReply) {
     }
     return "+PONG\r\n";
   });
-  Options options;
-  options.command_timeout = 100ms;
+  const Options options{.command_timeout = 100ms};
   BlockingConnection connection(options.At(slow.address()));
   CommandBuffer pings;
   for (int i = 0; i < 2; ++i) pings.Command("PING");

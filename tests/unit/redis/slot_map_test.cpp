@@ -1,7 +1,6 @@
 #include "backends/redis/cluster/slot_map.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace fanline::redis {
 

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -63,10 +62,7 @@ class StreamTest : public ::testing::Test {
   }
 
   static Options At(const std::string& host, const std::string& authority) {
-    Options options;
-    options.address = {host, 6379};
-    options.tls.authority = authority;
-    return options;
+    return {.address = {host, 6379}, .tls = {.authority = authority}};
   }
   std::string Refusal(const Options& options) {
     StartNode();

@@ -2,7 +2,6 @@
 #include "timeline/hydration.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/fakes/fake_post_bodies.h"
 #include "tests/unit/seeded.h"

@@ -223,10 +223,8 @@ TEST(PageRun, FailsWithTheReadersShardBelowTheFloorWhateverWasMergedAboveIt) {
   while (w.run.merges()) w.Answer({});
   ASSERT_EQ(w.requests.size(), 1u);
   ASSERT_TRUE(std::holds_alternative<ReadFollowees>(w.requests.front()));
-  FolloweesRead silent;
-  silent.shard = w.own;
-  silent.status = Status::Later("mysql", "away");
-  EXPECT_TRUE(w.run.On(std::move(silent)).empty());
+  EXPECT_TRUE(
+      w.run.On(FolloweesRead{.shard = w.own, .status = Status::Later("mysql", "away")}).empty());
   ASSERT_TRUE(w.run.done());
   EXPECT_TRUE(w.run.status().later());
 }

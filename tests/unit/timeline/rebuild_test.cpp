@@ -1,8 +1,6 @@
 // Rebuilds: what becomes a timeline, who gets none, and what may happen meanwhile.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "tests/unit/seeded.h"
 #include "tests/unit/timeline/world.h"
 

@@ -21,8 +21,7 @@ TEST(DeadLetterHeaders, WhatIsNoPlaceIsRefused) {
 // A record's own time and the header's: the earlier one counts, where there is one.
 TEST(DeadLetterHeaders, ARecordIsAsOldAsItEverWas) {
   const auto first = [](UnixMs own, const char* header) {
-    Record record;
-    record.timestamp = own;
+    Record record{.timestamp = own};
     if (header != nullptr) record.headers.emplace_back(kFirstAppendedHeader, header);
     return FirstAppended(record);
   };

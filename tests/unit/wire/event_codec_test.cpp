@@ -1,7 +1,6 @@
 #include "fanline/wire/event_codec.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "fanline/model/item.h"
 #include "tests/unit/seeded.h"

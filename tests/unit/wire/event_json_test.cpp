@@ -1,5 +1,4 @@
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "fanline/model/item.h"
 #include "tests/unit/wire/event_examples.h"

@@ -1,5 +1,4 @@
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "fanline/model/bucket.h"
 #include "fanline/model/hint.h"

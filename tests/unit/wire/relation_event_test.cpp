@@ -3,7 +3,6 @@
 #include "fanline/wire/relation_event.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "schemas/proto/relation_event.pb.h"
 #include "tests/producers/encoders.h"

@@ -1,7 +1,6 @@
 #include "fanline/wire/relation_log.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "schemas/proto/relation_log.pb.h"
 #include "tests/unit/seeded.h"

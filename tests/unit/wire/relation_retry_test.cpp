@@ -1,7 +1,6 @@
 #include "fanline/wire/relation_retry.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "schemas/proto/relation_retry.pb.h"
 

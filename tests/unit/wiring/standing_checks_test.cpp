@@ -1,7 +1,6 @@
 #include "backends/wiring/standing_checks.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <atomic>
 #include <csignal>

@@ -138,6 +138,7 @@ TEST_F(ForwardEdgesTest, AFollowWithoutItsProcedureSaysWhatToType) {
 // A procedure keeps the mode in which it was made.
 TEST_F(ForwardEdgesTest, TheLimitHoldsAlsoIfTheProcedureWasMadeInNoStrictMode) {
   shards_.of(ann_).Execute("SET SESSION sql_mode = ''");
+  shards_.of(ann_).Execute("DROP PROCEDURE follow_new_edge");
   shards_.of(ann_).Execute(std::string(sql_schema::kFollowNewEdgeSql));
   ForwardEdges forward(connections_, shards_.map(), 1);
   ForwardChanged changed;

@@ -79,8 +79,8 @@ class InstallationTest : public ::testing::Test {
   const Migrations later_ =
       MigrationsOf({{"0001_later_table.sql", "CREATE TABLE IF NOT EXISTS later_table (id INT)"},
                     {"0002_later_column.sql",
-                     "ALTER TABLE follower ADD COLUMN IF NOT EXISTS one INT NOT NULL DEFAULT 1;"
-                     "ALTER TABLE follower ADD COLUMN IF NOT EXISTS two INT AFTER one"}});
+                     "ALTER TABLE follower ADD COLUMN one INT NOT NULL DEFAULT 1;"
+                     "ALTER TABLE follower ADD COLUMN two INT AFTER one"}});
 };
 
 TEST(OurMigrations, AreNumberedFromTheBaseOnAndMayBeMadeTwice) {
@@ -91,7 +91,7 @@ TEST(OurMigrations, AreNumberedFromTheBaseOnAndMayBeMadeTwice) {
     for (const std::string& statement : migration.statements) {
       EXPECT_THAT(statement,
                   ::testing::ContainsRegex("^(CREATE TABLE IF NOT EXISTS|ALTER TABLE [a-z_]+ ADD "
-                                           "COLUMN IF NOT EXISTS|INSERT IGNORE INTO migration) "));
+                                           "COLUMN|INSERT IGNORE INTO migration) "));
     }
     EXPECT_THAT(migration.statements.back(), HasSubstr(std::string(migration.file)));
   }
@@ -132,7 +132,7 @@ TEST_F(InstallationTest, AMigrationThatIsMadeOnceMoreChangesNothing) {
 TEST_F(InstallationTest, AMigrationThatFailedIsStillMissing) {
   Create();
   Migrations broken = later_;
-  broken[2].statements[1] = "ALTER TABLE follower ADD COLUMN IF NOT EXISTS two INT AFTER three";
+  broken[2].statements[1] = "ALTER TABLE follower ADD COLUMN two INT AFTER three";
   EXPECT_FALSE(Migrate(shards_.config(), broken).done());
   EXPECT_THAT(CountMissing(), ::testing::ElementsAre(1, 2)) << "shard 1 was not begun";
   ASSERT_TRUE(Migrate(shards_.config(), later_).done());
@@ -261,7 +261,7 @@ TEST_F(InstallationTest, AColumnThatIsMissingIsMadeByMigrate) {
   EXPECT_THAT(ReadInstallation(shards_.config(), &found).message, HasSubstr("feedctl migrate"));
   const Migrations with_column = MigrationsOf(
       {{"0001_own_posts.sql",
-        "ALTER TABLE installation ADD COLUMN IF NOT EXISTS own_posts TINYINT NOT NULL DEFAULT 0"}});
+        "ALTER TABLE installation ADD COLUMN own_posts TINYINT NOT NULL DEFAULT 0"}});
   ASSERT_TRUE(Migrate(shards_.config(), with_column).done());
   ASSERT_TRUE(ReadInstallation(shards_.config(), &found).done());
   EXPECT_FALSE(found.own_posts);

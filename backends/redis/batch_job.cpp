@@ -1,5 +1,6 @@
 #include "backends/redis/batch_job.h"
 
+#include <algorithm>
 #include <span>
 #include <unordered_map>
 #include <variant>
@@ -10,11 +11,6 @@
 
 namespace fanline::redis {
 namespace {
-
-// Roughly what a write takes on the wire.
-constexpr size_t kBytesPerWrite = 64;
-constexpr size_t kBytesPerAdd = 48;
-constexpr size_t kBytesPerRemove = 27;
 
 constexpr size_t kFixedKeys = 3;
 constexpr size_t kFixedArguments = 6;
@@ -95,20 +91,9 @@ void ArgWrite(const Contents& write, const uint32_t*& number, CommandBuffer& out
 
 std::vector<BatchPart> CutBatch(const TimelineBatch& batch, const Options& options) {
   std::vector<BatchPart> parts;
-  size_t bytes = 0;
-  for (uint32_t write = 0; write < batch.writes.size(); ++write) {
-    const Contents its(batch, write);
-    const size_t more =
-        kBytesPerWrite + kBytesPerAdd * its.numbers() + kBytesPerRemove * its.removes.size();
-    const bool full =
-        !parts.empty() && (parts.back().last - parts.back().first == options.keys_per_call ||
-                           bytes + more > options.bytes_per_call);
-    if (parts.empty() || full) {
-      parts.push_back({write, write});
-      bytes = 0;
-    }
-    parts.back().last = write + 1;
-    bytes += more;
+  const auto writes = static_cast<uint32_t>(batch.writes.size());
+  for (uint32_t first = 0; first < writes; first += options.keys_per_call) {
+    parts.push_back({first, std::min(first + options.keys_per_call, writes)});
   }
   return parts;
 }

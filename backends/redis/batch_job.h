@@ -20,8 +20,7 @@ struct BatchPart {
   uint32_t last = 0;
 };
 
-// Each part has at most keys_per_call writes and about bytes_per_call (a single write may exceed
-// it). An empty batch has no part.
+// Each part has at most keys_per_call writes. An empty batch has no part.
 std::vector<BatchPart> CutBatch(const TimelineBatch& batch, const Options& options);
 
 // The next call of a part: starts after its `done` writes, has at most timelines_per_call writes to

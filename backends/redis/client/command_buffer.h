@@ -49,8 +49,6 @@ class CommandBuffer {
 
   std::string_view bytes() const { return bytes_; }
   size_t size() const { return bytes_.size(); }
-  bool empty() const { return bytes_.empty(); }
-  void Clear() { bytes_.clear(); }
   void DropFront(size_t bytes) { bytes_.erase(0, bytes); }
 
  private:

@@ -47,7 +47,6 @@ struct Options {
 
   // The pusher's connection.
   uint32_t keys_per_call = 500;               // readers in one SMISMEMBER: about 50 us
-  uint32_t bytes_per_call = 256 * 1024;       // of a part's writes, so also of a script call
   uint32_t timelines_per_call = 64;           // that a script call writes, at about 6 us each: so
                                               // long a reader's page waits for it
   uint32_t calls_in_flight = 8;               // of all batches; more calls wait here

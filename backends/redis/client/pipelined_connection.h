@@ -38,7 +38,6 @@ class PipelinedConnection {
   [[nodiscard]] bool Pump(Time now, bool patient = false);
   // Sends what can be sent, once connected. False: failed.
   [[nodiscard]] bool Flush() { return failure_.empty() && (!connected_ || Send()); }
-  bool connected() const { return connected_; }
   const std::string& failure() const { return failure_; }
   bool timed_out() const { return timed_out_; }  // it failed because the node was silent
 

@@ -37,10 +37,7 @@ class RedisAnswers : public RedisRange {
     return driver_.Do(
         BatchOf(range_, epoch_).Write(kBob, {{PostId{++posts_}, 1'700'000'000'000}}).Take());
   }
-  Status Read() {
-    LivePage page;
-    return reader_.Read(kBob, std::nullopt, 10, &page);
-  }
+  Status Read() { return reader_.Read(kBob).status; }
   static void ExpectLater(const BatchWritten& pushed, bool needs_claim, const char* why) {
     EXPECT_TRUE(pushed.status.later());
     EXPECT_EQ(pushed.needs_claim, needs_claim) << pushed.status.message;

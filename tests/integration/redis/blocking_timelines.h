@@ -1,4 +1,4 @@
-// Live timelines as tests ask for them: words for each request, and the outcome beside the reply.
+// Live timelines as tests ask for them: words for each request.
 #pragma once
 
 #include <optional>
@@ -12,24 +12,16 @@ namespace fanline::redis {
 struct BlockingTimelines : RedisReaderTimelines {
   using RedisReaderTimelines::RedisReaderTimelines;
 
-  Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) {
-    const RebuildBegan reply = Do(BeginRebuild{0, reader, token});
-    *begun = reply.begun;
-    return reply.status;
+  RebuildBegan Begin(UserId reader, const std::string& token) {
+    return Do(BeginRebuild{0, reader, token});
   }
-  Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
-                Floor floor, const std::vector<UserId>& marked, bool* applied) {
-    const RebuildFinished reply = Do(FinishRebuild{0, reader, token, items, floor, marked});
-    *applied = reply.applied;
-    return reply.status;
+  RebuildFinished Finish(UserId reader, const std::string& token,
+                         const std::vector<Item>& items = {}, Floor floor = kNoFloor,
+                         const std::vector<UserId>& marked = {}) {
+    return Do(FinishRebuild{0, reader, token, items, floor, marked});
   }
-  Status Abandon(UserId reader, const std::string& token) {
-    return Do(AbandonRebuild{0, reader, token}).status;
-  }
-  Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit, LivePage* page) {
-    LivePageRead reply = Do(ReadLivePage{0, reader, after, limit});
-    *page = std::move(reply.page);
-    return reply.status;
+  LivePageRead Read(UserId reader, const std::optional<Position>& after = {}, uint32_t limit = 10) {
+    return Do(ReadLivePage{0, reader, after, limit});
   }
 };
 

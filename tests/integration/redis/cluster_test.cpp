@@ -167,11 +167,8 @@ class RedisCluster : public ::testing::Test {
     return driver_->Do(ResetRange{0, range, epoch, ResetRange::Timelines::kDrop, position});
   }
   void Build(Range range) {
-    RebuildBegun begun{};
-    bool applied = false;
-    ASSERT_TRUE(reader_.Begin(ReaderIn(range), "t", &begun).done());
-    ASSERT_TRUE(reader_.Finish(ReaderIn(range), "t", {}, kNoFloor, {}, &applied).done());
-    ASSERT_TRUE(applied);
+    ASSERT_TRUE(reader_.Begin(ReaderIn(range), "t").status.done());
+    ASSERT_TRUE(reader_.Finish(ReaderIn(range), "t").applied);
   }
   void Hold(std::initializer_list<Range> ranges) {
     for (const Range range : ranges) {
@@ -279,8 +276,7 @@ TEST_F(RedisCluster, ASlotThatNobodyServesIsWaitedForByItsRangeAlone) {
   const Endpoint home = HomeOf(first());
   EXPECT_EQ(At(home).Run({"CLUSTER", "DELSLOTS", SlotText(first())}), "OK");
   const BatchWritten pushed = Push(first(), 5);
-  LivePage page;
-  const Status read = reader_.Read(ReaderIn(first()), std::nullopt, 10, &page);
+  const Status read = reader_.Read(ReaderIn(first())).status;
   const BatchWritten other = Push(beside(), 5);
   EXPECT_EQ(At(home).Run({"CLUSTER", "ADDSLOTS", SlotText(first())}), "OK");
   EXPECT_TRUE(pushed.status.later());
@@ -412,17 +408,12 @@ TEST_F(RedisCluster, AReaderFollowsASlotThatMovesWithItsOneKeyAndWaitsWithTheRes
   const Endpoint from = HomeOf(first()), to = HomeOf(elsewhere());
   BeginMove(first(), to);
   MoveKey(first(), Timeline(first()), to);
-  LivePage page;
-  ASSERT_TRUE(reader_.Read(ReaderIn(first()), std::nullopt, 10, &page).done());
-  EXPECT_EQ(page.state, TimelineState::kReady);
-  EXPECT_THAT(page.items, SizeIs(1));
-  RebuildBegun begun{};
-  EXPECT_THAT(reader_.Begin(ReaderIn(first()), "t", &begun).message, HasSubstr("TRYAGAIN"));
+  EXPECT_THAT(reader_.Read(ReaderIn(first())).page.items, SizeIs(1));
+  EXPECT_THAT(reader_.Begin(ReaderIn(first()), "t").status.message, HasSubstr("TRYAGAIN"));
   MoveKeys(first(), to);
-  EXPECT_THAT(reader_.Begin(ReaderIn(first()), "t", &begun).message, HasSubstr("ASK"));
+  EXPECT_THAT(reader_.Begin(ReaderIn(first()), "t").status.message, HasSubstr("ASK"));
   EndMove(first(), to);
-  ASSERT_TRUE(reader_.Read(ReaderIn(first()), std::nullopt, 10, &page).done()) << "MOVED";
-  EXPECT_THAT(page.items, SizeIs(1));
+  EXPECT_THAT(reader_.Read(ReaderIn(first())).page.items, SizeIs(1)) << "MOVED";
   BeginMove(first(), from);
   MoveKeys(first(), from);
   EndMove(first(), from);

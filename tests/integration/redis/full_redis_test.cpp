@@ -143,8 +143,7 @@ TEST_F(FullRedis, ASyncThatCannotAddDropsTheTimeline) {
 // Otherwise a Redis full of timelines would only grow.
 TEST_F(FullRedis, NoTimelineIsMade) {
   Fill();
-  RebuildBegun begun{};
-  EXPECT_TRUE(reader_.Begin(kBob, "a", &begun).later());
+  EXPECT_TRUE(reader_.Begin(kBob, "a").status.later());
   MakeRoom();
   EXPECT_FALSE(Exists(kBob));
   EXPECT_FALSE(IsListed(kBob));
@@ -153,8 +152,7 @@ TEST_F(FullRedis, NoTimelineIsMade) {
 TEST_F(FullRedis, ARebuildThatCannotBeWrittenLeavesNoTimeline) {
   Open(kBob, "a");
   Fill();
-  bool applied = false;
-  EXPECT_TRUE(reader_.Finish(kBob, "a", {At(1, 1)}, At(0, 0).created_at, {}, &applied).later());
+  EXPECT_TRUE(reader_.Finish(kBob, "a", {At(1, 1)}, At(0, 0).created_at).status.later());
   MakeRoom();
   EXPECT_FALSE(Exists(kBob));
 }

@@ -160,10 +160,10 @@ class Model {
   std::string Begin() {
     const UserId reader = AnyReader();
     const std::string token = std::to_string(random_());
-    RebuildBegun got{};
-    EXPECT_TRUE(reader_.Begin(reader, token, &got).done());
+    const RebuildBegan got = reader_.Begin(reader, token);
+    EXPECT_TRUE(got.status.done());
     const RebuildBegun expected = fake_.Begin(reader, token, options_.generation);
-    EXPECT_EQ(got, expected);
+    EXPECT_EQ(got.begun, expected);
     if (expected == RebuildBegun::kCreated) tokens_[reader] = token;
     FollowChance(RangeOf(reader));
     return "begin";
@@ -184,10 +184,10 @@ class Model {
         *std::next(tokens_.begin(), Pick(static_cast<uint32_t>(tokens_.size())));
     const auto items = SomeItems(30);
     const Floor floor = Pick(2) == 0 ? kNoFloor : 1000 + Pick(30);
-    bool got = false;
     const auto marks = SomeAuthors(Pick(2) == 0 ? 9 : 0);
-    EXPECT_TRUE(reader_.Finish(reader, token, items, floor, marks, &got).done());
-    EXPECT_EQ(got, fake_.Finish(reader, token, items, floor, marks));
+    const RebuildFinished got = reader_.Finish(reader, token, items, floor, marks);
+    EXPECT_TRUE(got.status.done());
+    EXPECT_EQ(got.applied, fake_.Finish(reader, token, items, floor, marks));
     return "finish";
   }
 
@@ -195,7 +195,7 @@ class Model {
     if (tokens_.empty()) return "nothing to abandon";
     const auto& [reader, token] =
         *std::next(tokens_.begin(), Pick(static_cast<uint32_t>(tokens_.size())));
-    EXPECT_TRUE(reader_.Abandon(reader, token).done());
+    EXPECT_TRUE(reader_.Do(AbandonRebuild{0, reader, token}).status.done());
     fake_.Abandon(reader, token);
     return "abandon";
   }
@@ -229,8 +229,8 @@ class Model {
       after = Position{item.created_at, item.post};
     }
     const uint32_t limit = 1 + Pick(8);
-    LivePage got;
-    EXPECT_TRUE(reader_.Read(reader, after, limit, &got).done());
+    const auto [id, status, got] = reader_.Read(reader, after, limit);
+    EXPECT_TRUE(status.done());
     const auto expected = fake_.Read(reader, after, limit);
     EXPECT_EQ(got.state, expected.state);
     EXPECT_EQ(got.items, expected.items);

@@ -171,9 +171,7 @@ TEST_F(RedisOwnership, AResetDropsWhatIsNotOfTheRange) {
   uint64_t epoch = 5;
   for (const Timelines timelines : {Timelines::kIndex, Timelines::kDrop}) {
     console_.Run({"DEL", Name(keys_.Pos(range))});
-    RebuildBegun begun{};
-    ASSERT_TRUE(reader_of_before.Begin(kBob, "t", &begun).done());
-    ASSERT_EQ(begun, RebuildBegun::kCreated);
+    Open(reader_of_before);
     Build(native);
     driver_.Do(ClaimRange{0, range, ++epoch});
     const auto reset = driver_.Do(ResetRange{0, range, epoch, timelines, AppliedPosition{1, 0}});
@@ -191,19 +189,15 @@ TEST_F(RedisOwnership, NoTimelineIsMadeWhereAnotherGenerationWasServed) {
   Options next = options_;
   next.generation = 2;
   BlockingTimelines reader(next);
-  RebuildBegun begun{};
   Claim(5);
   Reset(5, Timelines::kDrop, {1, 400});
-  ASSERT_TRUE(reader.Begin(kBob, "t", &begun).done());
-  EXPECT_EQ(begun, RebuildBegun::kRefused);
+  EXPECT_EQ(reader.Begin(kBob, "t").begun, RebuildBegun::kRefused);
   EXPECT_FALSE(Exists(kBob));
   EXPECT_FALSE(IsListed(kBob));
   Claim(6);
   Reset(6, Timelines::kDrop, {2, 0});  // the range is served under the next one
-  ASSERT_TRUE(reader_.Begin(kBob, "t", &begun).done());
-  EXPECT_EQ(begun, RebuildBegun::kRefused);
-  ASSERT_TRUE(reader.Begin(kBob, "t", &begun).done());
-  EXPECT_EQ(begun, RebuildBegun::kCreated);
+  EXPECT_EQ(reader_.Begin(kBob, "t").begun, RebuildBegun::kRefused);
+  Open(reader);
 }
 
 // Pushers of another number of ranges have keys of the same names for other readers.
@@ -217,9 +211,7 @@ TEST_F(RedisOwnership, AForeignPositionNeitherServesNorTakesTimelines) {
     const RangeClaimed claimed = Claim(++epoch);
     EXPECT_TRUE(claimed.index_complete);
     EXPECT_EQ(claimed.position, std::nullopt) << "missing: the range's timelines are dropped";
-    RebuildBegun begun{};
-    ASSERT_TRUE(reader_.Begin(kBob, "t", &begun).done());
-    EXPECT_EQ(begun, RebuildBegun::kRefused);
+    EXPECT_EQ(reader_.Begin(kBob, "t").begun, RebuildBegun::kRefused);
   }
 }
 
@@ -353,8 +345,7 @@ TEST_F(RedisOwnership, ANodeThatIsAwayIsNamedAndRequestsAreAnsweredAtOnce) {
   EXPECT_EQ(claimed.status.resource, "redis");
   EXPECT_NE(driver.WhyNotConnected(), "");
   BlockingTimelines reader(nowhere);
-  LivePage page;
-  EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).later());
+  EXPECT_TRUE(reader.Read(kBob).status.later());
 }
 
 TEST_F(RedisOwnership, CredentialsAreUsedAndNeverTold) {
@@ -365,8 +356,7 @@ TEST_F(RedisOwnership, CredentialsAreUsedAndNeverTold) {
   Driver refused(named);
   const auto claimed = refused.Do(ClaimRange{0, range_, 5});
   BlockingTimelines reader(named);
-  LivePage page;
-  const Status status = reader.Read(kBob, std::nullopt, 1, &page);
+  const Status status = reader.Read(kBob).status;
   EXPECT_TRUE(claimed.status.later());
   EXPECT_TRUE(status.later());
   EXPECT_EQ(status.message.find("s3cret"), std::string::npos);
@@ -381,16 +371,15 @@ TEST_F(RedisOwnership, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
   Driver driver(named);
   driver.WaitUntilConnected();
   BlockingTimelines reader(named);
-  LivePage page;
-  EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).done());
+  EXPECT_TRUE(reader.Read(kBob).status.done());
 
   console_.Run({"ACL", "SETUSER", "fanline", "resetpass", ">s3cret-2"});
   console_.Run({"CLIENT", "KILL", "USER", "fanline"});
   driver.WaitUntilConnected(false);
   file.Write("s3cret-2\n");
   driver.WaitUntilConnected();
-  (void)reader.Read(kBob, std::nullopt, 1, &page);  // finds its connection dead
-  EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).done());
+  (void)reader.Read(kBob);  // finds its connection dead
+  EXPECT_TRUE(reader.Read(kBob).status.done());
 }
 
 TEST_F(RedisOwnership, ACommandThatTheUserMayNotUseFailsTheBatchAndDropsNoTimeline) {
@@ -413,9 +402,7 @@ TEST_F(RedisOwnership, APasswordThatCannotBeReadIsNamedByItsFile) {
             std::string::npos)
       << driver.WhyNotConnected();
   BlockingTimelines reader(named);
-  LivePage page;
-  EXPECT_NE(reader.Read(kBob, std::nullopt, 1, &page).message.find("/nowhere/password"),
-            std::string::npos);
+  EXPECT_NE(reader.Read(kBob).status.message.find("/nowhere/password"), std::string::npos);
 }
 
 // ---- whose keys -------------------------------------------------------------------------------

@@ -72,8 +72,7 @@ TEST_F(RedisTimelines, ATimelineOfASmallTtlIsRefreshedHalfWay) {
   BlockingTimelines reader(brief);
   Build(kBob, 1);
   console_.Run({"PEXPIRE", Name(keys_.Timeline(kBob)), "20000"});
-  LivePage page;
-  ASSERT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).done());
+  ASSERT_TRUE(reader.Read(kBob).status.done());
   EXPECT_GT(std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})), 30'000);
 }
 
@@ -83,11 +82,10 @@ TEST_F(RedisTimelines, AMasterThatTakesNoWritesServesPagesAllTheSame) {
   const std::string key = Name(keys_.Timeline(kBob));
   console_.Run({"PEXPIRE", key, "30000"});
   console_.Run({"CONFIG", "SET", "min-replicas-to-write", "1"});
-  LivePage page;
-  const Status status = reader_.Read(kBob, std::nullopt, 10, &page);
+  const LivePageRead read = reader_.Read(kBob);
   console_.Run({"CONFIG", "SET", "min-replicas-to-write", "0"});
-  EXPECT_TRUE(status.done()) << status.message;
-  EXPECT_EQ(page.items.size(), 3u);
+  EXPECT_TRUE(read.status.done()) << read.status.message;
+  EXPECT_EQ(read.page.items.size(), 3u);
   EXPECT_LE(std::stol(console_.Run({"PTTL", key})), 30'000) << "it was refused";
   Page(kBob);
   EXPECT_GT(std::stol(console_.Run({"PTTL", key})), 60'000);

@@ -14,10 +14,8 @@ TEST_F(RedisTimelines, ATimelineWhoseFloorStandsInTheMidstOfAMomentOutlivesARemo
   std::vector<Item> items = {At(2, 9), At(1, 8)};
   for (uint32_t i = 2; i < window.window; ++i) items.push_back(At(1'000 + i, 5));
   std::sort(items.begin(), items.end(), IsNewer);
-  bool applied = false;
-  Open(kBob, "t");
-  ASSERT_TRUE(reader_.Finish(kBob, "t", items, At(0, 5).created_at, {}, &applied).done() &&
-              applied);
+  Open(kBob);
+  ASSERT_TRUE(reader_.Finish(kBob, "t", items, At(0, 5).created_at).applied);
   EXPECT_EQ(Page(kBob).items, (std::vector{At(2, 9), At(1, 8)}));
   EXPECT_EQ(Push(kBob, {}, {PostId{1}}).removed, 1u);
   EXPECT_EQ(Page(kBob).items, std::vector{At(2, 9)});

@@ -45,17 +45,19 @@ class RedisRange : public ::testing::Test {
   void Build(UserId reader, uint32_t count = 0, Floor floor = kNoFloor) {
     std::vector<Item> items;
     for (uint32_t i = count; i > 0; --i) items.push_back(At(i, i));
-    RebuildBegun begun{};
-    bool applied = false;
-    ASSERT_TRUE(reader_.Begin(reader, "t", &begun).done());
-    ASSERT_EQ(begun, RebuildBegun::kCreated);
-    ASSERT_TRUE(reader_.Finish(reader, "t", items, floor, {}, &applied).done());
-    ASSERT_TRUE(applied);
+    Open(reader);
+    ASSERT_TRUE(reader_.Finish(reader, "t", items, floor).applied);
+  }
+  void Open(UserId reader, const char* token = "t") { Open(reader_, reader, token); }
+  static void Open(BlockingTimelines& timelines, UserId reader = kBob, const char* token = "t") {
+    const RebuildBegan began = timelines.Begin(reader, token);
+    ASSERT_TRUE(began.status.done()) << began.status.message;
+    ASSERT_EQ(began.begun, RebuildBegun::kCreated);
   }
   LivePage Page(UserId reader, uint32_t limit = 1000) {
-    LivePage page;
-    EXPECT_TRUE(reader_.Read(reader, std::nullopt, limit, &page).done());
-    return page;
+    const LivePageRead read = reader_.Read(reader, {}, limit);
+    EXPECT_TRUE(read.status.done());
+    return read.page;
   }
   bool Exists(UserId reader) {
     return console_.Run({"EXISTS", Name(keys_.Timeline(reader))}) == "1";
@@ -84,16 +86,11 @@ class RedisTimelines : public RedisRange {
     ASSERT_TRUE(driver_.Do(reset).status.done());
   }
 
-  void Open(UserId reader, const std::string& token) {
-    RebuildBegun begun{};
-    ASSERT_TRUE(reader_.Begin(reader, token, &begun).done());
-    ASSERT_EQ(begun, RebuildBegun::kCreated);
-  }
   bool Close(UserId reader, const std::string& token, std::vector<Item> items) {
-    bool applied = false;
     std::sort(items.begin(), items.end(), IsNewer);
-    EXPECT_TRUE(reader_.Finish(reader, token, items, kNoFloor, {}, &applied).done());
-    return applied;
+    const RebuildFinished finished = reader_.Finish(reader, token, items);
+    EXPECT_TRUE(finished.status.done());
+    return finished.applied;
   }
 
   BatchWritten Push(UserId reader, std::vector<Item> adds, std::vector<PostId> removes = {}) {

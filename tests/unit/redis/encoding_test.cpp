@@ -148,23 +148,15 @@ TimelineBatch BatchOf(const std::vector<Shape>& shapes) {
   return batch;
 }
 
-TEST(RedisBatch, ABatchIsCutByKeysAndByBytes) {
+TEST(RedisBatch, ABatchIsCutByKeys) {
   Options options;
   options.keys_per_call = 4;
   const auto batch = BatchOf(std::vector<Shape>(10, {1, 0}));
-  auto parts = CutBatch(batch, options);
+  const auto parts = CutBatch(batch, options);
   ASSERT_EQ(parts.size(), 3u);
   EXPECT_EQ(parts[0].last, 4u);
   EXPECT_EQ(parts[2].first, 8u);
   EXPECT_EQ(parts[2].last, 10u);
-
-  options.keys_per_call = 500;
-  options.bytes_per_call = 2000;
-  const auto heavy = BatchOf(std::vector<Shape>(10, {16, 0}));  // about 800 bytes each
-  parts = CutBatch(heavy, options);
-  ASSERT_EQ(parts.size(), 5u);
-  options.bytes_per_call = 1;
-  EXPECT_EQ(CutBatch(heavy, options).size(), 10u) << "a write is never split";
   EXPECT_TRUE(CutBatch(TimelineBatch{}, options).empty());
 }
 

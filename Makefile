@@ -88,7 +88,7 @@ bench: build-all  ## measure it on this machine
 bench-against: build-all  ## beside another revision: make bench-against REV=... [ROWS=name,...]
 	@$(PYTHON) bench/against.py $(REV) $(if $(ROWS),--rows '$(ROWS)')
 
-up: setup  ## start Kafka, Redis and two MariaDB shards to play with
+up: setup  ## start Kafka, Redis and two shards to play with
 	@stack/play up
 
 down:  ## stop them

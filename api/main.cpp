@@ -1,6 +1,5 @@
-// HTTP/JSON -> Handler -> Exchanges with the shards (MariaDB), or Pages and Rebuilds -> Exchanges
-// with the shards, live timelines (Redis) and bodies, or Publisher -> feed-events (Kafka). Wiring
-// only.
+// HTTP/JSON -> Handler -> Exchanges with the shards (SQL), or Pages and Rebuilds -> Exchanges with
+// the shards, live timelines (Redis) and bodies, or Publisher -> feed-events (Kafka). Wiring only.
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -5,7 +5,7 @@ all; and it is audited.
 
     demo/run.py [--graph FILE] [--id-offset N] [--seed N]
 
-Starts Kafka, Redis and two MariaDB shards of its own, two dispatchers, pushers and mirrors, a
+Starts Kafka, Redis and two shards of its own, two dispatchers, pushers and mirrors, a
 reconciler and an API, and leaves nothing running. Writes build/demo/report.json. Ends with 0 only
 if all was exact.
 """

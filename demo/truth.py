@@ -1,4 +1,4 @@
-"""What the MariaDB shards hold, read past Fanline's code; compared with the ledger in one go."""
+"""What the shards hold, read past Fanline's code; compared with the ledger in one go."""
 
 import os
 import subprocess

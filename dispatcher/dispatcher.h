@@ -2,7 +2,7 @@
 // per range of readers, however many followers the author has. Its offset is committed after the
 // brokers acknowledged every hint.
 //
-//   record -> decode, validate -> row (MariaDB, many per transaction) -> hints -> committable
+//   record -> decode, validate -> row (shard, many per transaction) -> hints -> committable
 //
 // Which ranges get a hint. With Limits::leave_out_from ranges or more, a range that held no
 // follower of the author after the row's commit gets none: a later follow brings its own hint,

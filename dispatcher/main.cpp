@@ -1,4 +1,4 @@
-// feed-events (Kafka) -> Dispatcher -> post rows (MariaDB), then hints (Kafka). Wiring only.
+// feed-events (Kafka) -> Dispatcher -> post rows (shards), then hints (Kafka). Wiring only.
 #include <string>
 
 #include "backends/kafka/consumer.h"

@@ -91,7 +91,7 @@ def role(name, options):
                      bodies=secret(mysql={"anyOf": [{"const": ""}, SHARD]}, tls=tls(), table=STRING,
                                    idColumn=NAME, columns=some(NAME)),
                      service=shape(port=PORT, annotations=TEXTS), **of_all)
-    # At least one: a mirror's work also waits in MariaDB, where no lag shows it, and a takeover takes time.
+    # At least one: a mirror's work also waits on shards, where no lag shows it, and a takeover takes time.
     return shape(keda=shape(enabled=BOOL, minReplicaCount=POSITIVE, maxReplicaCount=POSITIVE,
                             pollingInterval=POSITIVE, cooldownPeriod=COUNT,
                             kafka=shape(lagThreshold=POSITIVE),

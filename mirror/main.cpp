@@ -1,4 +1,4 @@
-// Relation events (Kafka) -> forward rows and log1 (MariaDB); log1 -> reverse rows (MariaDB), then
+// Relation events (Kafka) -> forward rows and log1 (shards); log1 -> reverse rows (shards), then
 // hints (Kafka), all announced in relation-log (Kafka). Wiring only.
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"

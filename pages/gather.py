@@ -25,6 +25,7 @@ ELSEWHERE = {
     "CHANGELOG.md": "changelog.md",
     "helm/fanline/README.md": "chart.md",
     "schemas/redis/README.md": "redis.md",
+    "schemas/sql/README.md": "sql.md",
     "api/openapi.yaml": "openapi.yaml",
 }
 DECISIONS = "decisions/index.md"

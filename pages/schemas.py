@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 HEAD = """# Messages and tables
 
-What Fanline writes to Kafka and keeps in MariaDB: `make site` makes this page of `schemas/proto` and
-`schemas/sql/shard.sql`. Keys in Redis have [a page of their own](../schemas/redis/README.md). [Upgrades](upgrades.md) says
-how all of it changes from version to version.
+What Fanline writes to Kafka and keeps in its shards: `make site` makes this page of `schemas/proto` and
+`schemas/sql/shard.sql`. [Servers of the truth](../schemas/sql/README.md) and [keys in Redis](../schemas/redis/README.md)
+have pages of their own. [Upgrades](upgrades.md) says how all of it changes from version to version.
 """
 
 # File -> its topic, and who writes it, in the order of a post's way.

@@ -1,4 +1,4 @@
-// relation-log (Kafka) -> pairs -> checks and repairs (MariaDB), hints and retries (Kafka). Wiring
+// relation-log (Kafka) -> pairs -> checks and repairs (shards), hints and retries (Kafka). Wiring
 // only.
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/log_positions.h"

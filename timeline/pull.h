@@ -2,7 +2,7 @@
 // position and before another. They are of all followed authors, and of the reader if home
 // timelines hold the reader's own posts; pushed, merged at read, or both.
 //
-// One read takes what all authors posted within a span of time. It costs MariaDB authors * 5 us +
+// One read takes what all authors posted within a span of time. It costs a shard authors * 5 us +
 // rows * 1 us, where a select for each author costs 30 us each. The times of the authors' last
 // posts suggest how far back the first span goes. When too few items come, the next span goes
 // further, and the third has no end. A read ends after a bounded number of items. Authors that it

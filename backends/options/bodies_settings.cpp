@@ -46,7 +46,7 @@ void AddOptions(daemon::OptionTable& table, BodiesSettings& settings) {
   mysql::BodiesConfig& config = settings.config;
   table
       .Add("bodies-mysql", &settings.server,
-           "the application's MariaDB, where pages find the bodies of posts: "
+           "the application's MariaDB or MySQL, where pages find the bodies of posts: "
            "tcp://host:port/database, a primary. Without it pages have no bodies")
       .Unit("URI");
   table.Add("bodies-mysql-user", &config.server.user, "the user there; it needs to read the table");

@@ -25,7 +25,8 @@ std::chrono::seconds RoundedUp(std::chrono::milliseconds time) {
 void AddOptions(daemon::OptionTable& table, MysqlSettings& settings) {
   table
       .Add("mysql-shards", &settings.shards,
-           "the MariaDB shards, always in the same order: tcp://host:port/database,...")
+           "the shards, of MariaDB or MySQL, always in the same order: "
+           "tcp://host:port/database,...")
       .Unit("URI,...")
       .Required();
   table.Add("mysql-user", &settings.user, "the user on every shard");

@@ -1,4 +1,4 @@
-// The options that tell every program of ours where the MariaDB shards are.
+// The options that tell every program of ours where the shards are.
 #pragma once
 
 #include <chrono>

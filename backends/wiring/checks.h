@@ -129,7 +129,7 @@ void ShowRetention(prometheus::Registry& registry, const std::string& topic,
                    const std::string& value);
 
 // Shows a shard that is away on /readyz: "mysql_1", with the reason. A daemon is ready while any
-// shard answers, because it serves the users of that shard. For an adapter of MariaDB; `health`
+// shard answers, because it serves the users of that shard. For an adapter of the shards; `health`
 // outlives it. One resource of each `kind` is enough. `shards`: what they are called.
 mysql::HealthSink ShardHealth(daemon::Health& health, std::string_view kind = "mysql",
                               const char* shards = "mysql");

@@ -1,5 +1,5 @@
 // What the caller must do after an outside call, whatever failed inside it. Every answer of
-// Kafka, Redis and MariaDB maps to one of the three in the adapter's one table.
+// Kafka, Redis and the shards maps to one of the three in the adapter's one table.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Where a user's data lives. A bucket is one of 1,024 equal parts of all users:
-//   bucket(user) = crc32(decimal id) mod 1024      (IEEE, the same as MariaDB's CRC32())
+//   bucket(user) = crc32(decimal id) mod 1024      (IEEE, the same as CRC32() in SQL)
 // It places a reader everywhere: in the follower row's primary key, the partition of fanout-tasks
-// (range), the Redis slot, the MariaDB shard. Test vectors: tests/unit/bucket_test.cpp.
+// (range), the Redis slot, the shard. Test vectors: tests/unit/bucket_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline constexpr uint32_t kBuckets = 1024;
 
 using Bucket = uint32_t;  // 0 .. kBuckets-1
 using Range = int32_t;    // one partition of fanout-tasks: contiguous buckets
-using Shard = uint32_t;   // one MariaDB server
+using Shard = uint32_t;   // one server of SQL
 
 // The name of a shard in a Status, a metric or a log line: "mysql_0".
 inline std::string ResourceOf(Shard shard) { return "mysql_" + std::to_string(shard); }
@@ -53,7 +53,7 @@ class RangeLayout {
   uint32_t per_range_;
 };
 
-// Which MariaDB shard holds a bucket: map[bucket], kept in `installation` as text such as
+// Which shard holds a bucket: map[bucket], kept in `installation` as text such as
 // "0-511:0,512-1023:1".
 class ShardMap {
  public:

@@ -25,7 +25,7 @@ struct AcquireRange {
   Range range = 0;
   uint64_t start = 0;
 };
-// Sets epoch to max(epoch, above) + 1 and notes no start: Redis knows a higher epoch (a MariaDB
+// Sets epoch to max(epoch, above) + 1 and notes no start: Redis knows a higher epoch (a shard's
 // failover may reissue one), or the same owner claims again. The start then names no hint.
 struct RaiseEpoch {
   using Reply = struct RangeOwned;

@@ -1,7 +1,8 @@
-// Requests: reads of the truth by a pusher (MariaDB primaries, autocommit, no open transaction
-// across reads). A reply reports what was committed at some moment after Submit, as "look again"
-// needs. An adapter may merge requests of one shard into one statement. Everything about one author
-// lies on one shard. Posts and followers are asked apart, so that they may have different servers.
+// Requests: reads of the truth by a pusher (primaries of the shards, autocommit, no open
+// transaction across reads). A reply reports what was committed at some moment after Submit, as
+// "look again" needs. An adapter may merge requests of one shard into one statement. Everything
+// about one author lies on one shard. Posts and followers are asked apart, so that they may have
+// different servers.
 #pragma once
 
 #include <cstdint>

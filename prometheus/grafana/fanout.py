@@ -40,7 +40,7 @@ FANOUT = Dashboard("fanline-fanout", "Fanline / Fan-out", "From an event to all 
                Query(total("fanline_hints_parked"), "hints parked"), Query(total("fanline_units_parked"), "units parked"))),
         Panel("Deliveries", PER_SECOND, "Posts for timelines, by result. `not_live_index`: passed over before Redis was asked.",
               (Query(rate("fanline_deliveries_total", "result"), "{{result}}"),), log=True),
-        Panel("Follower rows read", PER_SECOND, "Of MariaDB, for fan-out.", (Query(rate("fanline_followers_read_total"), "rows"),)),
+        Panel("Follower rows read", PER_SECOND, "Of the shards, for fan-out.", (Query(rate("fanline_followers_read_total"), "rows"),)),
         Panel("Write batches", COUNT, "Timelines and items of a batch; their ratio says how many posts meet in a write.",
               (Query(mean("fanline_batch_timelines"), "timelines"), Query(mean("fanline_batch_items"), "items"))),
     )),

@@ -1,7 +1,7 @@
 from prometheus.grafana.panels import (COUNT, PER_SECOND, RATIO, SECONDS, Dashboard, Panel, Query, highest, rate,
                                        series, total)
 
-STORES = Dashboard("fanline-stores", "Fanline / Kafka, Redis, MariaDB", "The services, as the daemons find them", (
+STORES = Dashboard("fanline-stores", "Fanline / Kafka, Redis, shards", "The services, as the daemons find them", (
     ("Who is away", (
         Panel("Services that answer", RATIO, "Share of the daemons that get answers, by service. Redis of a Cluster: any node that is away.",
               (Query(f"avg by (resource) ({series('fanline_reachable')})", "{{resource}}"),), width=12),
@@ -32,7 +32,7 @@ STORES = Dashboard("fanline-stores", "Fanline / Kafka, Redis, MariaDB", "The ser
               (Query(rate("fanline_timelines_dropped_full_total"), "timelines"),)),
         Panel("Slots left between nodes", COUNT, "Ranges of a Redis Cluster.", (Query(highest("fanline_ranges_left_migrating"), "ranges"),)),
     )),
-    ("MariaDB", (
+    ("Shards", (
         Panel("Shards that answer", RATIO, "Share of the daemons that get answers.",
               (Query(f"""avg by (resource) ({series('fanline_reachable', 'resource=~"mysql_.+"')})""", "{{resource}}"),)),
         Panel("Changes of log1 under way", COUNT, "By shard.", (Query(total("fanline_rel_log1_pending_rows", "shard"), "shard {{shard}}"),)),

@@ -11,7 +11,7 @@ TIMELINES = Dashboard("fanline-timelines", "Fanline / Timelines", "What readers 
                Query(rate("fanline_api_incomplete_pages_total"), "incomplete"))),
         Panel("A page's time", SECONDS, "From a request that was read to its answer, p99.",
               (Query(quantile(0.99, "fanline_api_request_seconds", "route", PAGES), "{{route}}"),), log=True),
-        Panel("Pages from MariaDB", RATIO, "Share of home pages that are not from live timelines.",
+        Panel("Pages from shards", RATIO, "Share of home pages that are not from live timelines.",
               (Query(f"{rate('fanline_api_home_pages_total', more='state!=' + chr(34) + 'live' + chr(34))} / {rate('fanline_api_home_pages_total')}", "share"),)),
         Panel("Pages with bodies", PER_SECOND, "Asked for with bodies: `complete`, or served without (`unavailable`).",
               (Query(rate("fanline_api_body_pages_total", "bodies"), "{{bodies}}"),)),

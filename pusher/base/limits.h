@@ -32,11 +32,10 @@ struct Limits {
   // Most units of a range whose finished pages are saved in pos:, so that the next owner goes on
   // behind them.
   uint32_t begun_saved = 8;
-  // Units under way from each shard of MariaDB to each node of Redis (units/admission.h). A shard
-  // or node that hangs delays no units that do not need it. Once all credits are taken, free ones
-  // are given when they are a quarter, or after `refill_within`. With 5 ms few units start
-  // together, and MariaDB reads a quarter more statements. Parked units have no credit and hold no
-  // page.
+  // Units under way from each shard to each node of Redis (units/admission.h). A shard or node that
+  // hangs delays no units that do not need it. Once all credits are taken, free ones are given when
+  // they are a quarter, or after `refill_within`. With 5 ms few units start together, and a shard
+  // reads a quarter more statements. Parked units have no credit and hold no page.
   uint32_t units_in_flight = 1'024;
   Duration refill_within = std::chrono::milliseconds(10);
   uint32_t large_pages_in_flight = 16;
@@ -67,12 +66,12 @@ struct Limits {
   // every five seconds.
   uint32_t ends_kept = 64;
   Duration settle_after = std::chrono::seconds(30);  // a start that lasts this long is no crash
-  // How long after a takeover no hint is blamed. Earlier owners that were told to go while MariaDB
-  // was away report it as soon as MariaDB is back (`takeover`, Config::reopen).
+  // How long after a takeover no hint is blamed. Earlier owners that were told to go while a shard
+  // was away report it as soon as it is back (`takeover`, Config::reopen).
   Duration last_words = std::chrono::seconds(5);
   Backoff backoff;
-  // The pauses of a takeover that Redis or MariaDB did not answer. A range goes on up to one pause
-  // after its node has a successor, so the pause stays small beside the second or two of a
+  // The pauses of a takeover that Redis or the shard did not answer. A range goes on up to one
+  // pause after its node has a successor, so the pause stays small beside the second or two of a
   // failover. Many ranges that wait cost next to nothing: while no node serves them, their claims
   // are refused in this process.
   Backoff takeover{std::chrono::milliseconds(50), std::chrono::milliseconds(500)};

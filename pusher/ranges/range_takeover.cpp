@@ -105,9 +105,9 @@ bool RangeTakeover::On(const RangeClaimed& reply, Now now, uint64_t random) {
     unsure_claim_ = epoch();
     Retry(now, random);
   } else if (reply.refused_by != 0) {
-    // Redis holds an epoch that is not below the one MariaDB gave: raise the row above it and claim
-    // again. If that is refused too, MariaDB lost no epoch, but another owner is claiming beside
-    // us. An epoch that we may have written ourselves does not show another owner.
+    // Redis holds an epoch that is not below the one the shard gave: raise the row above it and
+    // claim again. If that is refused too, the shard lost no epoch, but another owner is claiming
+    // beside us. An epoch that we may have written ourselves does not show another owner.
     raise_above_ = reply.refused_by;
     const bool ours = reply.refused_by == unsure_claim_;
     if (!ours && std::exchange(raised_, true)) {

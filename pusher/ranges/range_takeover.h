@@ -1,6 +1,6 @@
 // Takes over one range and guards it afterwards: owner epoch, claim in Redis, applied position.
 //
-//   Acquire/Raise the epoch (MariaDB) -> claim own:, reading pos: and live:
+//   Acquire/Raise the epoch (shard) -> claim own:, reading pos: and live:
 //   -> decide whether the timelines must go and from which offset to replay -> reset -> ready
 //
 // Nothing is read or written for the range before it is ready. It is taken over again whenever
@@ -78,7 +78,7 @@ class RangeTakeover {
   uint64_t epoch() const { return start_.epoch; }
   uint32_t node() const { return node_; }  // of Redis, by the last claim
   const OwnStart& start() const { return start_; }
-  // Takes what MariaDB answered to another request of this start.
+  // Takes what the shard answered to another request of this start.
   void Learn(const RangeOwned& answer) { start_.crashes = answer.crashes; }
   // When OnTimer has something to do, if ever.
   std::optional<Time> timer() const { return retry_at_; }

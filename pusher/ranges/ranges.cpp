@@ -190,7 +190,7 @@ bool Ranges::HasLasted(const Owned& owned, Now now) const {
 }
 
 // Tells settlements_ that the start ends, because being told to go is not a crash. It repeats this
-// until MariaDB has it.
+// until the shard has it.
 void Ranges::Leave(Owned& owned, Range range, Now now) {
   if (owned.assigned || owned.left) return;  // not begun yet, or told already
   owned.left = true;

@@ -1,7 +1,7 @@
-// The ranges that the consumer group gave to this pusher. A range is taken over
-// (range_takeover.h). Then it is open: its hints flow in (inflow.h) and go to the units
-// (units/units.h), which work on open ranges only. The position below which all hints are done is
-// saved in pos: and then committed. MariaDB is told how each start of ours ends (settlements.h).
+// The ranges that the consumer group gave to this pusher. A range is taken over (range_takeover.h).
+// Then it is open: its hints flow in (inflow.h) and go to the units (units/units.h), which work on
+// open ranges only. The position below which all hints are done is saved in pos: and then
+// committed. Shards are told how each start of ours ends (settlements.h).
 //
 // Passive, not thread-safe.
 #pragma once

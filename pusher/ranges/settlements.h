@@ -1,5 +1,5 @@
-// Tells MariaDB, per range, that a start of ours lasted, and that it ended because we were told to
-// go. Each request is repeated, with back-off, until it is carried out. It may come late, when
+// Tells the shards, per range, that a start of ours lasted, and that it ended because we were told
+// to go. Each request is repeated, with back-off, until it is carried out. It may come late, when
 // others have acquired the range: it concerns our start alone. A start whose end is never told
 // counts as a crash, also against the next start of ours. So send no AcquireRange while
 // open(range).
@@ -31,8 +31,8 @@ class Settlements {
 
   // The start has lasted and goes on. No earlier start is suspected any more.
   void Lasted(Range range, const OwnStart& start);
-  // The start ends because we were told to go. MariaDB may not know of the start yet. `lasted`: it
-  // has lasted.
+  // The start ends because we were told to go. The shard may not know of the start yet. `lasted`:
+  // it has lasted.
   void Leave(Range range, const OwnStart& start, bool lasted);
 
   // Takes a reply; returns its range if it was for this object.

@@ -1,8 +1,8 @@
 // Says which units may be under way, and what each of them may hold.
 //
-// A unit leads from a shard of MariaDB, which has the truth about its author, to a node of Redis,
-// which has the timelines: that is its way. A shard or node may hang. So each way has bounds of its
-// own, and what hangs uses up the bounds of its ways and of no others
+// A unit leads from a shard, which has the truth about its author, to a node of Redis, which has
+// the timelines: that is its way. A shard or node may hang. So each way has bounds of its own, and
+// what hangs uses up the bounds of its ways and of no others
 // (docs/decisions/0024-what-hangs-holds-its-own-share.md).
 //
 // A unit is under way on a credit. It gets the credit when it starts and gives it back when it ends

@@ -8,8 +8,8 @@
 // A unit that waits for a resource that is away is parked together with its lane, because the hints
 // behind the head cannot be worked on before it. Parked hints are counted.
 //
-// Each MariaDB shard may hang on its own. So the lanes of its authors take turns among themselves,
-// and each shard has an equal share of the hints that the range holds to be worked on
+// Each shard may hang on its own. So the lanes of its authors take turns among themselves, and each
+// shard has an equal share of the hints that the range holds to be worked on
 // (fanline/consuming/shard_shares.h).
 //
 // Unbounded: the owner bounds what it adds (inflow.h). Passive, not thread-safe.

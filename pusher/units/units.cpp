@@ -107,7 +107,7 @@ bool Units::TakeTurn(Range range, Work& work, Now now) {
 }
 
 // Starts the head of the range's next runnable lane, and the lanes of the same author in the ranges
-// beside it: neighbouring ranges of one author are one seek in MariaDB (follower_pages.h). If each
+// beside it: neighbouring ranges of one author are one seek in a shard (follower_pages.h). If each
 // range took only its own next lane, ranges that a backlog has brought out of step would stay so,
 // and every author would cost one seek per range.
 bool Units::StartOne(Range range, Work& work, Now now) {
@@ -160,7 +160,7 @@ bool Units::OneIsTried() const {
 
 // ---- stages ---------------------------------------------------------------------------------
 
-// Notes in MariaDB that this hint is being tried, or not any more.
+// Notes on the shard that this hint is being tried, or not any more.
 void Units::Mark(Unit& unit, bool tried) {
   unit.marked = tried;
   ports_.owners.Submit(SaveStart{.id = unit.id,
@@ -314,7 +314,7 @@ void Units::Later(Unit& unit, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
   const bool of_range = status.resource == "redis";
   const Admission::QueueName queue{unit.way, status.resource, of_range ? unit.range : -1};
-  // A post asks MariaDB first, and a sync asks Redis first.
+  // A post asks a shard first, and a sync asks Redis first.
   if (of_range && !unit.is_sync()) admission_.GotThroughTo(unit.credit, queue);
   Park(unit, queue, now);
 }

@@ -60,7 +60,7 @@ class Units {
   // by their epoch.
   void Drop(Range range);
   void Add(Range range, ReceivedHint hint) { open_.at(range).lanes.Add(std::move(hint)); }
-  void Learn(Range range, uint32_t crashes);  // Opened::crashes, as MariaDB answered since
+  void Learn(Range range, uint32_t crashes);  // Opened::crashes, as the shard answered since
 
   // Replies.
   void On(const RangeOwned& reply, Now now);

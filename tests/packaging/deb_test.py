@@ -306,7 +306,7 @@ class Package(unittest.TestCase):
         self.assert_as_before()
 
 
-NAMES = {"kafka": "Kafka", "redis": "Redis", "mysql": "MariaDB"}
+NAMES = {"kafka": "Kafka", "redis": "Redis", "mysql": "MariaDB or MySQL"}
 
 if __name__ == "__main__":
     unittest.main()

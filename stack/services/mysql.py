@@ -169,6 +169,9 @@ class Mysql(_Shard):
         if not self._PROGRAM.exists():
             raise ServiceFailed(f"{self._PROGRAM} is missing: run stack/unstable")
         super().prepare()
+        with open(self._accounts, "a", encoding="utf-8") as accounts:
+            # With it, `fanline` could not replace a procedure that this account made.
+            accounts.write(f"REVOKE SYSTEM_USER ON *.* FROM {_ADMIN}@127.0.0.1;\n")
         shutil.copytree(self._EMPTY, self.data, dirs_exist_ok=True)
 
     def server(self):

@@ -44,7 +44,8 @@ class ForwardEdgesTest : public ::testing::Test {
   }
 
   int64_t Deadlocks(Shard shard) {
-    Connection admin(AsAdmin(shards_.config()), shard);
+    const Config as_admin = AsAdmin(shards_.config());
+    Connection admin(as_admin, shard);
     admin.Open();
     int64_t count = -1;
     admin.Query(

@@ -10,18 +10,19 @@
 namespace fanline::pusher {
 namespace {
 
-struct Count {
+// What a batcher only refers to.
+struct Held {
+  Limits limits;
   size_t waiting_readers = 0;
 };
-struct Batcher : Count, WriteBatcher {
-  explicit Batcher(const Limits& limits) : WriteBatcher(limits, waiting_readers) {}
+struct Batcher : Held, WriteBatcher {
+  explicit Batcher(const Limits& given = {}) : Held{given}, WriteBatcher(limits, waiting_readers) {}
 };
 
 Item Post(uint64_t id) { return {PostId{id}, static_cast<UnixMs>(id)}; }
 
 TEST(WriteBatcher, PostsOfDifferentAuthorsMeetInOneTimelinesWrite) {
-  const Limits limits;
-  Batcher batcher(limits);
+  Batcher batcher;
   batcher.Add({1, {UserId{5}, UserId{6}}, {Post(10)}, {}});
   batcher.Add({2, {UserId{6}}, {Post(11)}, {PostId{12}}});
   std::vector<Share> shares;
@@ -104,8 +105,7 @@ TEST(WriteBatcher, FurtherPagesGetAQuarterHoweverManyFirstPagesWait) {
 }
 
 TEST(WriteBatcher, WhatMustBeAloneIsAlsoBesideFurtherPages) {
-  const Limits limits;
-  Batcher batcher(limits);
+  Batcher batcher;
   batcher.Add(PageOf(1, 1'000, 50, true));
   batcher.Add({2, {UserId{6}}, {Post(11)}, {}, true});
   EXPECT_EQ(NextBatch(batcher), (Timelines{{2, 1}}));
@@ -181,8 +181,7 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
 
 // Two lanes that are taken apart: one contribution waits while the other is written.
 TEST(WriteBatcher, ContributionsThatAreAloneLeaveFurtherPagesEverySecondBatch) {
-  const Limits limits;
-  Batcher batcher(limits);
+  Batcher batcher;
   Contribution further{1, {}, {Post(10)}, {}};
   further.further = true;
   for (uint64_t i = 0; i < 5'000; ++i) further.readers.push_back(UserId{1'000 + i});
@@ -194,7 +193,7 @@ TEST(WriteBatcher, ContributionsThatAreAloneLeaveFurtherPagesEverySecondBatch) {
     std::vector<Share> shares;
     written += batcher.Cut(&shares).writes.size() * (shares.front().unit == 1);
   }
-  EXPECT_EQ(written, std::min<size_t>(5'000, 4 * limits.timelines_per_batch));
+  EXPECT_EQ(written, std::min<size_t>(5'000, 4 * batcher.limits.timelines_per_batch));
 }
 
 }  // namespace

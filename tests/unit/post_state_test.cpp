@@ -66,7 +66,7 @@ TEST(PostState, KeepsTheHighestVersionOfEachKindApart) {
 }
 
 TEST(PostState, LeavesWhetherItWasPushedAlone) {
-  const PostState state{.pushed = false};
+  PostState state{.pushed = false};
   for (const auto& event : {Published(1), Hidden(1), Unhidden(2), Edited(1), Deleted()}) {
     ApplyEvent(event, state);
     EXPECT_FALSE(state.pushed);

@@ -20,7 +20,7 @@ namespace fanline::feedctl {
 // Empty: the other members are valid.
 struct ShardFacts {
   std::string address = {};
-  std::string server = {};                // "MySQL 9.7.4"
+  std::string server = {};  // "MySQL 9.7.4"
   Why away = {};
   bool installed = true;                  // false: feedctl init has not reached it
   Why wrong = {};                         // why it does not belong to the installation

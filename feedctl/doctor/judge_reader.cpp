@@ -51,8 +51,7 @@ void JudgeFollowed(const ReaderFacts& facts, Checks& checks) {
 void JudgeUser(const ReaderFacts& facts, Checks& checks) {
   checks.push_back({kUser, "user " + ToString(facts.user), Level::kWell,
                     "bucket " + std::to_string(facts.bucket) + ", range " +
-                        std::to_string(facts.range) + ", shard " +
-                        std::to_string(facts.shard)});
+                        std::to_string(facts.range) + ", shard " + std::to_string(facts.shard)});
   if (facts.truth_away) return checks.push_back(Away(kUser, "truth", facts.truth_away));
   JudgeFollowed(facts, checks);
   const auto counted = static_cast<int64_t>(facts.follows);

@@ -83,8 +83,8 @@ Explanation ExplanationOf(const Status& status, const Settings& settings, int ne
     return Line("Redis", address, said);
   }
   if (status.resource.starts_with("mysql_")) {
-    return Line("shard " + status.resource.substr(6),
-                AddressOfShard(status.resource, settings), status);
+    return Line("shard " + status.resource.substr(6), AddressOfShard(status.resource, settings),
+                status);
   }
   return {kExitUnavailable, OneLine(status.message)};
 }

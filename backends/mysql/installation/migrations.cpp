@@ -30,8 +30,9 @@ std::set<uint32_t> FindMade(Connection& connection) {
 // the text itself only to its definer.
 std::string CommentOf(std::string_view script) { return "crc32 " + std::to_string(Crc32(script)); }
 
-// Calls fail between the two statements, also where one statement replaces a procedure (MariaDB). So
-// this replaces only a procedure that differs. The script is one statement and must not be cut at its semicolons.
+// Calls fail between the two statements, also where one statement replaces a procedure (MariaDB).
+// So this replaces only a procedure that differs. The script is one statement and must not be cut
+// at its semicolons.
 void MakeProcedure(Connection& connection, const std::string& name, std::string_view script) {
   const std::string comment = CommentOf(script);
   const bool made =

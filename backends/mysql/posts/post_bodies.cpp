@@ -69,9 +69,9 @@ BodiesAnswered BodiesService::Do(Connection& connection, const ReadBodies& reque
   bool enough = false;
   ForEachChunk(request.posts, kIdsPerStatement, [&](std::span<const PostId> chunk) {
     if (enough) return;
-    const std::string sql =
-        Limited(config.time_limit, Sql(SelectSql(config), " WHERE ", QuotedName(config.id_column),
-                                       " IN ", InList(chunk)));
+    const std::string sql = Limited(
+        config.time_limit,
+        Sql(SelectSql(config), " WHERE ", QuotedName(config.id_column), " IN ", InList(chunk)));
     std::unordered_map<PostId, BodyValues> came;
     connection.Query(sql, [&](const Row& row) {
       BodyValues values;

@@ -61,20 +61,18 @@ Snapshot ReadInPieces(Connection& connection, const Where& where, UserId user) {
   connection.Transact([&] {
     seen = ReadAtOnce(connection, where, user, "0", kStatementLimit);
     for (uint64_t i = 0; i < kPieces; ++i) {
-      connection.Query(
-          Limited(kStatementLimit,
-                  Sql("SELECT COUNT(*) FROM ", where.rows,
-                      " FORCE INDEX (PRIMARY) WHERE state = 1 AND ", where.owner, " = ", user, by,
-                      ">= ", i * size, by, "<= ", i * size + (size - 1))),
-          [&](const Row& row) { seen.rows += row.Int64(1); });
+      connection.Query(Limited(kStatementLimit, Sql("SELECT COUNT(*) FROM ", where.rows,
+                                                    " FORCE INDEX (PRIMARY) WHERE state = 1 AND ",
+                                                    where.owner, " = ", user, by, ">= ", i * size,
+                                                    by, "<= ", i * size + (size - 1))),
+                       [&](const Row& row) { seen.rows += row.Int64(1); });
     }
     return false;  // nothing was written
   });
   return seen;
 }
 
-Snapshot Read(Connection& connection, const UserCounter& counter,
-              std::chrono::milliseconds limit) {
+Snapshot Read(Connection& connection, const UserCounter& counter, std::chrono::milliseconds limit) {
   const Where& where = WhereOf(counter.counter);
   const std::string live =
       Sql("(SELECT COUNT(*) FROM ", where.rows, " FORCE INDEX (newest) WHERE state = 1 AND ",

@@ -10,7 +10,8 @@
 namespace fanline::mysql {
 namespace {
 
-constexpr std::string_view kSupported = "MariaDB 10.11 and MySQL 8.0.29, and later versions of both";
+constexpr std::string_view kSupported =
+    "MariaDB 10.11 and MySQL 8.0.29, and later versions of both";
 
 using Numbers = std::array<unsigned, 3>;
 constexpr Numbers kFirstMariaDb{10, 11, 0};

@@ -41,9 +41,11 @@ TEST(Shards, WithOlderTablesAreToBeMigrated) {
 TEST(Shards, WithNewerTablesAreWorthKnowingAndNoOlderFeedctlMigratesBesideThem) {
   const Checks newer = JudgeShards(
       {{.address = "a:1/x", .server = "MySQL 9.7.4", .newer = 7}, {.missing = {"0005_c.sql"}}});
-  EXPECT_THAT(Told(newer, "shard 0"),
-              StartsWith("note: MySQL 9.7.4 at a:1/x; its tables are newer than this feedctl: they have had "
-                         "migration 7 -> use the feedctl of that version"));
+  EXPECT_THAT(
+      Told(newer, "shard 0"),
+      StartsWith(
+          "note: MySQL 9.7.4 at a:1/x; its tables are newer than this feedctl: they have had "
+          "migration 7 -> use the feedctl of that version"));
   EXPECT_EQ(Told(newer, "shard 1"),
             "look: its tables are older than this feedctl: they lack 0005_c.sql -> feedctl "
             "migrate, of the newest version");
@@ -123,10 +125,8 @@ TEST(Owners, OfAnInstallationThatNobodyKnowsSayWhy) {
   };
   EXPECT_EQ(told({{.installed = false}, {.installed = false}}),
             "note: not known before feedctl init");
-  EXPECT_EQ(told({{.installed = false}, {.away = kGone}}),
-            "note: not known of shards 0, 1");
-  EXPECT_EQ(told({{.missing = {"0004_x.sql"}, .read = false}}),
-            "note: not known of shard 0");
+  EXPECT_EQ(told({{.installed = false}, {.away = kGone}}), "note: not known of shards 0, 1");
+  EXPECT_EQ(told({{.missing = {"0004_x.sql"}, .read = false}}), "note: not known of shard 0");
 }
 
 TEST(Owners, OfRangesWhoseMasterIsAwayAreNotKnownToHaveClaimedThem) {

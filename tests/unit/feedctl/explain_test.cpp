@@ -31,9 +31,8 @@ Status Failed(const char* resource, const char* message, Cause cause, const char
 TEST(Explain, AServiceThatIsAwayIsNamedWithItsAddressAndWhatToDo) {
   EXPECT_EQ(Explain(Failed("redis", "redis r2:6379: Connection refused", Cause::kAway, "start it")),
             Explained(69, "cannot reach Redis at r2:6379: connection refused; start it"));
-  EXPECT_EQ(
-      Explain(Failed("mysql_1", "SQL error 2002: no connection", Cause::kAway, "start it")),
-      Explained(69, "cannot reach shard 1 at m1:3307/feed: no connection; start it"));
+  EXPECT_EQ(Explain(Failed("mysql_1", "SQL error 2002: no connection", Cause::kAway, "start it")),
+            Explained(69, "cannot reach shard 1 at m1:3307/feed: no connection; start it"));
   EXPECT_EQ(Explain(Failed("kafka", "looking up topic x: no answer (_TRANSPORT)", Cause::kAway,
                            "start it")),
             Explained(69, "cannot reach Kafka at k1:9092,k2:9092: no answer; start it"));
@@ -42,10 +41,8 @@ TEST(Explain, AServiceThatIsAwayIsNamedWithItsAddressAndWhatToDo) {
 TEST(Explain, WhatRefusesIsReachedAllTheSame) {
   EXPECT_EQ(Explain(Failed("redis", "MISCONF Redis is configured to save", Cause::kOther)),
             Explained(69, "Redis at r1:6379: MISCONF Redis is configured to save"));
-  EXPECT_EQ(
-      Explain(Failed("mysql_0", "SQL error 1205: Lock wait timeout exceeded", Cause::kOther)),
-      Explained(69,
-                "shard 0 at m0:3306/feed: SQL error 1205: Lock wait timeout exceeded"));
+  EXPECT_EQ(Explain(Failed("mysql_0", "SQL error 1205: Lock wait timeout exceeded", Cause::kOther)),
+            Explained(69, "shard 0 at m0:3306/feed: SQL error 1205: Lock wait timeout exceeded"));
 }
 
 TEST(Explain, WhatOnlyTheOperatorCanMendIsAMatterOfConfiguration) {

@@ -54,9 +54,8 @@ TEST(AuthorWeights, OfAPostThatIsMergedAtReadAreTheTimelinesItMarks) {
 TEST(AuthorWeights, LeaveOutTheAuthorWhereHomeTimelinesHoldOnesOwnPosts) {
   const UserId author = ReaderIn(0);
   for (const bool live : {true, false}) {
-    Limits limits = AnnsWorld::Pages();
-    limits.timelines_per_batch = 2;  // a page with the author is two batches
-    World w(limits, nullptr, 1, true);
+    // A page with the author is two batches.
+    World w({.timelines_per_batch = 2, .followers_per_page = 2}, nullptr, 1, true);
     w.Assign(0);
     if (live) w.MakeLive(author);
     for (int i = 1; i < 5; ++i) w.Follow(ReaderIn(0, i), author);
@@ -117,7 +116,7 @@ TEST(AuthorWeights, ARunThatIsTakenUpInTheMiddleIsNone) {
   before.AnswerTimelines();
   before.Step();
   ASSERT_EQ(before.redis.position(0).value().begun.size(), 1u);
-  World after(AnnsWorld::Pages(), before.stores);
+  World after({.followers_per_page = 2}, before.stores);
   after.Assign(0);
   after.Push(0, Weighed(kPost, after.now.unix_ms));
   EXPECT_EQ(after.metrics.gone_on, 1);

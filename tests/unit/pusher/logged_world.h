@@ -8,6 +8,7 @@ namespace fanline::pusher {
 // Range 0 with a log that is read from wherever the pusher seeks, and a Redis whose walks over all
 // keys take a while.
 struct LoggedWorld : World {
+  using World::World;  // without range 0
   LoggedWorld() {
     Assign(0);
     Obey();

@@ -31,7 +31,7 @@ TEST(Pusher, ClaimsAgainAndReplaysWhenAnotherOwnerWasThere) {
 
 // Two pushers that both believe the range is theirs, over one Redis and one MariaDB.
 struct Duel {
-  LoggedWorld one, two{Limits{}, one.stores};
+  LoggedWorld one{Limits{}}, two{Limits{}, one.stores};
   Duel() {
     one.turn = two.turn = std::chrono::milliseconds(10);
     one.Follow(ReaderIn(0), kAnn);

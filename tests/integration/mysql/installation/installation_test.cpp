@@ -259,9 +259,9 @@ TEST_F(InstallationTest, AColumnThatIsMissingIsMadeByMigrate) {
   }
   Installation found;
   EXPECT_THAT(ReadInstallation(shards_.config(), &found).message, HasSubstr("feedctl migrate"));
-  const Migrations with_column = MigrationsOf(
-      {{"0001_own_posts.sql",
-        "ALTER TABLE installation ADD COLUMN own_posts TINYINT NOT NULL DEFAULT 0"}});
+  const Migrations with_column =
+      MigrationsOf({{"0001_own_posts.sql",
+                     "ALTER TABLE installation ADD COLUMN own_posts TINYINT NOT NULL DEFAULT 0"}});
   ASSERT_TRUE(Migrate(shards_.config(), with_column).done());
   ASSERT_TRUE(ReadInstallation(shards_.config(), &found).done());
   EXPECT_FALSE(found.own_posts);

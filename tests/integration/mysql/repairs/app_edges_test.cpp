@@ -42,9 +42,8 @@ TEST_F(AppEdgesTest, AColumnThatIsNotThereIsNamedWithItsOptionAndShard) {
   tables.reverse.state = "nostate";
   const Status status = CheckAppTables(tables);
   EXPECT_TRUE(status.never());
-  EXPECT_THAT(status.message,
-              AllOf(StartsWith("--edge-columns: reverse shard 0 ("),
-                    HasSubstr(".follower: SQL error 1054"), HasSubstr("nostate")));
+  EXPECT_THAT(status.message, AllOf(StartsWith("--edge-columns: reverse shard 0 ("),
+                                    HasSubstr(".follower: SQL error 1054"), HasSubstr("nostate")));
 }
 
 TEST_F(AppEdgesTest, AShardThatIsAwayIsWaitedForAndHidesNothingWrongBehindIt) {

@@ -152,7 +152,7 @@ TEST_F(RelationListsTest, PagesAreReadInOrderFromTheIndexAlone) {
       " 1, seq % 10 > 0, seq DIV 3 FROM " +
       Numbers(20'000));
   connection.Query("ANALYZE TABLE following, follower", [](const Row&) {});
-  // Of what EXPLAIN shows. MySQL shows partitions and a filter, too.
+  // Columns of EXPLAIN. MySQL shows partitions and a filter, too.
   const uint32_t type = OnMySql() ? 5u : 4u, key = type + 2, extra = OnMySql() ? 12u : 10u;
   const std::optional<ListCursor> middle = ListCursor{3'000, UserId{9'103}, 10};
   for (const auto& after : {std::optional<ListCursor>(), middle}) {

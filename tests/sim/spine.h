@@ -208,7 +208,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
     const dispatcher::Limits limits{
         .events_per_transaction = 3,
         .gather = Duration::zero(),  // it only delays the appends, which faults do here
-        .leave_out_from = world.character.leave_out ? kRanges : kRanges + 1,
+        .leave_out_from = static_cast<uint32_t>(kRanges + !world.character.leave_out),
         .sample_rate = 0.5,
         .modes = {.pull_above = world.character.pull_above,
                   .hold = World::kPullHold,

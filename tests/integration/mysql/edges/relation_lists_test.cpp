@@ -159,7 +159,7 @@ TEST_F(RelationListsTest, PagesAreReadInOrderFromTheIndexAlone) {
     for (const auto list : {UserList::kFollowing, UserList::kFollowers, UserList::kFriends}) {
       const std::string sql = ListPageSql({.list = list, .user = ann_, .after = after}, 20);
       std::vector<std::string> keys;
-      connection.Query("EXPLAIN " + sql, [&](const Row& row) {
+      connection.Query("EXPLAIN FORMAT=TRADITIONAL " + sql, [&](const Row& row) {
         keys.push_back(row.Text(type) + " " + row.Text(key));
         EXPECT_THAT(row.Text(extra), Not(HasSubstr("filesort"))) << sql;
         EXPECT_THAT(row.Text(extra), Not(HasSubstr("temporary"))) << sql;

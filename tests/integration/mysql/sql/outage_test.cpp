@@ -487,6 +487,7 @@ TEST_F(Outage, WhoHangsWithinATransactionLetsGoOfItsRows) {
   config.idle_transaction = std::chrono::seconds(1);  // shorter than the other waits for the lock
   Connection hung(config, 0);
   hung.Open();
+  if (OnMySql()) hung.Execute("SET SESSION wait_timeout = 1");  // a minute, and not for its config
   const std::string write =
       "INSERT INTO author (author_id, last_at) VALUES (7, 1) "
       "ON DUPLICATE KEY UPDATE last_at = last_at + 1";

@@ -37,6 +37,7 @@ STEPS = [
     ("rules and dashboards on a real Prometheus, every alert mutated", MONITORING),
     ("threads under the sanitizer", ["make", "tsan"]),
     ("what has shards, on MySQL", ["make", "test-mysql"]),
+    ("what has a Redis, on Valkey", ["make", "test-valkey"]),
     ("the Redis adapter on a hiredis of 1.x", [sys.executable, "tests/newer_hiredis.py"]),
     ("bench/capacity.py beside what is measured at another scale", [sys.executable, "tests/capacity.py"]),
     ("a celebrity of 1,000,000 followers is handed over", CELEBRITY),

@@ -11,6 +11,7 @@ from stack.local_stack import LocalStack
 from stack.programs import BIN
 from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import FEED, TASKS
+from stack.services.mysql import MariaDb
 from stack.waiting import wait_until
 from tests.e2e.installation import Installation, most_followed
 from tests.e2e.relations import shard_of
@@ -197,6 +198,19 @@ class Uninstalled(unittest.TestCase):
         self.assertEqual(checks[f"{FEED} (fanline-dispatcher)"]["advice"], "feedctl topics create")
         of_reader = self.doctor(5, codes=(NOT_INSTALLED,))
         self.assertRegex(of_reader["user 5"]["text"], "^bucket [0-9]+; the rest is not known before feedctl init$")
+
+    def test_a_server_that_cannot_be_a_shard_is_refused_by_name(self):
+        """MariaDB says of itself what it is told to say."""
+        password = self.stack.env["FANLINE_MYSQL_PASSWORD"]
+        tidb = self.stack.add(lambda *places: MariaDb("tidb", *places, password,
+                                                      args=["--version=8.0.11-TiDB-v7.5.1"]))
+        env = {**os.environ, **self.stack.env, "FANLINE_MYSQL_SHARDS": tidb.uri}
+        for program, *words in (["feedctl", "init"], ["fanline-dispatcher", "--admin-listen", "127.0.0.1:0"],
+                                ["fanline-api", "--admin-listen", "127.0.0.1:0", "--listen", "127.0.0.1:0"]):
+            with self.subTest(program):
+                ended = subprocess.run([BIN / program, *words], env=env, capture_output=True, text=True, timeout=60)
+                self.assertEqual(ended.returncode, 78, ended.stderr)
+                self.assertIn("mysql_0: TiDB (8.0.11-TiDB-v7.5.1) has no stored procedures", ended.stderr)
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ def fill(client):
         if statement.strip():
             client.query(statement)
     for procedure in ("change_edge.sql", "follow_new_edge.sql"):
-        client.query(_without_comments(schemas / procedure).replace("OR REPLACE ", ""))  # MySQL has no such
+        client.query(_without_comments(schemas / procedure))
     client.query("CREATE TEMPORARY TABLE number (seq BIGINT UNSIGNED PRIMARY KEY)")
     client.query(f"INSERT INTO number VALUES {','.join(f'({seq})' for seq in range(ROWS))}")
     for table, values in _FILL:

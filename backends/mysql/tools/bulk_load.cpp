@@ -168,12 +168,13 @@ ShardResult LoadShard(const Config& config, const ShardMap& map, Shard shard,
       return ours;
     });
     CountOverLimit(connection, most_followed, result);
-    result.reverse =
-        load.Load(kReverse, Reversed(edges, map, shard), [](std::string& text, const Reverse& row) {
-          const auto& [dst, bucket, src] = row;
-          AppendSql(text, dst, '\t', bucket, '\t', src, '\n');
-          return true;
-        });
+    const std::vector<Reverse> reversed = Reversed(edges, map, shard);
+    connection.Open();  // sorting may outlast what a server waits for an idle session
+    result.reverse = load.Load(kReverse, reversed, [](std::string& text, const Reverse& row) {
+      const auto& [dst, bucket, src] = row;
+      AppendSql(text, dst, '\t', bucket, '\t', src, '\n');
+      return true;
+    });
   } catch (const MysqlError& error) {
     result.status = StatusOf(error, shard);
   } catch (const std::system_error& error) {

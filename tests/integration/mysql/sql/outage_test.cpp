@@ -173,7 +173,8 @@ class Prober : public Outage {
     admin_.Execute("DROP USER probed@127.0.0.1");
   }
 
-  // Waits until the prober has connected and been answered: it sleeps for a while.
+  // Waits until the prober has connected and been answered: two looks find the same session asleep.
+  // MySQL does not say for how many milliseconds it has been.
   std::string AwaitProber() {
     std::string id;
     EXPECT_TRUE(Soon([&] {

@@ -65,15 +65,41 @@ struct RangeClaimed {
   Status status;
   uint64_t refused_by = 0;  // the own: found, >= epoch; 0 = claimed
   // When claimed:
-  bool index_complete = false;              // live:{tag} has its header member
+  uint64_t index = 0;  // the epoch of the takeover that completed live:{tag}; 0: it is not complete
   std::optional<AppliedPosition> position;  // none: missing or foreign
   bool foreign = false;                     // there is one, for another number of ranges
   uint32_t node = 0;  // the Redis node that holds the range; its ranges share its time
 };
 
+// Asks who may have become live: the readers whom live:{tag} numbered above `heard`. Each timeline
+// that is begun has its reader numbered anew, in the script that makes the key. So a reader who is
+// not named, and was not named before, had no timeline when Redis carried this request out.
+struct ReadNews {
+  using Reply = struct NewsRead;
+  uint64_t id = 0;
+  Range range = 0;
+  uint64_t epoch = 0;
+  uint64_t heard = 0;   // 0: from the beginning
+  uint32_t limit = 1;   // of readers in the answer
+};
+struct NewsRead {
+  uint64_t id = 0;
+  Status status;
+  bool needs_claim = false;
+  uint64_t index = 0;    // as in RangeClaimed, now
+  uint64_t last = 0;     // the last number that was given
+  uint64_t readers = 0;  // listed in live:{tag}, including those whose timeline has expired
+  struct Announced {
+    UserId reader{};
+    uint64_t number = 0;
+  };
+  // In order of their numbers. As many as the limit: ask on from the last one's number.
+  std::vector<Announced> announced;
+};
+
 // Gives a range a known state. A takeover names a `position`, to which pos: is set at the end. A
-// quarantine names none and leaves pos: alone, since SavePosition may move it meanwhile. One reset
-// of a range at a time.
+// quarantine names none and leaves pos: and the marks of live: alone, since the owner goes on
+// meanwhile. One reset of a range at a time.
 struct ResetRange {
   using Reply = struct RangeReset;
   // What becomes of its timelines, which are found by enumerating keys, never by live:. kIndex and
@@ -81,8 +107,8 @@ struct ResetRange {
   // when the buckets were cut otherwise.
   enum class Timelines {
     kLeave,  // left as they are
-    kIndex,  // all listed in live:, which then gets its header
-    kDrop,   // all deleted; live: is emptied and gets its header
+    kIndex,  // all listed in live:, which is then complete, by this epoch
+    kDrop,   // all deleted; a takeover empties live:, which is then complete, by this epoch
   };
   uint64_t id = 0;
   Range range = 0;
@@ -141,10 +167,9 @@ struct BatchWritten {
   bool needs_claim = false;
   // One per write, in order. >= 0: it is live, and this many of its items and marks were new. Else
   // one of these.
-  static constexpr int8_t kNotLive = -1;    // no such key (or pruned by live:)
+  static constexpr int8_t kNotLive = -1;    // no such key
   static constexpr int8_t kKeyFailed = -2;  // WRONGTYPE: that key alone, left as it was
   std::vector<int8_t> results;
-  uint64_t pruned = 0;       // those of kNotLive that live: showed without a script
   uint64_t removed = 0;      // items
   uint64_t trimmed = 0;      // timelines cut back to the window
   uint64_t underfilled = 0;  // timelines deleted by the below-W/2 rule

@@ -40,8 +40,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
       not_live += result == BatchWritten::kNotLive;
       failed += result == BatchWritten::kKeyFailed;
     }
-    const uint64_t by_result[] = {added, already_there, written.pruned, not_live - written.pruned,
-                                  failed};
+    const uint64_t by_result[] = {added, already_there, not_live, failed};
     for (size_t i = 0; i < deliveries_.size(); ++i) {
       Add(*deliveries_[i], by_result[i]);
     }
@@ -65,6 +64,8 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   }
 
   void PageRead(uint64_t followers) override { Add(followers_read_, followers); }
+
+  void PassedOver(uint64_t followers) override { Add(passed_over_, followers); }
 
   void UnitTakenUp(bool went_on) override { taken_up_[went_on ? 0 : 1]->Increment(); }
 
@@ -139,6 +140,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
       }
       health_.SetReady("hint_version", !too_old, "upgrade the pushers: " + held.upgrade_why);
     }
+    Set(live_readers_, held.live_readers);
     Set(units_parked_, held.units_parked);
     Set(hints_parked_, held.hints_parked);
     Set(hints_span_, held.longest_span);
@@ -170,12 +172,11 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   std::array<Histogram*, 2> hint_seconds_ =
       AddSeconds("fanline_hint_seconds", "From a hint's append to its last acknowledged write",
                  "kind", {"post", "sync"});
-  Counters<5> deliveries_ = AddCounters(
+  Counters<4> deliveries_ = AddCounters(
       "fanline_deliveries_total",
-      "Posts for timelines by result: added, already_there, not_live_index "
-      "(pruned by the live index), not_live_script (the key was gone), "
-      "key_failed",
-      "result", {"added", "already_there", "not_live_index", "not_live_script", "key_failed"});
+      "Posts for timelines that were held to be live, by result: added, already_there, not_live "
+      "(the key was gone), key_failed",
+      "result", {"added", "already_there", "not_live", "key_failed"});
   Counter& removed_ = AddCounter("fanline_items_removed_total",
                                  "Items taken out of timelines: deleted, hidden, unfollowed");
   Counter& trimmed_ = AddCounter("fanline_timelines_trimmed_total",
@@ -194,6 +195,9 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                "how many posts meet in one write");
   Counter& followers_read_ =
       AddCounter("fanline_followers_read_total", "Follower rows read for fan-out");
+  Counter& passed_over_ =
+      AddCounter("fanline_followers_not_live_total",
+                 "Followers passed over in fan-out: the pusher knows that they are not live");
   Counter& weighed_ = AddCounter("fanline_authors_weighed_total",
                                  "Estimates of an author's live followers written down");
   Counters<2> taken_up_ = AddCounters(
@@ -232,6 +236,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                "Highest owner epoch of these ranges: each takeover of a range raises its epoch");
   Gauge& awaiting_upgrade_ = AddGauge("fanline_ranges_awaiting_upgrade",
                                       "Ranges that stand at a hint only a newer pusher can read");
+  Gauge& live_readers_ = AddGauge("fanline_live_readers", "Readers held to be live, of these ranges");
   Gauge& units_parked_ =
       AddGauge("fanline_units_parked", "Units of work that wait for a resource that is away");
   Gauge& hints_parked_ = AddGauge("fanline_hints_parked",

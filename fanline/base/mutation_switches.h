@@ -14,6 +14,12 @@ struct MutationSwitches {
   bool failed_pages_again = true;     // off: a page whose writes failed counts as written
   bool quarantine_drops = true;       // off: a quarantine leaves its readers' timelines alone
   bool newer_awaited = true;          // off: a hint of a newer program is quarantined
+  // Who is live (pusher/units/audience.h).
+  bool news_after_hints = true;   // off: news that were asked for earlier serve a unit, too
+  bool set_served_whole = true;   // off: units go on after the first call of a chain
+  bool dead_by_number = true;     // off: a write that finds no timeline counts for later ones, too
+  bool claims_forget_set = true;  // off: a set outlives the claim
+  bool index_named = true;        // off: any index serves
   bool commit_lowest_pending = true;  // off: everything read is committed
   bool letters_before_commit = true;  // off: a dead letter that was refused counts as taken
   bool append_again = true;           // off: a hint that is not acknowledged counts as appended

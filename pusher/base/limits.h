@@ -29,6 +29,8 @@ struct Limits {
   // pages (units/write_batcher.h).
   uint32_t followers_on_first_page = 500;
   uint32_t followers_per_page = 5'000;
+  // Readers that one call for news names (units/audience.h). Redis takes about 1 ms for them.
+  uint32_t news_per_call = 1'000;
   // Most units of a range whose finished pages are saved in pos:, so that the next owner goes on
   // behind them.
   uint32_t begun_saved = 8;

@@ -47,6 +47,8 @@ class Metrics : public ConsumerMetrics {
   virtual void WriteFenced() {}
   virtual void BatchSent(uint64_t /*timelines*/, uint64_t /*items*/) {}
   virtual void PageRead(uint64_t /*followers*/) {}
+  // Followers who are not live, so that Redis is not asked about them.
+  virtual void PassedOver(uint64_t /*followers*/) {}
   // A unit that an earlier owner had begun went on behind its finished pages, or began again at the
   // first one.
   virtual void UnitTakenUp(bool /*went_on*/) {}
@@ -80,6 +82,7 @@ class Metrics : public ConsumerMetrics {
     uint64_t highest_epoch = 0;            // of the assigned ranges; 0: none has one yet
     uint64_t ranges_awaiting_upgrade = 0;  // their next hint needs a newer program
     std::string upgrade_why;               // the reason for the first such range
+    uint64_t live_readers = 0;             // held to be live, in the ranges that are ready
     uint64_t units_parked = 0;             // they wait for a resource that is away
     uint64_t hints_parked = 0;             // of parked units, and behind them in their lanes
     uint64_t longest_span = 0;  // most hints of one range, from the oldest unfinished to the newest

@@ -178,9 +178,10 @@ void RangeTakeover::Decide(const RangeClaimed& claimed) {
   stage_ = Stage::kResetting;
   awaited_ = ++ids_;
   using Timelines = ResetRange::Timelines;
-  const Timelines timelines = !usable                  ? Timelines::kDrop
-                              : claimed.index_complete ? Timelines::kLeave
-                                                       : Timelines::kIndex;
+  const Timelines timelines = !usable              ? Timelines::kDrop
+                              : claimed.index != 0 ? Timelines::kLeave
+                                                   : Timelines::kIndex;
+  index_ = timelines == Timelines::kLeave ? claimed.index : epoch();
   if (timelines == Timelines::kDrop) forgotten_ = true;
   ports_.timelines.Submit(ResetRange{awaited_, assigned_.partition, epoch(), timelines, saved_});
 }

@@ -77,6 +77,8 @@ class RangeTakeover {
   std::optional<int64_t> TakeSeek() { return std::exchange(seek_, std::nullopt); }
   uint64_t epoch() const { return start_.epoch; }
   uint32_t node() const { return node_; }  // of Redis, by the last claim
+  // The epoch of the takeover that completed the index, as news name it from here on.
+  uint64_t index() const { return index_; }
   const OwnStart& start() const { return start_; }
   // Takes what the shard answered to another request of this start.
   void Learn(const RangeOwned& answer) { start_.crashes = answer.crashes; }
@@ -121,6 +123,7 @@ class RangeTakeover {
   uint64_t raise_above_ = 0;
   uint64_t unsure_claim_ = 0;  // the last epoch whose claim failed: own: may hold it
   uint32_t node_ = 0;
+  uint64_t index_ = 0;
   AppliedPosition saved_;  // what pos: holds
   AppliedPosition saving_next_;
   bool unsure_ = false;   // pos: may hold saving_next_ already

@@ -159,7 +159,8 @@ void Ranges::Open(Owned& owned, Range range, int64_t seek, Now now, ConsumerOrde
   const RangeTakeover& taken = owned.takeover;
   const OwnStart& start = taken.start();
   owned.lanes = &units_.Open(
-      range, {taken.node(), start.epoch, start.token, start.crashes, now.mono}, taken.begun());
+      range, {taken.node(), start.epoch, taken.index(), start.token, start.crashes, now.mono},
+      taken.begun());
   owned.inflow.Seek(seek, orders);
   owned.save_at = now.mono + limits_.save_position_every;
   owned.check_at = now.mono + limits_.check_position_every;

@@ -44,6 +44,10 @@ void PostRuns::Begin(const Unit& unit, uint32_t followers) {
     ++run.reads_open;
     ports_.truth.Submit(ReadPostStates{unit.id, unit.author, run.posts});
   }
+  if (!run.heard) {
+    ++run.reads_open;
+    claimed_.at(unit.range).audience.Need(unit.id);
+  }
   ReadPage(run);
 }
 
@@ -82,6 +86,42 @@ std::optional<RunStep> PostRuns::On(FollowerPage& page, Now now) {
   return Answered(*run, status, now);
 }
 
+void PostRuns::AskForNews() {
+  for (auto& [range, claimed] : claimed_) {
+    if (!claimed.audience.due()) continue;
+    news_.emplace(++common_.ids, range);
+    ports_.timelines.Submit(
+        claimed.audience.Ask(common_.ids, range, claimed.epoch, common_.limits.news_per_call));
+  }
+}
+
+std::optional<Range> PostRuns::AskedFor(const NewsRead& news) {
+  const auto asked = news_.extract(news.id);
+  if (asked.empty()) return std::nullopt;
+  return asked.mapped();
+}
+
+std::optional<std::vector<RunStep>> PostRuns::On(const NewsRead& news, Range range, Now now) {
+  Audience& audience = claimed_.at(range).audience;
+  if (news.status.done() && audience.Foreign(news)) return std::nullopt;
+  std::vector<RunStep> steps;
+  for (const uint64_t unit : audience.On(news)) {
+    Run* run = Find(unit);
+    if (run == nullptr) continue;
+    run->heard = news.status.done();
+    // What a shard answered prevails: the unit waits for it first.
+    const Status& status = run->trouble.done() ? news.status : run->trouble;
+    if (const auto step = Answered(*run, status, now)) steps.push_back(*step);
+  }
+  return steps;
+}
+
+uint64_t PostRuns::live_readers() const {
+  uint64_t live = 0;
+  for (const auto& [range, claimed] : claimed_) live += claimed.audience.size();
+  return live;
+}
+
 // The run goes on, or fails, once all its reads are answered: an answer that came after a failure
 // would be taken for one to the next attempt. A `never` prevails.
 std::optional<RunStep> PostRuns::Answered(Run& run, const Status& status, Now now) {
@@ -96,6 +136,7 @@ std::optional<RunStep> PostRuns::Answered(Run& run, const Status& status, Now no
 std::optional<RunStep> PostRuns::Write(Run& run, Now now) {
   std::vector<UserId> readers = std::move(run.page.followers);
   if (!run.page_from) AddAuthor(run, readers);
+  LeaveOutTheDead(run, readers);
   run.writes_open = readers.size();
   run.page_live = 0;
   if (!guards_.pages_acknowledged && run.page.next) Pass(run);
@@ -113,6 +154,12 @@ void PostRuns::AddAuthor(const Run& run, std::vector<UserId>& readers) const {
   if (!common_.setup.own_posts || !guards_.own_pushed) return;
   if (common_.setup.layout.RangeOf(author) == run.unit->range)
     readers.insert(readers.begin(), author);
+}
+
+void PostRuns::LeaveOutTheDead(const Run& run, std::vector<UserId>& readers) const {
+  const Audience& audience = claimed_.at(run.unit->range).audience;
+  ports_.metrics.PassedOver(
+      std::erase_if(readers, [&](UserId reader) { return !audience.holds(reader); }));
 }
 
 void PostRuns::TakeStates(Run& run, const std::vector<PostState>& states) {
@@ -168,7 +215,9 @@ const std::map<int64_t, BegunHints>& PostRuns::begun(Range range) const {
   return found == begun_.end() ? kNone : found->second;
 }
 
-void PostRuns::TakeOver(Range range, const std::vector<BegunHints>& begun) {
+void PostRuns::TakeOver(Range range, uint64_t epoch, uint64_t index,
+                        const std::vector<BegunHints>& begun) {
+  claimed_.try_emplace(range, Claimed{0, Audience(index, guards_)}).first->second.epoch = epoch;
   for (const BegunHints& each : begun) begun_[range].try_emplace(each.offset, each);
 }
 
@@ -191,11 +240,12 @@ void PostRuns::SendBatches() {
 void PostRuns::Send(Range range, Writes& writes) {
   Sent& sent = batches_[++common_.ids];
   sent.node = writes.node;
+  sent.range = range;
+  sent.epoch = writes.epoch;
+  sent.heard = claimed_.at(range).audience.heard();
   admission_.Sent(writes.node);
   TimelineBatch batch = writes.batcher.Cut(&sent.shares);
-  for (const Share& share : sent.shares) {
-    sent.first_readers.push_back(batch.writes.at(share.writes.front()).reader);
-  }
+  for (const auto& write : batch.writes) sent.readers.push_back(write.reader);
   batch.id = common_.ids;
   batch.range = range;
   batch.epoch = writes.epoch;
@@ -204,13 +254,15 @@ void PostRuns::Send(Range range, Writes& writes) {
 }
 
 std::vector<RunStep> PostRuns::On(const BatchWritten& written, Now now) {
-  const auto [node, shares, first_readers] = TakeAnswered(batches_, written.id);
-  admission_.Answered(node);
-  if (written.status.done() && !written.needs_claim) ports_.metrics.Written(written);
+  const Sent sent = TakeAnswered(batches_, written.id);
+  admission_.Answered(sent.node);
+  if (written.status.done() && !written.needs_claim) {
+    ports_.metrics.Written(written);
+    TakeDead(sent, written);
+  }
   std::vector<RunStep> steps;
-  auto first_reader = first_readers.begin();
-  for (const Share& share : shares) {
-    const UserId first = *first_reader++;
+  for (const Share& share : sent.shares) {
+    const UserId first = sent.readers.at(share.writes.front());
     const auto found = runs_.find(share.unit);
     if (found == runs_.end()) continue;  // its range was lost meanwhile
     Run& run = found->second;
@@ -229,6 +281,15 @@ std::vector<RunStep> PostRuns::On(const BatchWritten& written, Now now) {
     if (run.writes_open == 0) steps.push_back(PageDone(run, now));
   }
   return steps;
+}
+
+void PostRuns::TakeDead(const Sent& sent, const BatchWritten& written) {
+  const auto claimed = claimed_.find(sent.range);
+  if (claimed == claimed_.end() || claimed->second.epoch != sent.epoch) return;  // it was lost
+  for (size_t write = 0; write < sent.readers.size(); ++write) {
+    if (written.results.at(write) != BatchWritten::kNotLive) continue;
+    claimed->second.audience.NotLive(sent.readers[write], sent.heard);
+  }
 }
 
 RunStep PostRuns::PageDone(Run& run, Now now) {
@@ -269,6 +330,10 @@ void PostRuns::MarkParts(const Run& run) {
 
 void PostRuns::ForgetRange(Range range) {
   if (guards_.begun_as_saved) begun_.erase(range);
+  if (guards_.claims_forget_set) {
+    claimed_.erase(range);
+    std::erase_if(news_, [&](const auto& asked) { return asked.second == range; });
+  }
   writes_.erase(range);
 }
 

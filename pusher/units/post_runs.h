@@ -1,6 +1,6 @@
-// Runs of the units of post hints that are under way. A run asks for the states of its posts and
-// for the first page of the author's followers at the same time. It then writes page after page to
-// the followers' live timelines. A post that is visible and pushed is added; any other is removed.
+// Runs of the units of post hints that are under way. A run asks for the states of its posts, for
+// the first page of the author's followers and for news of who is live (audience.h) at the same
+// time. It then writes page after page to the timelines of those followers who may be live. A post that is visible and pushed is added; any other is removed.
 // A post that is merged at read is removed and marks its author in the timelines. If home timelines
 // hold the reader's own posts, the author is the first reader of the first page, in the range of
 // the author's own bucket (docs/decisions/0028-ones-own-posts.md).
@@ -25,6 +25,7 @@
 
 #include "pusher/base/common.h"
 #include "pusher/units/admission.h"
+#include "pusher/units/audience.h"
 #include "pusher/units/measured_deliveries.h"
 #include "pusher/units/unit.h"
 #include "pusher/units/write_batcher.h"
@@ -48,9 +49,15 @@ class PostRuns {
   // Takes an answer; returns the steps that follow from it.
   std::optional<RunStep> On(const PostStates& states, Now now);
   std::optional<RunStep> On(FollowerPage& page, Now now);
+  // The range that asked for these news, unless it was lost meanwhile; once for each answer.
+  std::optional<Range> AskedFor(const NewsRead& news);
+  // Nothing if they are of another index: the range must be claimed again.
+  std::optional<std::vector<RunStep>> On(const NewsRead& news, Range range, Now now);
   std::vector<RunStep> On(const BatchWritten& written, Now now);
   void On(const PartMarked& marked, Now now) { marks_.On(marked, now); }
   void On(const AuthorWeighed& weighed) { weights_.On(weighed); }
+  // Asks for the news that runs wait for.
+  void AskForNews();
   // Sends the writes that wait, as far as each node of Redis may have batches under way.
   void SendBatches();
   // Forget what a range that was lost has begun, and its units. Their writes may still arrive in
@@ -61,8 +68,9 @@ class PostRuns {
   // The work that is begun in the range, by the offset of its first hint: of units under way, and
   // of earlier owners as far as it is not taken up yet.
   const std::map<int64_t, BegunHints>& begun(Range range) const;
-  // The range was taken over with this begun work.
-  void TakeOver(Range range, const std::vector<BegunHints>& begun);
+  // The range was taken over with this begun work, and with this index (Units::Opened).
+  void TakeOver(Range range, uint64_t epoch, uint64_t index, const std::vector<BegunHints>& begun);
+  uint64_t live_readers() const;
 
  private:
   struct Run {
@@ -72,6 +80,7 @@ class PostRuns {
     std::vector<PostId> removes;
     std::optional<UserId> mark;
     bool states_read = false;
+    bool heard = false;  // of the news that it has to wait for
     uint64_t content = 0;                     // BegunHints::content, once the states are read
     std::optional<FollowerCursor> page_from;  // where the current page begins
     std::optional<FollowerCursor> read_from;  // where the page begins that was asked for last
@@ -94,8 +103,11 @@ class PostRuns {
   };
   struct Sent {  // a batch under way
     uint32_t node = 0;
+    Range range = 0;
+    uint64_t epoch = 0;
+    uint64_t heard = 0;  // Audience::heard, when it was sent
     std::vector<Share> shares;
-    std::vector<UserId> first_readers;  // of each share
+    std::vector<UserId> readers;  // of each write
   };
 
   Run* Find(uint64_t unit);
@@ -103,6 +115,8 @@ class PostRuns {
   std::optional<RunStep> Answered(Run& run, const Status& status, Now now);
   std::optional<RunStep> Write(Run& run, Now now);
   void AddAuthor(const Run& run, std::vector<UserId>& readers) const;
+  void LeaveOutTheDead(const Run& run, std::vector<UserId>& readers) const;
+  void TakeDead(const Sent& sent, const BatchWritten& written);
   void TakeStates(Run& run, const std::vector<PostState>& states);
   bool GoesOn(Run& run);
   void Pass(const Run& run);
@@ -120,6 +134,12 @@ class PostRuns {
   AuthorWeights weights_;
   std::unordered_map<uint64_t, Run> runs_;  // by unit
   std::map<Range, std::map<int64_t, BegunHints>> begun_;
+  struct Claimed {
+    uint64_t epoch = 0;
+    Audience audience;
+  };
+  std::map<Range, Claimed> claimed_;
+  std::unordered_map<uint64_t, Range> news_;  // asked for, by request
   std::map<Range, Writes> writes_;
   Range last_sent_ = -1;                        // round robin over ranges
   std::unordered_map<uint64_t, Sent> batches_;  // under way, by request

@@ -23,7 +23,7 @@ Units::Units(Common& common, RangeKeeper& keeper)
 
 const Lanes& Units::Open(Range range, const Opened& opened, const std::vector<BegunHints>& begun) {
   const Work& opening = open_.try_emplace(range, opened, common_).first->second;
-  posts_.TakeOver(range, begun);
+  posts_.TakeOver(range, opened.epoch, opened.index, begun);
   CountWays();
   return opening.lanes;
 }
@@ -65,6 +65,7 @@ void Units::Start(Now now) {
   ForgetDropped();
   if (taking_) StartUnits(now);
   StartWalks();
+  posts_.AskForNews();
   posts_.SendBatches();
 }
 
@@ -234,6 +235,15 @@ void Units::On(const RangeReset& reset, Now now) {
   }
 }
 
+void Units::On(const NewsRead& news, Now now) {
+  const auto range = posts_.AskedFor(news);
+  if (!range) return;  // it was lost meanwhile
+  if (news.needs_claim) return Lost(*range, news.status, now);
+  const auto steps = posts_.On(news, *range, now);
+  if (!steps) return keeper_.TakeOverAgain(*range, TakeoverCause::kRolledBack, now);
+  for (const RunStep& step : *steps) Advance(step, now);
+}
+
 void Units::On(const BatchWritten& written, Now now) {
   for (const RunStep& step : posts_.On(written, now)) Advance(step, now);
 }
@@ -365,6 +375,7 @@ void Units::StartWalks() {
 void Units::Show(Metrics::Held& held) const {
   held.units = units_.size();
   held.units_parked = admission_.parked();
+  held.live_readers = posts_.live_readers();
   for (const auto& [range, work] : open_) held.hints_parked += work.lanes.hints().parked();
 }
 

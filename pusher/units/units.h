@@ -45,6 +45,7 @@ class Units {
   struct Opened {  // a range that was taken over
     uint32_t node = 0;
     uint64_t epoch = 0;
+    uint64_t index = 0;    // RangeTakeover::index
     uint64_t start = 0;    // the token of ours
     uint32_t crashes = 0;  // starts of others that are not settled
     Time since{};
@@ -67,6 +68,7 @@ class Units {
   void On(const DeadLetterAppended& reply, Now now);
   void On(const PostStates& states, Now now) { Advance(posts_.On(states, now), now); }
   void On(FollowerPage& page, Now now) { Advance(posts_.On(page, now), now); }
+  void On(const NewsRead& news, Now now);
   void On(SyncTruth& truth, Now now) { Advance(syncs_.On(truth), now); }
   void On(const RangeReset& reset, Now now);
   void On(const BatchWritten& written, Now now);

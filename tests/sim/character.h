@@ -52,6 +52,7 @@ struct Character {
   uint64_t read_lag = 0;  // how long it may take from a commit to the read, in turns of the network
   uint64_t import = 0;    // weight
   uint32_t page = 2;      // followers that a pusher reads at once
+  uint32_t news = 1;      // readers that one call for news names
   uint32_t large_page = 0;   // followers that it reads at once after a first page; 0: as many
   uint32_t held_hints = 0;   // that all ranges of a pusher together may hold; 0: no limit
   int first_follows = 60;    // percent of edges that are there from the start

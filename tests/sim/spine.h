@@ -261,7 +261,7 @@ struct PusherMetrics : pusher::Metrics {
 
 struct PusherProcess
     : ServesAll<PusherProcess, ReadPostStates, ReadFollowerPage, ReadSync, ClaimRange, ResetRange,
-                SavePosition, TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart,
+                SavePosition, ReadNews, TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart,
                 AcquireRange, RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter, WeighAuthor>,
       RedisCaller,
       Consumes<pusher::Pusher, pusher::Input> {
@@ -400,6 +400,7 @@ struct PusherProcess
                           .syncs_per_unit = 3};
     limits.followers_per_page = limits.followers_on_first_page = world.character.page;
     if (world.character.large_page > 0) limits.followers_per_page = world.character.large_page;
+    limits.news_per_call = world.character.news;
     limits.large_pages_in_flight = 2;  // so few that some have to wait
     limits.buffered_hints_per_range = PusherMetrics::kHintsOfRange;
     limits.parked_hints_per_range = PusherMetrics::kHintsOfRange;

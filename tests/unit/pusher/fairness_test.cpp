@@ -56,7 +56,7 @@ const std::vector<std::vector<UserId>>& Followers() {
 
 struct Fleet
     : ServesAll<Fleet, ReadPostStates, ReadFollowerPage, ReadSync, ClaimRange, ResetRange,
-                SavePosition, TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart,
+                SavePosition, ReadNews, TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart,
                 AcquireRange, RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter, WeighAuthor> {
   Fleet()
       : pusher(
@@ -86,6 +86,16 @@ struct Fleet
     const Duration takes = kRequest / 2 + kRow * page.followers.size();
     asked.push_back({takes, [to, page = std::move(page)] { to(page); }});
     ReadTruth();
+  }
+  // The million are live.
+  void Serve(const ReadNews& request, ReplyTo<NewsRead> to) {
+    NewsRead news = redis.Do(request);
+    const auto& all = Followers()[static_cast<size_t>(request.range)];
+    news.last = news.readers = all.size();
+    for (uint64_t i = request.heard; i < all.size() && i < request.heard + request.limit; ++i) {
+      news.announced.push_back({all[i], i + 1});
+    }
+    to(std::move(news));
   }
   void Serve(TimelineBatch batch, ReplyTo<BatchWritten> to) {
     const auto takes =

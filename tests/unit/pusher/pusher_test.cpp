@@ -20,7 +20,7 @@ TEST(Pusher, SkipsTimelinesThatAreNotLive) {
 
   EXPECT_EQ(w.Items(w.bob), Posts{kPost});
   EXPECT_FALSE(w.IsLive(cid));  // a push never creates one
-  EXPECT_EQ(w.metrics.skipped, 1u);
+  EXPECT_EQ(w.metrics.passed_over, 1u);
 }
 
 TEST(Pusher, APostThatIsMergedAtReadMarksItsAuthorInstead) {

@@ -42,6 +42,7 @@ struct Seen : Metrics {
     full += batch.full;
   }
   void Full(uint64_t timelines) override { full += timelines; }
+  void PassedOver(uint64_t followers) override { passed_over += followers; }
   void WriteFenced() override { ++fenced; }
   void PageRead(uint64_t followers) override { followers_read += followers; }
   void AuthorWeighed() override { ++weighed; }
@@ -70,6 +71,7 @@ struct Seen : Metrics {
   std::vector<std::string> quarantined;
   std::map<std::string, int> parked;
   uint64_t skipped = 0;
+  uint64_t passed_over = 0;
   uint64_t delivered = 0;
   uint64_t full = 0;
   int fenced = 0;
@@ -100,8 +102,8 @@ using TimelineRequest = std::variant<ClaimRange, ResetRange, SavePosition, Timel
                                      ReadTimeline, ApplySync, DropTimeline, MarkPart>;
 
 struct World
-    : ServesAll<World, ReadPostStates, ReadFollowerPage, ReadSync, ClaimRange, ResetRange,
-                SavePosition, TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart,
+    : ServesAll<World, ReadPostStates, ReadFollowerPage, ReadSync, ClaimRange, ReadNews,
+                ResetRange, SavePosition, TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart,
                 AcquireRange, RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter, WeighAuthor> {
   explicit World(Limits given = Limits{}, std::shared_ptr<Stores> theirs = nullptr,
                  uint32_t shards = 1, bool own_posts = false)
@@ -130,6 +132,11 @@ struct World
   // Answered with the next step, whatever becomes of the followers.
   void Serve(ReadPostStates request, ReplyTo<PostStates>) {
     state_calls.push_back(std::move(request));
+  }
+  // Answered with the next step, as long as nobody holds them.
+  void Serve(ReadNews request, ReplyTo<NewsRead>) { news_calls.push_back(std::move(request)); }
+  void AnswerNews() {
+    for (const auto& call : std::exchange(news_calls, {})) inbox.emplace_back(redis.Do(call));
   }
   void Serve(WeighAuthor request, ReplyTo<AuthorWeighed> to) {
     if (weights_answered) to(mysql.Do(request));
@@ -160,6 +167,7 @@ struct World
   void Step() {
     std::vector<Input> inputs;
     for (const auto& call : std::exchange(state_calls, {})) inputs.emplace_back(mysql.Do(call));
+    if (!hold_news) AnswerNews();
     for (Input& input : std::exchange(inbox, {})) inputs.push_back(std::move(input));
     const Progress progress = pusher.Step(inputs, now);
     next_timer = progress.next_timer;
@@ -286,6 +294,8 @@ struct World
   Now now{Time(std::chrono::seconds(100)), 1'000'000};
   fakes::Inbox<Input> inbox;
   std::vector<ReadPostStates> state_calls;
+  std::vector<ReadNews> news_calls;
+  bool hold_news = false;
   std::vector<TruthRequest> truth_calls;
   std::vector<TimelineRequest> timeline_calls;
   std::vector<DeadLetter> letters;

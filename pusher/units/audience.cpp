@@ -1,0 +1,48 @@
+#include "pusher/units/audience.h"
+
+#include <algorithm>
+
+namespace fanline::pusher {
+
+void Audience::Need(uint64_t unit) {
+  const bool joins = id_ != 0 && !guards_.news_after_hints;
+  (joins ? served_ : waiting_).push_back(unit);
+}
+
+ReadNews Audience::Ask(uint64_t id, Range range, uint64_t epoch, uint32_t limit) {
+  if (!more_) {
+    served_ = std::exchange(waiting_, {});
+    if (set_.numbers.size() > 2 * listed_ + kSpare) anew_.emplace();
+  }
+  id_ = id;
+  limit_ = limit;
+  return {id, range, epoch, anew_ ? anew_->heard : set_.heard, limit};
+}
+
+bool Audience::Foreign(const NewsRead& news) const {
+  return news.index != index_ && guards_.index_named;
+}
+
+std::vector<uint64_t> Audience::On(const NewsRead& news) {
+  id_ = 0;
+  more_ = news.status.done() && news.announced.size() >= limit_;
+  if (!news.status.done()) {
+    anew_.reset();
+    return std::exchange(served_, {});
+  }
+  listed_ = news.readers;
+  Set& filled = anew_ ? *anew_ : set_;
+  for (const auto& [reader, number] : news.announced) filled.numbers[reader] = number;
+  filled.heard = more_ ? news.announced.back().number : news.last;
+  if (more_ && guards_.set_served_whole) return {};
+  if (anew_ && !more_) set_ = *std::exchange(anew_, std::nullopt);
+  return std::exchange(served_, {});
+}
+
+void Audience::NotLive(UserId reader, uint64_t heard) {
+  const auto known = set_.numbers.find(reader);
+  if (known == set_.numbers.end()) return;
+  if (known->second <= heard || !guards_.dead_by_number) set_.numbers.erase(known);
+}
+
+}  // namespace fanline::pusher

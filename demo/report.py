@@ -67,7 +67,8 @@ def work_figures(counters):
         "sub_tasks": int(counters.total("fanline_hints_appended_total")),
         "followers": int(counters.total("fanline_followers_read_total")),
         "deliveries": deliveries(counters),
-        "skipped_not_live": deliveries(counters, "not_live_index", "not_live_script"),
+        "skipped_not_live": int(counters.total("fanline_followers_not_live_total")) +
+                            deliveries(counters, "not_live"),
     }
 
 

@@ -53,9 +53,9 @@ class Report(unittest.TestCase):
 class Figures(unittest.TestCase):
     def test_come_from_the_daemons_counters(self):
         counters = Samples({("fanline_hints_appended_total", ()): 16.0,
-                            ("fanline_followers_read_total", ()): 5.0})
-        for number, result in enumerate(
-                ("added", "already_there", "not_live_index", "not_live_script")):
+                            ("fanline_followers_read_total", ()): 5.0,
+                            ("fanline_followers_not_live_total", ()): 1_000.0})
+        for number, result in enumerate(("added", "already_there", "not_live")):
             counters += Samples({("fanline_deliveries_total", ((LABEL, result),)): 10.0**number})
         self.assertEqual(report.work_figures(counters), {
             "sub_tasks": 16, "followers": 5, "deliveries": 1, "skipped_not_live": 1_100})

@@ -65,7 +65,7 @@ TEST(Pusher, AnAuthorIsWrittenOnceHoweverManyPagesThereAre) {
     w.AnswerTimelines();
   } while (!w.inbox.empty());
   EXPECT_EQ(writes, 1);
-  EXPECT_EQ(w.metrics.skipped, 10u);
+  EXPECT_EQ(w.metrics.passed_over, 10u);
   EXPECT_EQ(w.Items(author), Posts{kPost});
 }
 

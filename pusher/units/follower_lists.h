@@ -1,0 +1,84 @@
+// Followers of authors, as this pusher has read them, so that it need not read them again for each
+// post. A list holds all followers of an author in a range, whether they are live or not.
+//
+// A list says of every edge what its row said at some moment since the last sync of that edge in
+// the author's lane. It is filled by a run that reads all pages. Each sync sets its edge, before the
+// hints behind it are taken. Every writer of a `follower` row appends a sync after its commit, so no
+// change is overlooked. What changes rows otherwise (SQL by hand, a shard that lost some) shows
+// after `age` at the latest.
+//
+// All lists together take at most `bytes`; those least recently used go first. A list that is being
+// filled counts, too. Lists are forgotten with the claim of their range.
+//
+// Passive, not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "fanline/base/time.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/ids.h"
+#include "fanline/ports/truth.h"
+
+namespace fanline::pusher {
+
+class FollowerLists {
+ public:
+  using Followers = std::vector<UserId>;  // in the order of pages
+
+  FollowerLists(size_t bytes, Duration age) : most_bytes_(bytes), age_(age) {}
+  FollowerLists(const FollowerLists&) = delete;
+
+  // The author's list, or null. It stays where it is until a method that is not const is called.
+  const Followers* Find(Range range, UserId author, Time now);
+
+  // Begins to fill a list. An unfinished one of the author is forgotten. Returns its number, by
+  // which its pages come.
+  uint64_t Begin(Range range, UserId author, Time now);
+  // The next page; `last`: the list is whole. Nothing is kept if the list was forgotten meanwhile,
+  // or if there is no room for it.
+  void Append(Range range, UserId author, uint64_t number, const Followers& page, bool last);
+
+  // A sync has read that the edge is there, or not. Does nothing without a list.
+  void Set(Range range, UserId author, UserId reader, bool follows);
+  bool Has(Range range, UserId author) const { return lists_.contains({range, author}); }
+
+  void Forget(Range range, UserId author);
+  void ForgetRange(Range range);
+
+  size_t bytes() const { return bytes_; }
+  size_t lists() const { return lists_.size(); }
+
+ private:
+  using Key = std::pair<Range, UserId>;
+  struct List {
+    Followers followers;
+    uint64_t number = 0;
+    bool whole = false;
+    Time since{};  // when it was begun to be filled
+    std::list<Key>::iterator used;
+  };
+  using Lists = std::map<Key, List>;
+  // About what a list takes beside its followers.
+  static constexpr size_t kBytesPerList = 192;
+
+  static size_t BytesOf(const List& list) {
+    return kBytesPerList + list.followers.capacity() * sizeof(UserId);
+  }
+  void Remove(Lists::iterator at);
+  void MakeRoom();
+
+  const size_t most_bytes_;
+  const Duration age_;
+  Lists lists_;
+  std::list<Key> by_use_;  // least recently used first
+  size_t bytes_ = 0;
+  uint64_t numbers_ = 0;
+};
+
+}  // namespace fanline::pusher

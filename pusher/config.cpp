@@ -34,6 +34,15 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
            "hints held of all ranges, about 1 KB each: half of it is anybody's, of the rest each "
            "range has an equal share")
       .Range(16'384, 100'000'000);
+  table
+      .Add("follower-lists", &limits.follower_lists,
+           "bytes for lists of authors' followers, so that they are not read again for each post; "
+           "0: none are kept")
+      .Range(0, uint64_t{1} << 36);
+  table
+      .Add("follower-lists-age", &limits.follower_lists_age,
+           "how long such a list is believed before it is read again")
+      .Range(1s, 24h);
   options::AddGather(table, &limits.gather);
   // The log's end is asked for every five seconds. A page is incomplete when the progress of its
   // range is more than ten seconds old (api/pages.h).

@@ -65,6 +65,8 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
 
   void PageRead(uint64_t followers) override { Add(followers_read_, followers); }
 
+  void LookedUp(bool listed) override { looked_up_[listed ? 0 : 1]->Increment(); }
+
   void PassedOver(uint64_t followers) override { Add(passed_over_, followers); }
 
   void UnitTakenUp(bool went_on) override { taken_up_[went_on ? 0 : 1]->Increment(); }
@@ -141,6 +143,8 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
       health_.SetReady("hint_version", !too_old, "upgrade the pushers: " + held.upgrade_why);
     }
     Set(live_readers_, held.live_readers);
+    Set(lists_, held.lists);
+    Set(list_bytes_, held.list_bytes);
     Set(units_parked_, held.units_parked);
     Set(hints_parked_, held.hints_parked);
     Set(hints_span_, held.longest_span);
@@ -195,6 +199,9 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                "how many posts meet in one write");
   Counter& followers_read_ =
       AddCounter("fanline_followers_read_total", "Follower rows read for fan-out");
+  Counters<2> looked_up_ = AddCounters("fanline_follower_pages_total",
+                                       "Pages of followers by where they were found", "source",
+                                       {"list", "shard"});
   Counter& passed_over_ =
       AddCounter("fanline_followers_not_live_total",
                  "Followers passed over in fan-out: the pusher knows that they are not live");
@@ -203,12 +210,12 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   Counters<2> taken_up_ = AddCounters(
       "fanline_units_taken_up_total",
       "Units that an owner before had begun, by where this one went on", "from", {"page", "start"});
-  Counters<4> takeovers_ = AddCounters(
+  Counters<5> takeovers_ = AddCounters(
       "fanline_takeovers_total",
       "Ranges claimed, by what asked for it; a loss shows in "
       "fanline_redis_losses_total",
-      "cause", {"assigned", "session_lost", "fenced", "rolled_back"});  // by TakeoverCause
-  Counters<4> losses_ = AddCounters(                                    // by RedisLoss
+      "cause", {"assigned", "session_lost", "fenced", "rolled_back", "undecodable"});  // by TakeoverCause
+  Counters<4> losses_ = AddCounters(  // by RedisLoss
       "fanline_redis_losses_total",
       "Ranges of which Redis had less than it had acknowledged, by what pos: was found to be",
       "cause", kLossNames);
@@ -237,6 +244,8 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   Gauge& awaiting_upgrade_ = AddGauge("fanline_ranges_awaiting_upgrade",
                                       "Ranges that stand at a hint only a newer pusher can read");
   Gauge& live_readers_ = AddGauge("fanline_live_readers", "Readers held to be live, of these ranges");
+  Gauge& lists_ = AddGauge("fanline_follower_lists", "Authors' lists of followers held, by range");
+  Gauge& list_bytes_ = AddGauge("fanline_follower_lists_bytes", "Bytes that these lists take");
   Gauge& units_parked_ =
       AddGauge("fanline_units_parked", "Units of work that wait for a resource that is away");
   Gauge& hints_parked_ = AddGauge("fanline_hints_parked",

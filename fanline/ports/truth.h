@@ -54,7 +54,8 @@ struct FollowerPage {
 };
 
 // Reads what a sync of one reader with one author needs: the edge as `follower` has it, which of
-// `members` (the timeline's posts) are this author's and must go, and which items must be there.
+// `members` (the timeline's posts) are this author's and must go, and which items must be there. If
+// the window is 0, only the edge is read.
 struct ReadSync {
   using Reply = struct SyncTruth;
   uint64_t id = 0;

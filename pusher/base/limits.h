@@ -31,6 +31,10 @@ struct Limits {
   uint32_t followers_per_page = 5'000;
   // Readers that one call for news names (units/audience.h). Redis takes about 1 ms for them.
   uint32_t news_per_call = 1'000;
+  // Lists of followers (units/follower_lists.h): the bytes of all, 0 = none are kept; and for how
+  // long one is believed.
+  uint64_t follower_lists = 64 << 20;
+  Duration follower_lists_age = std::chrono::hours(1);
   // Most units of a range whose finished pages are saved in pos:, so that the next owner goes on
   // behind them.
   uint32_t begun_saved = 8;

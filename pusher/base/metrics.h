@@ -17,7 +17,7 @@
 namespace fanline::pusher {
 
 // Why a range is taken over, for the first time or again.
-enum class TakeoverCause { kAssigned, kSessionLost, kFenced, kRolledBack };
+enum class TakeoverCause { kAssigned, kSessionLost, kFenced, kRolledBack, kUndecodable };
 // The cause of the takeover that an answer with needs_claim asks for.
 inline TakeoverCause CauseOf(const Status& status) {
   return status.resource == "fence" ? TakeoverCause::kFenced : TakeoverCause::kSessionLost;
@@ -47,6 +47,8 @@ class Metrics : public ConsumerMetrics {
   virtual void WriteFenced() {}
   virtual void BatchSent(uint64_t /*timelines*/, uint64_t /*items*/) {}
   virtual void PageRead(uint64_t /*followers*/) {}
+  // The author's followers were listed, or not, when a run began a page.
+  virtual void LookedUp(bool /*listed*/) {}
   // Followers who are not live, so that Redis is not asked about them.
   virtual void PassedOver(uint64_t /*followers*/) {}
   // A unit that an earlier owner had begun went on behind its finished pages, or began again at the
@@ -83,6 +85,8 @@ class Metrics : public ConsumerMetrics {
     uint64_t ranges_awaiting_upgrade = 0;  // their next hint needs a newer program
     std::string upgrade_why;               // the reason for the first such range
     uint64_t live_readers = 0;             // held to be live, in the ranges that are ready
+    uint64_t lists = 0;                    // of followers
+    uint64_t list_bytes = 0;               // that these take
     uint64_t units_parked = 0;             // they wait for a resource that is away
     uint64_t hints_parked = 0;             // of parked units, and behind them in their lanes
     uint64_t longest_span = 0;  // most hints of one range, from the oldest unfinished to the newest

@@ -12,7 +12,7 @@ bool Before(UserId a, UserId b) { return std::pair(BucketOf(a), a) < std::pair(B
 
 const FollowerLists::Followers* FollowerLists::Find(Range range, UserId author, Time now) {
   const auto at = lists_.find({range, author});
-  if (at == lists_.end() || !at->second.whole) return nullptr;
+  if (at == lists_.end() || (!at->second.whole && whole_alone_)) return nullptr;
   if (now - at->second.since > age_) {
     Remove(at);
     return nullptr;

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "fanline/base/mutation_switches.h"
 #include "fanline/base/time.h"
 #include "fanline/model/bucket.h"
 #include "fanline/model/ids.h"
@@ -31,7 +32,8 @@ class FollowerLists {
  public:
   using Followers = std::vector<UserId>;  // in the order of pages
 
-  FollowerLists(size_t bytes, Duration age) : most_bytes_(bytes), age_(age) {}
+  FollowerLists(size_t bytes, Duration age, const MutationSwitches& guards = {})
+      : most_bytes_(bytes), age_(age), whole_alone_(guards.whole_lists) {}
   FollowerLists(const FollowerLists&) = delete;
 
   // The author's list, or null. It stays where it is until a method that is not const is called.
@@ -75,6 +77,7 @@ class FollowerLists {
 
   const size_t most_bytes_;
   const Duration age_;
+  const bool whole_alone_;
   Lists lists_;
   std::list<Key> by_use_;  // least recently used first
   size_t bytes_ = 0;

@@ -19,13 +19,18 @@ uint64_t Mixed(uint64_t digest, uint64_t with) {
 
 FollowerCursor After(UserId reader) { return {BucketOf(reader), reader}; }
 
+bool IsBehind(const FollowerCursor& cursor, UserId reader) {
+  return std::pair(cursor.bucket, cursor.reader) < std::pair(BucketOf(reader), reader);
+}
+
 }  // namespace
 
-void PostRuns::Begin(const Unit& unit, uint32_t followers) {
+void PostRuns::Begin(const Unit& unit, uint32_t followers, Now now) {
   const auto [at, fresh] = runs_.try_emplace(unit.id);
   Run& run = at->second;
   if (fresh) {
     run.unit = &unit;
+    run.since = now.mono;
     for (const ReceivedHint& hint : unit.hints) {
       run.posts.push_back(std::get<Hint::Post>(hint.hint()->what).post);
     }
@@ -40,15 +45,19 @@ void PostRuns::Begin(const Unit& unit, uint32_t followers) {
   }
   run.page_limit = followers;
   run.trouble = Status::Done();
-  if (!run.states_read) {
-    ++run.reads_open;
-    ports_.truth.Submit(ReadPostStates{unit.id, unit.author, run.posts});
-  }
-  if (!run.heard) {
-    ++run.reads_open;
-    claimed_.at(unit.range).audience.Need(unit.id);
-  }
+  ++run.reads_open;
+  claimed_.at(unit.range).audience.Need(unit.id);
+  run.listed = lists_.Find(unit.range, unit.author, now.mono) != nullptr;
+  ports_.metrics.LookedUp(run.listed);
+  run.page_read = false;
+  if (run.listed) return;
+  if (!run.states_read) ReadStates(run);
   ReadPage(run);
+}
+
+void PostRuns::ReadStates(Run& run) {
+  ++run.reads_open;
+  ports_.truth.Submit(ReadPostStates{run.unit->id, run.unit->author, run.posts});
 }
 
 void PostRuns::ReadPage(Run& run) {
@@ -82,6 +91,7 @@ std::optional<RunStep> PostRuns::On(FollowerPage& page, Now now) {
   if (status.done()) {
     ports_.metrics.PageRead(page.followers.size());
     run->page = std::move(page);
+    run->page_read = true;
   }
   return Answered(*run, status, now);
 }
@@ -108,7 +118,6 @@ std::optional<std::vector<RunStep>> PostRuns::On(const NewsRead& news, Range ran
   for (const uint64_t unit : audience.On(news)) {
     Run* run = Find(unit);
     if (run == nullptr) continue;
-    run->heard = news.status.done();
     // What a shard answered prevails: the unit waits for it first.
     const Status& status = run->trouble.done() ? news.status : run->trouble;
     if (const auto step = Answered(*run, status, now)) steps.push_back(*step);
@@ -128,15 +137,83 @@ std::optional<RunStep> PostRuns::Answered(Run& run, const Status& status, Now no
   if (!status.done() && !run.trouble.never()) run.trouble = status;
   if (--run.reads_open > 0) return std::nullopt;
   if (!run.trouble.done()) return Failed(run, run.trouble);
-  if (run.read_from == run.page_from) return Write(run, now);
-  ReadPage(run);  // the states say that it begins at another page
+  return LookUp(run, now);
+}
+
+// Goes on with the page that was read, or takes it from the list.
+std::optional<RunStep> PostRuns::LookUp(Run& run, Now now) {
+  const bool at_hand = run.page_read && run.read_from == run.page_from;
+  if (!at_hand) {  // it is listed, or the states say that it begins at another page
+    const auto* list =
+        run.listed ? lists_.Find(run.unit->range, run.unit->author, now.mono) : nullptr;
+    if (list == nullptr) {
+      run.listed = false;
+      if (!run.states_read) ReadStates(run);
+      ReadPage(run);
+      return std::nullopt;
+    }
+    TakeFromList(run, *list);
+  }
+  if (run.states_read) return Write(run, now);
+  const bool nobody = run.page.followers.empty() && !run.page_from;
+  if (nobody && !IsMeasured(run)) return PageDone(run, now);
+  ReadStates(run);
   return std::nullopt;
 }
 
+// The next live followers, as many as a page may have.
+void PostRuns::TakeFromList(Run& run, const FollowerLists::Followers& list) {
+  const Audience& audience = claimed_.at(run.unit->range).audience;
+  run.page = {};
+  run.page_read = true;
+  run.read_from = run.page_from;
+  std::vector<UserId>& taken = run.page.followers;
+  auto at = list.begin();
+  if (run.page_from) {
+    at = std::upper_bound(at, list.end(), *run.page_from, IsBehind);
+  } else {
+    AddAuthor(run, taken);
+    std::erase_if(taken, [&](UserId author) { return !audience.holds(author); });
+  }
+  uint64_t passed_over = 0;
+  for (; at != list.end(); ++at) {
+    if (!audience.holds(*at)) {
+      ++passed_over;
+    } else if (taken.size() < run.page_limit) {
+      taken.push_back(*at);
+    } else {
+      run.page.next = After(taken.back());
+      break;
+    }
+  }
+  ports_.metrics.PassedOver(passed_over);
+}
+
+// Whether a hint is measured even if nobody is live.
+bool PostRuns::IsMeasured(const Run& run) const {
+  return std::any_of(run.unit->hints.begin(), run.unit->hints.end(), [](const auto& hint) {
+    return std::get<Hint::Post>(hint.hint()->what).sample.has_value();
+  });
+}
+
+// A page that is read again after a failed write is in the list already. What changed between the
+// two reads has a sync behind this unit.
+void PostRuns::FillList(Run& run) {
+  const auto& [range, author] = std::pair(run.unit->range, run.unit->author);
+  if (!run.page_from && !run.list_from) run.list = lists_.Begin(range, author, run.since);
+  if (run.list == 0 || run.list_from != run.page_from) return;
+  lists_.Append(range, author, run.list, run.page.followers, !run.page.next);
+  run.list_from = run.page.next;
+  if (!run.page.next) run.list = 0;
+}
+
 std::optional<RunStep> PostRuns::Write(Run& run, Now now) {
+  if (!run.listed) FillList(run);
   std::vector<UserId> readers = std::move(run.page.followers);
-  if (!run.page_from) AddAuthor(run, readers);
-  LeaveOutTheDead(run, readers);
+  if (!run.listed) {
+    if (!run.page_from) AddAuthor(run, readers);
+    LeaveOutTheDead(run, readers);
+  }
   run.writes_open = readers.size();
   run.page_live = 0;
   if (!guards_.pages_acknowledged && run.page.next) Pass(run);

@@ -1,6 +1,12 @@
 // Runs of the units of post hints that are under way. A run asks for the states of its posts, for
 // the first page of the author's followers and for news of who is live (audience.h) at the same
-// time. It then writes page after page to the timelines of those followers who may be live. A post that is visible and pushed is added; any other is removed.
+// time. It then writes page after page to the timelines of those followers who may be live.
+//
+// If the author's followers are listed (follower_lists.h), a run asks for news first. If none of the
+// listed is live, it is done. Else it reads the states of its posts, and a page holds the next of
+// the live followers. A run that reads its pages fills the author's list.
+//
+// A post that is visible and pushed is added; any other is removed.
 // A post that is merged at read is removed and marks its author in the timelines. If home timelines
 // hold the reader's own posts, the author is the first reader of the first page, in the range of
 // the author's own bucket (docs/decisions/0028-ones-own-posts.md).
@@ -26,6 +32,7 @@
 #include "pusher/base/common.h"
 #include "pusher/units/admission.h"
 #include "pusher/units/audience.h"
+#include "pusher/units/follower_lists.h"
 #include "pusher/units/measured_deliveries.h"
 #include "pusher/units/unit.h"
 #include "pusher/units/write_batcher.h"
@@ -34,18 +41,19 @@ namespace fanline::pusher {
 
 class PostRuns {
  public:
-  // Both outlive this object.
-  PostRuns(Common& common, Admission& admission)
+  // All outlive this object.
+  PostRuns(Common& common, Admission& admission, FollowerLists& lists)
       : common_(common),
         ports_(common.ports),
         guards_(common.setup.guards),
         admission_(admission),
+        lists_(lists),
         marks_(common),
         weights_(common) {}
 
   // Reads the first page, the next one, or the one that failed, with at most this many `followers`.
   // `unit` must stay where it is until its run has ended: finished, answered `never`, or forgotten.
-  void Begin(const Unit& unit, uint32_t followers);
+  void Begin(const Unit& unit, uint32_t followers, Now now);
   // Takes an answer; returns the steps that follow from it.
   std::optional<RunStep> On(const PostStates& states, Now now);
   std::optional<RunStep> On(FollowerPage& page, Now now);
@@ -80,7 +88,11 @@ class PostRuns {
     std::vector<PostId> removes;
     std::optional<UserId> mark;
     bool states_read = false;
-    bool heard = false;  // of the news that it has to wait for
+    Time since{};        // when it was begun
+    bool listed = false;     // this page is taken from the author's list
+    bool page_read = false;  // or taken
+    uint64_t list = 0;    // that it fills; 0: none
+    std::optional<FollowerCursor> list_from;  // where the next page for that list begins
     uint64_t content = 0;                     // BegunHints::content, once the states are read
     std::optional<FollowerCursor> page_from;  // where the current page begins
     std::optional<FollowerCursor> read_from;  // where the page begins that was asked for last
@@ -111,7 +123,12 @@ class PostRuns {
   };
 
   Run* Find(uint64_t unit);
+  void ReadStates(Run& run);
   void ReadPage(Run& run);
+  std::optional<RunStep> LookUp(Run& run, Now now);
+  void TakeFromList(Run& run, const FollowerLists::Followers& list);
+  bool IsMeasured(const Run& run) const;
+  void FillList(Run& run);
   std::optional<RunStep> Answered(Run& run, const Status& status, Now now);
   std::optional<RunStep> Write(Run& run, Now now);
   void AddAuthor(const Run& run, std::vector<UserId>& readers) const;
@@ -130,6 +147,7 @@ class PostRuns {
   const Ports& ports_;
   const MutationSwitches& guards_;
   Admission& admission_;
+  FollowerLists& lists_;
   DeliveryMarks marks_;
   AuthorWeights weights_;
   std::unordered_map<uint64_t, Run> runs_;  // by unit

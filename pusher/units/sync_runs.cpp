@@ -49,7 +49,7 @@ std::optional<RunStep> SyncRuns::Answered(uint64_t id, const Status& status, boo
 
 std::optional<RunStep> SyncRuns::On(TimelineRead& read) {
   const auto next = [&](const Run& run, const Call& call) {
-    if (read.state == TimelineState::kNotLive) return false;
+    if (read.state == TimelineState::kNotLive) return ReadEdge(run, call);
     if (read.state == TimelineState::kBuilding) {
       ports_.timelines.Submit(DropTimeline{NextCall(call), run.range, run.epoch, call.reader});
     } else {
@@ -61,8 +61,21 @@ std::optional<RunStep> SyncRuns::On(TimelineRead& read) {
   return Answered(read.id, read.status, read.needs_claim, next);
 }
 
+// Reads the edge of a reader who has no timeline, for the list. Returns false without one.
+bool SyncRuns::ReadEdge(const Run& run, Call call) {
+  const bool listed = lists_.Has(run.range, run.author);
+  if (!listed || !common_.setup.guards.lists_follow_the_dead) return false;
+  call.edge_alone = true;
+  ports_.truth.Submit(ReadSync{NextCall(call), call.reader, run.author, {}, 0});
+  return true;
+}
+
 std::optional<RunStep> SyncRuns::On(SyncTruth& truth) {
   const auto next = [&](const Run& run, const Call& call) {
+    if (common_.setup.guards.lists_follow_syncs) {
+      lists_.Set(run.range, run.author, call.reader, truth.following);
+    }
+    if (call.edge_alone) return false;
     ports_.timelines.Submit(ApplySync{NextCall(call), run.range, run.epoch, call.reader,
                                       std::move(truth.remove), std::move(truth.visible),
                                       truth.newest_unread, run.author, truth.marked});
@@ -80,8 +93,8 @@ std::optional<RunStep> SyncRuns::On(const SyncApplied& applied) {
 }
 
 std::optional<RunStep> SyncRuns::On(const TimelineDropped& dropped) {
-  const auto last = [](const Run&, const Call&) { return false; };
-  return Answered(dropped.id, dropped.status, dropped.needs_claim, last);
+  const auto next = [&](const Run& run, const Call& call) { return ReadEdge(run, call); };
+  return Answered(dropped.id, dropped.status, dropped.needs_claim, next);
 }
 
 }  // namespace fanline::pusher

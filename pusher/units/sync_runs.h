@@ -1,7 +1,9 @@
 // Runs of the units of syncs that are under way. Each reader of a unit has a chain of calls: read
 // the timeline, read the truth about its items, make the timeline agree. Each call is sent with the
 // answer to the one before. A timeline that is not live is left alone. One that is being built is
-// dropped, because its rebuild may have read the truth before this change.
+// dropped, because its rebuild may have read the truth before this change. If the author's followers
+// are listed (follower_lists.h), the edge is read in these cases too. Each edge that is read is set
+// in the list, before the unit ends.
 //
 // The readers of a unit do not wait for each other. The adapters have all calls of one kind under
 // way together and combine the reads about one author. If a call fails, the unit fails once all its
@@ -16,13 +18,16 @@
 #include <unordered_map>
 
 #include "pusher/base/common.h"
+#include "pusher/units/follower_lists.h"
 #include "pusher/units/unit.h"
 
 namespace fanline::pusher {
 
 class SyncRuns {
  public:
-  explicit SyncRuns(Common& common) : common_(common), ports_(common.ports) {}
+  // Both outlive this object.
+  SyncRuns(Common& common, FollowerLists& lists)
+      : common_(common), ports_(common.ports), lists_(lists) {}
 
   void Begin(const Unit& unit);
   // Takes the answer to a call; returns the unit's end if this was its last call.
@@ -46,14 +51,17 @@ class SyncRuns {
   struct Call {
     uint64_t unit = 0;
     UserId reader{};
+    bool edge_alone = false;  // nothing is to be written
   };
 
   uint64_t NextCall(const Call& of);
+  bool ReadEdge(const Run& run, Call call);
   template <typename Next>
   std::optional<RunStep> Answered(uint64_t id, const Status& status, bool needs_claim, Next next);
 
   Common& common_;
   const Ports& ports_;
+  FollowerLists& lists_;
   std::unordered_map<uint64_t, Run> runs_;    // by unit
   std::unordered_map<uint64_t, Call> calls_;  // by request
 };

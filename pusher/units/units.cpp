@@ -16,8 +16,10 @@ Units::Units(Common& common, RangeKeeper& keeper)
       limits_(common.limits),
       keeper_(keeper),
       admission_(limits_),
-      posts_(common, admission_),
-      syncs_(common) {}
+      lists_(common.limits.follower_lists, common.limits.follower_lists_age,
+             common.setup.guards),
+      posts_(common, admission_, lists_),
+      syncs_(common, lists_) {}
 
 // ---- ranges ---------------------------------------------------------------------------------
 
@@ -43,6 +45,7 @@ void Units::Drop(Range range) {
     units_.erase(unit);
   }
   posts_.ForgetRange(range);
+  if (common_.setup.guards.claims_forget_lists) lists_.ForgetRange(range);
   open_.erase(found);
   dropped_ = true;
 }
@@ -64,6 +67,9 @@ void Units::Learn(Range range, uint32_t crashes) {
 void Units::Start(Now now) {
   ForgetDropped();
   if (taking_) StartUnits(now);
+  for (const Range range : std::exchange(to_claim_, {})) {
+    keeper_.TakeOverAgain(range, TakeoverCause::kUndecodable, now);
+  }
   StartWalks();
   posts_.AskForNews();
   posts_.SendBatches();
@@ -148,7 +154,7 @@ void Units::StartUnit(Range range, Work& work, UserId author, Now now) {
   taken.credit = admission_.Admit(taken.way, now.mono);
   Unit& unit = units_.emplace(taken.id, std::move(taken)).first->second;
   work.units.insert(unit.id);
-  one_by_one ? Enter(unit, Stage::kMarkingStart) : Begin(unit);
+  one_by_one ? Enter(unit, Stage::kMarkingStart, now) : Begin(unit, now);
 }
 
 // Whether a hint is being tried in any range that isolates. Only one may be: a crash ends the work
@@ -174,24 +180,24 @@ void Units::Mark(Unit& unit, bool tried) {
 // The hint is blamed if the third crash came while it was tried alone. But it may not have been a
 // crash: the earlier owner may have been told to go, or have hung, and may be about to say so.
 void Units::OnMarked(Unit& unit, const RangeOwned& reply, Now now) {
-  if (!reply.suspected || reply.crashes < 3) return Begin(unit);
+  if (!reply.suspected || reply.crashes < 3) return Begin(unit, now);
   if (now.mono - open_.at(unit.range).opened.since < limits_.last_words) {
     return Park(unit, {unit.way, "the last words of an owner"}, now);
   }
   unit.reason = "the worker crashed on this hint again and again";
-  Quarantine(unit);
+  Quarantine(unit, now);
 }
 
-void Units::Begin(Unit& unit) {
+void Units::Begin(Unit& unit, Now now) {
   if (unit.hints.front().hint()) {
-    Enter(unit, Stage::kRunning);
+    Enter(unit, Stage::kRunning, now);
   } else {
-    Quarantine(unit);
+    Quarantine(unit, now);
   }
 }
 
 // Asks for what the stage needs. A stage that is entered again after a failure begins anew.
-void Units::Enter(Unit& unit, Stage stage) {
+void Units::Enter(Unit& unit, Stage stage, Now now) {
   unit.stage = stage;
   const ReceivedHint& first = unit.hints.front();
   switch (stage) {
@@ -200,7 +206,7 @@ void Units::Enter(Unit& unit, Stage stage) {
       return Mark(unit, stage == Stage::kMarkingStart);
     case Stage::kRunning:
       if (unit.is_sync()) return syncs_.Begin(unit);
-      return posts_.Begin(unit, admission_.PageFor(unit.credit, unit.paging && !unit.alone));
+      return posts_.Begin(unit, admission_.PageFor(unit.credit, unit.paging && !unit.alone), now);
     case Stage::kDropping:
       // The author's followers may be what cannot be read, so all timelines of the range are
       // dropped.
@@ -230,7 +236,7 @@ void Units::On(const RangeReset& reset, Now now) {
   if (reset.needs_claim) return Lost(found->first, reset.status, now);
   for (const uint64_t id : found->second.walk.Ended()) {
     Unit& unit = units_.at(id);
-    reset.status.done() ? Enter(unit, Stage::kDeadLettering)
+    reset.status.done() ? Enter(unit, Stage::kDeadLettering, now)
                         : Later(unit, Status::Later("redis", reset.status.message), now);
   }
 }
@@ -253,7 +259,7 @@ void Units::On(TimelineDropped& dropped, Now now) {
   Advance(syncs_.On(dropped), now);  // a sync may have met a timeline that is being built
   Unit* unit = Find(dropped.id);
   if (unit != nullptr && dropped.status.done() && !dropped.needs_claim) {
-    Enter(*unit, Stage::kDeadLettering);
+    Enter(*unit, Stage::kDeadLettering, now);
   } else {
     Advance(RunStep{dropped.id, dropped.status, dropped.needs_claim}, now);
   }
@@ -277,7 +283,7 @@ void Units::On(const DeadLetterAppended& reply, Now now) {
   if (!taken) return Later(*unit, reply.status, now);
   admission_.GotThrough(unit->credit);
   if (++unit->dead_lettered < unit->hints.size()) {
-    Enter(*unit, Stage::kDeadLettering);
+    Enter(*unit, Stage::kDeadLettering, now);
   } else {
     Finish(*unit, now);
   }
@@ -295,17 +301,17 @@ void Units::Advance(const std::optional<RunStep>& step, Now now) {
   Unit* unit = step ? Find(step->unit) : nullptr;
   if (unit == nullptr) return;
   if (step->needs_claim) return Lost(unit->range, step->status, now);
-  if (step->status.never()) return Never(*unit, step->status.message);
+  if (step->status.never()) return Never(*unit, step->status.message, now);
   if (step->status.later()) return Later(*unit, step->status, now);
   admission_.GotThrough(unit->credit);
   if (step->finished) return Finish(*unit, now);
   unit->paging = true;
   // A drain leaves the rest to the next owner.
-  taking_ ? Enter(*unit, Stage::kRunning) : Park(*unit, {unit->way, "the next owner"}, now);
+  taking_ ? Enter(*unit, Stage::kRunning, now) : Park(*unit, {unit->way, "the next owner"}, now);
 }
 
 void Units::Finish(Unit& unit, Now now) {
-  if (unit.marked) return Enter(unit, Stage::kClearingStart);
+  if (unit.marked) return Enter(unit, Stage::kClearingStart, now);
   Work& work = open_.at(unit.range);
   keeper_.HintsDone(unit.range, unit.hints);
   for (const ReceivedHint& hint : unit.hints) {
@@ -341,15 +347,15 @@ void Units::TryParked(Now now) {
     Unit& unit = units_.at(tried->unit);
     unit.credit = std::move(tried->credit);
     open_.at(unit.range).lanes.SetParked(unit, false);
-    Enter(unit, unit.stage);
+    Enter(unit, unit.stage, now);
   }
 }
 
-void Units::Never(Unit& unit, const std::string& reason) {
+void Units::Never(Unit& unit, const std::string& reason, Now now) {
   admission_.GotThrough(unit.credit);
   if (unit.hints.size() == 1 && (unit.alone || unit.is_sync())) {
     unit.reason = reason;
-    Quarantine(unit);
+    Quarantine(unit, now);
     return;
   }
   Work& work = open_.at(unit.range);
@@ -358,9 +364,25 @@ void Units::Never(Unit& unit, const std::string& reason) {
   work.lanes.TakeApart(std::move(unit));
 }
 
-void Units::Quarantine(Unit& unit) {
+// An undecodable hint may be a sync of any edge. Whatever was looked up in lists before it may be
+// wrong, so the range is claimed once more: that forgets the lists and has Redis refuse what is
+// under way. The hint comes again, and goes to the dead letters then.
+bool Units::ClaimsFirst(const Unit& unit) {
+  const ReceivedHint& last = unit.hints.back();
+  if (last.hint() || !common_.setup.guards.undecodable_claims) return false;
+  int64_t& claimed = claimed_for_.try_emplace(unit.range, -1).first->second;
+  if (last.record.offset <= claimed) return false;
+  claimed = last.record.offset;
+  to_claim_.insert(unit.range);
+  return true;
+}
+
+void Units::Quarantine(Unit& unit, Now now) {
+  if (ClaimsFirst(unit)) return;
+  if (common_.setup.guards.quarantines_forget_lists) lists_.Forget(unit.range, unit.author);
   for (const ReceivedHint& hint : unit.hints) ports_.metrics.HintQuarantined(unit.ReasonOf(hint));
-  Enter(unit, common_.setup.guards.quarantine_drops ? Stage::kDropping : Stage::kDeadLettering);
+  const bool drops = common_.setup.guards.quarantine_drops;
+  Enter(unit, drops ? Stage::kDropping : Stage::kDeadLettering, now);
 }
 
 void Units::StartWalks() {
@@ -376,6 +398,8 @@ void Units::Show(Metrics::Held& held) const {
   held.units = units_.size();
   held.units_parked = admission_.parked();
   held.live_readers = posts_.live_readers();
+  held.lists = lists_.lists();
+  held.list_bytes = lists_.bytes();
   for (const auto& [range, work] : open_) held.hints_parked += work.lanes.hints().parked();
 }
 

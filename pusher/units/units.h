@@ -16,12 +16,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "pusher/base/common.h"
 #include "pusher/units/admission.h"
+#include "pusher/units/follower_lists.h"
 #include "pusher/units/lanes.h"
 #include "pusher/units/post_runs.h"
 #include "pusher/units/quarantine_walk.h"
@@ -120,8 +122,8 @@ class Units {
   std::optional<Shard> NextShard(const Work& work) const;
   bool OneIsTried() const;
   // A unit's stages.
-  void Begin(Unit& unit);
-  void Enter(Unit& unit, Unit::Stage stage);
+  void Begin(Unit& unit, Now now);
+  void Enter(Unit& unit, Unit::Stage stage, Now now);
   void Mark(Unit& unit, bool tried);
   void OnMarked(Unit& unit, const RangeOwned& reply, Now now);
   void StartWalks();
@@ -130,8 +132,9 @@ class Units {
   void Finish(Unit& unit, Now now);
   void Later(Unit& unit, const Status& status, Now now);
   void Park(Unit& unit, const Admission::QueueName& queue, Now now);
-  void Never(Unit& unit, const std::string& reason);
-  void Quarantine(Unit& unit);
+  void Never(Unit& unit, const std::string& reason, Now now);
+  bool ClaimsFirst(const Unit& unit);
+  void Quarantine(Unit& unit, Now now);
   void Lost(Range range, const Status& status, Now now);
   void CountWays();
   void ForgetDropped();
@@ -149,6 +152,9 @@ class Units {
   Admission admission_;                       // outlives the units and the runs
   bool dropped_ = false;                      // it may still name units that are no more
   std::unordered_map<uint64_t, Unit> units_;  // by id; a unit's requests carry its id
+  FollowerLists lists_;                       // outlives the runs
+  std::map<Range, int64_t> claimed_for_;      // the last undecodable hint of a range
+  std::set<Range> to_claim_;
   PostRuns posts_;
   SyncRuns syncs_;
 };

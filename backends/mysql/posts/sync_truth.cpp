@@ -44,6 +44,7 @@ std::map<UserId, Outbox> ReadOutboxes(Connection& connection, const std::vector<
   uint32_t window = 0;
   std::vector<UserId> authors;
   for (const ReadSync& request : requests) {
+    if (request.window == 0) continue;
     if (!live.contains({.src = request.reader, .dst = request.author})) continue;
     authors.push_back(request.author);
     window = std::max(window, request.window);
@@ -68,7 +69,9 @@ std::map<UserId, Outbox> ReadOutboxes(Connection& connection, const std::vector<
 
 std::set<UserId> ReadMarked(Connection& connection, const std::vector<ReadSync>& requests) {
   std::vector<UserId> authors;
-  for (const ReadSync& request : requests) authors.push_back(request.author);
+  for (const ReadSync& request : requests) {
+    if (request.window > 0) authors.push_back(request.author);
+  }
   SortUnique(authors);
   std::set<UserId> marked;
   for (const auto& [author, mode] : ReadAuthorModes(connection, authors)) {
@@ -96,6 +99,10 @@ std::vector<SyncTruth> TruthService::DoAll(Connection& connection,
   for (const ReadSync& request : requests) {
     SyncTruth truth;
     truth.following = live.contains({.src = request.reader, .dst = request.author});
+    if (request.window == 0) {
+      truths.push_back(std::move(truth));
+      continue;
+    }
     truth.marked = truth.following && marked.contains(request.author);
     for (const PostId member : request.members) {
       const auto row = members.find({request.author, member});

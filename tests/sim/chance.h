@@ -233,6 +233,8 @@ struct Chances {
     character.long_resets = Chance(50);
     character.forget_index = character.long_resets && Chance(50) ? 1 + Pick(12) : 0;
     character.news = 1 + static_cast<uint32_t>(Pick(3));
+    character.lists = Chance(20) ? 0 : Chance(30) ? 256 + Pick(1'000) : 1 << 20;
+    character.list_age_ms = Chance(20) ? 1 + static_cast<int>(Pick(100)) : 3'600'000;
     character.revoke_all = Chance(75) ? 0 : 1 + Pick(2);
   }
 

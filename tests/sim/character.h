@@ -53,6 +53,8 @@ struct Character {
   uint64_t import = 0;    // weight
   uint32_t page = 2;      // followers that a pusher reads at once
   uint32_t news = 1;      // readers that one call for news names
+  uint64_t lists = 0;     // bytes for lists of followers
+  int list_age_ms = 0;    // how long such a list is believed
   uint32_t large_page = 0;   // followers that it reads at once after a first page; 0: as many
   uint32_t held_hints = 0;   // that all ranges of a pusher together may hold; 0: no limit
   int first_follows = 60;    // percent of edges that are there from the start

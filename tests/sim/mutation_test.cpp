@@ -172,6 +172,20 @@ const Mutation kMutations[] = {
     // Pages.
     {"pages_proved", [](Guards& guards) { guards.logic.pages_proved = false; }, {60, 149, 546}, Demotes},
     {"lacks_told", [](Guards& guards) { guards.logic.lacks_told = false; }, {1, 2, 3}},
+    // Who is live, and who follows.
+    {"number_anew", [](Guards& guards) { guards.redis.number_anew = false; }, {1}},
+    {"walks_leave_index", [](Guards& guards) { guards.redis.walks_leave_index = false; }, {1}},
+    {"news_after_hints", [](Guards& guards) { guards.logic.news_after_hints = false; }, {1}},
+    {"set_served_whole", [](Guards& guards) { guards.logic.set_served_whole = false; }, {1}},
+    {"dead_by_number", [](Guards& guards) { guards.logic.dead_by_number = false; }, {1}},
+    {"claims_forget_set", [](Guards& guards) { guards.logic.claims_forget_set = false; }, {1}},
+    {"index_named", [](Guards& guards) { guards.logic.index_named = false; }, {1}},
+    {"lists_follow_syncs", [](Guards& guards) { guards.logic.lists_follow_syncs = false; }, {1}},
+    {"lists_follow_the_dead", [](Guards& guards) { guards.logic.lists_follow_the_dead = false; }, {1}},
+    {"claims_forget_lists", [](Guards& guards) { guards.logic.claims_forget_lists = false; }, {1}},
+    {"quarantines_forget_lists", [](Guards& guards) { guards.logic.quarantines_forget_lists = false; }, {1}},
+    {"undecodable_claims", [](Guards& guards) { guards.logic.undecodable_claims = false; }, {1}},
+    {"whole_lists", [](Guards& guards) { guards.logic.whole_lists = false; }, {1}},
     // Hints that a pusher does not understand.
     {"newer_awaited", [](Guards& guards) { guards.logic.newer_awaited = false; }, {151, 188, 342}, Upgrades},
     {"quarantine_drops", [](Guards& guards) { guards.logic.quarantine_drops = false; }, {342, 1279, 2894}, DamagesHints},

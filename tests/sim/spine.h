@@ -401,6 +401,8 @@ struct PusherProcess
     limits.followers_per_page = limits.followers_on_first_page = world.character.page;
     if (world.character.large_page > 0) limits.followers_per_page = world.character.large_page;
     limits.news_per_call = world.character.news;
+    limits.follower_lists = world.character.lists;
+    limits.follower_lists_age = std::chrono::milliseconds(world.character.list_age_ms);
     limits.large_pages_in_flight = 2;  // so few that some have to wait
     limits.buffered_hints_per_range = PusherMetrics::kHintsOfRange;
     limits.parked_hints_per_range = PusherMetrics::kHintsOfRange;

@@ -10,7 +10,7 @@ FIGURES = {
     "sub_tasks": "hints written to fanout-tasks, one for each event and range of readers",
     "followers": "follower rows read for them; posts that meet in one read share it",
     "deliveries": "posts put into live timelines",
-    "skipped_not_live": "times a follower was passed over whose timeline was not live",
+    "skipped_not_live": "times a follower was passed over whose timeline was gone",
     "deliveries_per_s": "deliveries a second in the burst, first event to last delivery",
     "publish_to_last_delivery_ms": "ms, half and 99 of 100 posts, at half the burst's rate",
     "cpu_per_event_ms": "ms of processor time an event took there, and in the burst",
@@ -67,7 +67,7 @@ def work_figures(counters):
         "sub_tasks": int(counters.total("fanline_hints_appended_total")),
         "followers": int(counters.total("fanline_followers_read_total")),
         "deliveries": deliveries(counters),
-        "skipped_not_live": deliveries(counters, "not_live_index", "not_live_script"),
+        "skipped_not_live": deliveries(counters, "not_live"),
     }
 
 

@@ -40,8 +40,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
       not_live += result == BatchWritten::kNotLive;
       failed += result == BatchWritten::kKeyFailed;
     }
-    const uint64_t by_result[] = {added, already_there, written.pruned, not_live - written.pruned,
-                                  failed};
+    const uint64_t by_result[] = {added, already_there, not_live, failed};
     for (size_t i = 0; i < deliveries_.size(); ++i) {
       Add(*deliveries_[i], by_result[i]);
     }
@@ -170,12 +169,10 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   std::array<Histogram*, 2> hint_seconds_ =
       AddSeconds("fanline_hint_seconds", "From a hint's append to its last acknowledged write",
                  "kind", {"post", "sync"});
-  Counters<5> deliveries_ = AddCounters(
+  Counters<4> deliveries_ = AddCounters(
       "fanline_deliveries_total",
-      "Posts for timelines by result: added, already_there, not_live_index "
-      "(pruned by the live index), not_live_script (the key was gone), "
-      "key_failed",
-      "result", {"added", "already_there", "not_live_index", "not_live_script", "key_failed"});
+      "Posts for timelines by result: added, already_there, not_live (the key was gone), key_failed",
+      "result", {"added", "already_there", "not_live", "key_failed"});
   Counter& removed_ = AddCounter("fanline_items_removed_total",
                                  "Items taken out of timelines: deleted, hidden, unfollowed");
   Counter& trimmed_ = AddCounter("fanline_timelines_trimmed_total",

@@ -38,7 +38,7 @@ FANOUT = Dashboard("fanline-fanout", "Fanline / Fan-out", "From an event to all 
         Panel("Hints held", COUNT, "Received and not finished; units of work under way; those that wait for what is away.",
               (Query(total("fanline_hints_open"), "hints"), Query(total("fanline_units_open"), "units"),
                Query(total("fanline_hints_parked"), "hints parked"), Query(total("fanline_units_parked"), "units parked"))),
-        Panel("Deliveries", PER_SECOND, "Posts for timelines, by result. `not_live_index`: passed over before Redis was asked.",
+        Panel("Deliveries", PER_SECOND, "Posts for timelines, by result. `not_live`: the timeline was gone.",
               (Query(rate("fanline_deliveries_total", "result"), "{{result}}"),), log=True),
         Panel("Follower rows read", PER_SECOND, "Of the shards, for fan-out.", (Query(rate("fanline_followers_read_total"), "rows"),)),
         Panel("Write batches", COUNT, "Timelines and items of a batch; their ratio says how many posts meet in a write.",

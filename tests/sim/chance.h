@@ -232,7 +232,6 @@ struct Chances {
     character.never = Chance(75) ? 0 : 1 + static_cast<int>(Pick(4));
     character.long_resets = Chance(50);
     character.forget_index = character.long_resets && Chance(50) ? 1 + Pick(12) : 0;
-    character.prune_apart = Chance(50);
     character.revoke_all = Chance(75) ? 0 : 1 + Pick(2);
   }
 

@@ -171,7 +171,8 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                  "kind", {"post", "sync"});
   Counters<4> deliveries_ = AddCounters(
       "fanline_deliveries_total",
-      "Posts for timelines by result: added, already_there, not_live (the key was gone), key_failed",
+      "Posts for timelines by result: added, already_there, not_live (the key was gone), "
+      "key_failed",
       "result", {"added", "already_there", "not_live", "key_failed"});
   Counter& removed_ = AddCounter("fanline_items_removed_total",
                                  "Items taken out of timelines: deleted, hidden, unfollowed");

@@ -1,7 +1,7 @@
-// Carries out one TimelineBatch: timelines_per_call in a script call, one call after the other. Redis
-// serves all commands that a connection has sent before it turns to the next connection, so calls
-// sent ahead would make a reader's page wait. The calls are independent and idempotent. The first
-// failure is the answer for the whole batch, which is then sent again as a whole.
+// Carries out one TimelineBatch: timelines_per_call in a script call, one call after the other.
+// Redis serves all commands that a connection has sent before it turns to the next connection, so
+// calls sent ahead would make a reader's page wait. The calls are independent and idempotent. The
+// first failure is the answer for the whole batch, which is then sent again as a whole.
 #pragma once
 
 #include <functional>

@@ -15,7 +15,7 @@ Status Read(BlockingConnection& connection, const Keys& keys, RangeState& state)
   commands.Command("GET", keys.Own(state.range));
   commands.Command("GET", keys.Pos(state.range));
   commands.Command("ZSCORE", keys.Live(state.range), "#complete");
-  commands.Command("ZCOUNT", keys.Live(state.range), "(0", "+inf");  // marks have negative scores
+  commands.Command("ZCOUNT", keys.Live(state.range), kAboveMarks, kAboveReaders);
   size_t next = 0;
   return connection.Pipeline(commands, 4, [&](const redisReply& reply) {
     switch (next++) {

@@ -185,9 +185,9 @@ Status TimelineScanner::Index(Range range, RangeIndex* out) {
 // page of ZSCAN may be the whole index, as Redis keeps short ones.
 Status TimelineScanner::Listed(Range range, std::string* cursor, std::vector<UserId>* out) {
   out->clear();
-  const std::string below = "(" + (cursor->empty() ? std::string("+inf") : *cursor);
-  const CommandBuffer ask = CommandOf("ZRANGE", keys_.Live(range), below, "(0", "BYSCORE", "REV",
-                                      "LIMIT", 0, kReadersListed, "WITHSCORES");
+  if (cursor->empty()) *cursor = kAboveReaders;
+  const CommandBuffer ask = CommandOf("ZRANGE", keys_.Live(range), "(" + *cursor, kAboveMarks,
+                                      "BYSCORE", "REV", "LIMIT", 0, kReadersListed, "WITHSCORES");
   return masters_.Call(keys_.Home(range), ask, [&](const redisReply& reply) {
     if (!IsArray(reply, 0)) return Away(kNoPage);
     cursor->clear();

@@ -18,6 +18,5 @@ if marks.err then
   if is_wrong_type(marks.err) then return {'0', '0', 0, {}} end
   return marks
 end
-return {number_behind(marks[1]), number_behind(marks[2]), redis.call('ZCOUNT', live, '(0', '+inf'),
-        redis.call('ZRANGEBYSCORE', live, '(' .. ARGV[2], '+inf', 'WITHSCORES', 'LIMIT', '0',
-                   ARGV[3])}
+return {number_behind(marks[1]), number_behind(marks[2]), redis.call('ZCOUNT', live, '(0', LAST),
+        redis.call('ZRANGEBYSCORE', live, '(' .. ARGV[2], LAST, 'WITHSCORES', 'LIMIT', '0', ARGV[3])}

@@ -1,7 +1,7 @@
--- reset_begin.lua - first step of giving a range a known state: begins to learn maxfloor:. A takeover
--- also marks live: as pending, and empties it when its timelines are to be dropped. Rebuilds that
--- begin from now on list their readers themselves. The walk over all keys that follows finds the
--- keys of earlier ones.
+-- reset_begin.lua - first step of giving a range a known state: begins to learn maxfloor:. A
+-- takeover also marks live: as pending, and empties it when its timelines are to be dropped.
+-- Rebuilds that begin from now on list their readers themselves. The walk over all keys that
+-- follows finds the keys of earlier ones.
 --
 -- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}, a key that never exists, and pos:{tag} if a takeover
 --       drops the timelines

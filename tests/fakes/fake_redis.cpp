@@ -487,9 +487,7 @@ void FakeRedis::TakeFrom(const FakeRedis& other, Range range) {
   if (keys != other.ranges_.end()) ranges_.insert(*keys);
 }
 
-void FakeRedis::ForgetIndex(Range range) {
-  ranges_[range].EmptyIndex();
-}
+void FakeRedis::ForgetIndex(Range range) { ranges_[range].EmptyIndex(); }
 
 void FakeRedis::Unlist(UserId reader) {
   if (!timelines_.contains(reader)) KeysOf(reader).live.erase(reader);

@@ -86,8 +86,8 @@ class FakeRedis {
   void FlushAll();
   // All keys of the range are as they are in `other`.
   void TakeFrom(const FakeRedis& other, Range range);
-  void ForgetIndex(Range range);  // live: was deleted by hand
-  void Unlist(UserId reader);     // in live:, unless there is a timeline
+  void ForgetIndex(Range range);                // live: was deleted by hand
+  void Unlist(UserId reader);                   // in live:, unless there is a timeline
   void Number(UserId reader, uint64_t number);  // in live:, where he is listed
 
   // Looking inside.

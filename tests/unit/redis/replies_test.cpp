@@ -54,8 +54,8 @@ TEST(RedisReplies, AnAnswerOfAnotherShapeIsLater) {
 
 TEST(RedisReplies, NewsNameReadersAndTheirNumbers) {
   const auto read = [](const std::string& announced) {
-    return Parse(ReadNews{},
-                 *WireReply("*4\r\n$2\r\n12\r\n$1\r\n7\r\n:5\r\n" + announced), kLayout);
+    return Parse(ReadNews{}, *WireReply("*4\r\n$2\r\n12\r\n$1\r\n7\r\n:5\r\n" + announced),
+                 kLayout);
   };
   const NewsRead news = read("*4\r\n$1\r\n9\r\n$2\r\n11\r\n$1\r\n3\r\n$5\r\n1e+10\r\n");
   EXPECT_TRUE(news.status.done());

@@ -137,7 +137,7 @@ def _forget(rig, keys):
         rig.redis("UNLINK", *some)
     for index, members in by_index.items():
         for some in _in_parts(members):
-            rig.redis("SREM", index, *some)
+            rig.redis("ZREM", index, *some)
 
 
 def _in_parts(some):

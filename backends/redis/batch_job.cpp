@@ -89,167 +89,88 @@ void ArgWrite(const Contents& write, const uint32_t*& number, CommandBuffer& out
 
 // ---- the calls ------------------------------------------------------------------------------
 
-std::vector<BatchPart> CutBatch(const TimelineBatch& batch, const Options& options) {
-  std::vector<BatchPart> parts;
-  const auto writes = static_cast<uint32_t>(batch.writes.size());
-  for (uint32_t first = 0; first < writes; first += options.keys_per_call) {
-    parts.push_back({first, std::min(first + options.keys_per_call, writes)});
-  }
-  return parts;
-}
-
-BatchPart NextCall(const TimelineBatch& batch, BatchPart part, const std::vector<bool>& keep,
-                   uint32_t done, const Options& options) {
-  BatchPart call{part.first + done, part.first + done};
+BatchCall NextCall(const TimelineBatch& batch, uint32_t first, const Options& options) {
+  const auto most = static_cast<uint32_t>(
+      std::min<size_t>(batch.writes.size() - first, options.timelines_per_call));
+  BatchCall call{first, first};
   size_t arguments = 3 + kFixedKeys + kFixedArguments;
-  for (uint32_t kept = 0; call.last < part.last; ++call.last) {
-    if (!keep[call.last - part.first]) continue;
+  for (; call.last < first + most; ++call.last) {
     // Its key and shape, for each number an item that no other write has, and each remove.
     const Contents its(batch, call.last);
     arguments += 2 + 3 * its.numbers() + its.removes.size();
-    ++kept;
-    if (kept > options.timelines_per_call || (kept > 1 && arguments > kMostArguments)) break;
+    if (call.last > first && arguments > kMostArguments) break;
   }
   return call;
 }
 
-CommandBuffer EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys) {
-  CommandBuffer out;
-  out.Begin(3 + part.last - part.first);
-  out.Args("SMISMEMBER", keys.Live(batch.range), "#complete");
-  for (uint32_t write = part.first; write < part.last; ++write) {
-    out.Arg(Raw(batch.writes[write].reader));
-  }
-  return out;
-}
-
-CommandBuffer EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<bool>& keep,
-                          const Options& options, const Keys& keys) {
-  const auto each_kept = [&](auto visit) {
-    for (uint32_t write = call.first; write < call.last; ++write) {
-      if (keep[write - call.first]) visit(write);
-    }
-  };
+CommandBuffer EncodeApply(const TimelineBatch& batch, BatchCall call, const Options& options,
+                          const Keys& keys) {
   ItemTable table;
-  std::vector<uint32_t> numbers;  // of the kept writes' adds, in order
-  size_t timelines = 0;
-  size_t arguments = 0;  // of the timelines
-  each_kept([&](uint32_t write) {
+  std::vector<uint32_t> numbers;              // of the writes' adds and marks, in order
+  size_t arguments = call.last - call.first;  // of the timelines
+  for (uint32_t write = call.first; write < call.last; ++write) {
     const Contents its(batch, write);
-    ++timelines;
-    ++arguments;
     if (!its.is_one_add()) arguments += its.numbers() + its.removes.size();
     for (const Item& item : its.adds) numbers.push_back(table.NumberOf(item));
     for (const UserId author : its.marks) numbers.push_back(table.NumberOf(author));
-  });
+  }
 
-  CommandBuffer out = BeginCall(Script::kApply, kFixedKeys + timelines,
+  CommandBuffer out = BeginCall(Script::kApply, kFixedKeys + call.last - call.first,
                                 kFixedArguments + 2 * table.size() + arguments);
   out.Args(keys.Own(batch.range), keys.Live(batch.range), keys.MaxFloor(batch.range));
-  each_kept(
-      [&](uint32_t write) { out.Arg(keys.Timeline(batch.range, batch.writes[write].reader)); });
+  for (uint32_t write = call.first; write < call.last; ++write) {
+    out.Arg(keys.Timeline(batch.range, batch.writes[write].reader));
+  }
   out.Args(batch.epoch, options.window.window, options.window.trim_above(),
            options.window.underfilled_below(), options.window.most_marks(), table.size());
   table.Arg(out);
   const uint32_t* number = numbers.data();
-  each_kept([&](uint32_t write) { ArgWrite(Contents(batch, write), number, out); });
+  for (uint32_t write = call.first; write < call.last; ++write) {
+    ArgWrite(Contents(batch, write), number, out);
+  }
   return out;
 }
 
 // ---- the job --------------------------------------------------------------------------------
 
-BatchJob::BatchJob(TimelineBatch batch, const Options& options, const Keys& keys, PruneGate& gate,
-                   std::function<void()> part_done, Answer<BatchWritten> answer)
-    : batch_(std::move(batch)),
-      options_(options),
-      keys_(keys),
-      gate_(gate),
-      part_done_(std::move(part_done)),
-      answer_to_(std::move(answer)),
-      parts_(CutBatch(batch_, options)) {
+BatchJob::BatchJob(TimelineBatch batch, const Options& options, const Keys& keys,
+                   Answer<BatchWritten> answer)
+    : batch_(std::move(batch)), options_(options), keys_(keys), answer_to_(std::move(answer)) {
   answer_.results.assign(batch_.writes.size(), BatchWritten::kNotLive);
 }
 
-void BatchJob::StartPart(CommandChannel& channel) {
-  if (parts_.empty()) {  // a batch of nothing
-    parts_.resize(1);
-    next_part_ = 1;
-    FinishPart();
-    return;
-  }
-  const BatchPart span = parts_[next_part_++];
-  auto part = std::make_shared<Part>(Part{span, std::vector<bool>(span.last - span.first, true)});
-  if (gate_.open()) {
-    Prune(channel, part);
-  } else {
-    Apply(channel, part);
-  }
-}
-
-void BatchJob::Prune(CommandChannel& channel, std::shared_ptr<Part> part) {
-  channel.Call(EncodePrune(batch_, part->span, keys_),
-               [self = shared_from_this(), part, &channel](const CallResult& result) {
-                 self->TakeIndex(*part, result);
-                 self->Apply(channel, part);
+void BatchJob::StartCall(CommandChannel& channel, std::function<void(bool more)> done) {
+  const BatchCall call = NextCall(batch_, next_, options_);
+  next_ = call.last;
+  channel.Call(EncodeApply(batch_, call, options_, keys_),
+               [self = shared_from_this(), call, done = std::move(done)](const CallResult& result) {
+                 const bool taken = result.status.done() ? self->TakeResults(call, *result.reply)
+                                                         : self->Fail(result);
+                 const bool more = taken && call.last < self->batch_.writes.size();
+                 if (!more) self->answer_to_(std::move(self->answer_));
+                 done(more);
                });
 }
 
-// Without an answer or a header nobody is left out; the script finds who is not live.
-void BatchJob::TakeIndex(Part& part, const CallResult& result) {
-  if (result.reply == nullptr || !IsArray(*result.reply, 1 + part.keep.size())) return;
-  if (Integer(At(*result.reply, 0)) != 1) return;
-  for (size_t i = 0; i < part.keep.size(); ++i) {
-    part.keep[i] = Integer(At(*result.reply, 1 + i)) != 0;
-    answer_.pruned += !part.keep[i];
-  }
-}
-
-void BatchJob::Apply(CommandChannel& channel, std::shared_ptr<Part> part) {
-  const BatchPart call = NextCall(batch_, part->span, part->keep, part->done, options_);
-  const auto first = part->keep.begin() + (call.first - part->span.first);
-  CommandBuffer command =
-      EncodeApply(batch_, call, {first, first + (call.last - call.first)}, options_, keys_);
-  channel.Call(std::move(command), [self = shared_from_this(), part, call,
-                                    &channel](const CallResult& result) {
-    const bool taken =
-        result.status.done() ? self->TakeResults(*part, call, *result.reply) : self->Fail(result);
-    part->done = call.last - part->span.first;
-    if (taken && call.last < part->span.last) return self->Apply(channel, part);
-    self->FinishPart();
-  });
-}
-
-void BatchJob::FinishPart() {
-  part_done_();
-  if (++finished_ == parts_.size()) answer_to_(std::move(answer_));
-}
-
-// Returns false, like TakeResults on failure: the rest of the part is not worth sending.
+// Returns false, like TakeResults on failure: the rest of the batch is not worth sending.
 bool BatchJob::Fail(const CallResult& result) {
-  answer_.needs_claim = answer_.needs_claim || result.needs_claim;
-  if (answer_.status.done()) answer_.status = result.status;
+  answer_.needs_claim = result.needs_claim;
+  answer_.status = result.status;
   return false;
 }
 
 // A byte for each write: 'x' failed, '-' not live, '0'.. the number of new items.
-bool BatchJob::TakeResults(const Part& part, BatchPart call, const redisReply& reply) {
+bool BatchJob::TakeResults(BatchCall call, const redisReply& reply) {
   const CallResult unexpected{UnexpectedAnswer("apply"), false, nullptr};
   if (!IsArray(reply, 6)) return Fail(unexpected);
   const std::string_view bytes = Text(At(reply, 0));
-  size_t next = 0;
-  size_t not_live = 0;
+  if (bytes.size() < call.last - call.first) return Fail(unexpected);
   for (uint32_t write = call.first; write < call.last; ++write) {
-    const bool kept = part.keep[write - part.span.first];
-    not_live += !kept;
-    if (!kept) continue;
-    if (next == bytes.size()) return Fail(unexpected);
-    const char byte = bytes[next++];
+    const char byte = bytes[write - call.first];
     answer_.results[write] = byte == 'x'   ? BatchWritten::kKeyFailed
                              : byte == '-' ? BatchWritten::kNotLive
                                            : static_cast<int8_t>(byte - '0');
-    not_live += byte == '-';
   }
-  gate_.Note(call.last - call.first, not_live);
   answer_.removed += static_cast<uint64_t>(Integer(At(reply, 1)).value_or(0));
   answer_.trimmed += static_cast<uint64_t>(Integer(At(reply, 2)).value_or(0));
   answer_.underfilled += static_cast<uint64_t>(Integer(At(reply, 3)).value_or(0));

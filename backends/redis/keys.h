@@ -44,6 +44,10 @@ class Key {
   size_t size_ = 0;
 };
 
+// Bounds of the readers' scores in live: marks are below, and nobody is numbered so high.
+inline constexpr std::string_view kAboveMarks = "(0";
+inline constexpr std::string_view kAboveReaders = "9007199254740992";
+
 // The keys of one installation. The cut of its buckets into ranges is part of every name.
 class Keys {
  public:

@@ -65,10 +65,10 @@ void Node::Run() {
     if (connection_) {
       if (ready_) {
         Beat();
-        StartParts();
+        StartCalls();
       }
       if (!connection_->Pump(now_)) leave_ = leave_.empty() ? connection_->failure() : leave_;
-      if (leave_.empty() && ready_) StartParts();
+      if (leave_.empty() && ready_) StartCalls();
       // What replies bring about travels while they are delivered.
       if (leave_.empty() && !connection_->Flush()) leave_ = connection_->failure();
       if (!leave_.empty()) Lose(leave_);
@@ -160,8 +160,7 @@ void Node::StartMarked(const ClaimRange& request, Answer<RangeClaimed> answer,
 template <class R>
 void Node::Start(R request, Answer<typename R::Reply> answer, Residence residence) {
   if constexpr (std::is_same_v<R, TimelineBatch>) {
-    batches_.push_back(std::make_shared<BatchJob>(
-        std::move(request), options_, keys_, prune_gate_, [this] { --parts_in_flight_; }, answer));
+    batches_.push_back(std::make_shared<BatchJob>(std::move(request), options_, keys_, answer));
   } else if constexpr (std::is_same_v<R, ResetRange>) {
     walk_->Add(std::move(request), answer);
   } else {
@@ -180,12 +179,16 @@ void Node::Start(R request, Answer<typename R::Reply> answer, Residence residenc
   }
 }
 
-void Node::StartParts() {
-  while (!batches_.empty() && parts_in_flight_ < options_.calls_in_flight) {
-    ++parts_in_flight_;
-    const auto batch = batches_.front();
-    batch->StartPart(*this);
-    if (!batch->has_more()) batches_.pop_front();
+// Batches take turns, call by call, so that a small one does not wait for all of a large one.
+void Node::StartCalls() {
+  while (!batches_.empty() && calls_in_flight_ < options_.calls_in_flight) {
+    ++calls_in_flight_;
+    const auto batch = std::move(batches_.front());
+    batches_.pop_front();
+    batch->StartCall(*this, [this, batch](bool more) {
+      --calls_in_flight_;
+      if (more) batches_.push_back(batch);
+    });
   }
 }
 
@@ -258,7 +261,7 @@ void Node::DropSession(const std::string& reason) {
   connection_.reset();  // no callback comes any more
   walk_.reset();
   batches_.clear();
-  parts_in_flight_ = 0;
+  calls_in_flight_ = 0;
   claimed_.clear();
   ready_ = false;
   for (const auto& [ticket, refuse] : open_) refuse(reason);

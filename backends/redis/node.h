@@ -36,9 +36,9 @@ namespace fanline::redis {
 
 // The kinds of requests that a node serves.
 using Submission =
-    std::variant<Submitted<ClaimRange>, Submitted<ResetRange>, Submitted<SavePosition>,
-                 Submitted<TimelineBatch>, Submitted<ReadTimeline>, Submitted<ApplySync>,
-                 Submitted<DropTimeline>, Submitted<MarkPart>>;
+    std::variant<Submitted<ClaimRange>, Submitted<ReadNews>, Submitted<ResetRange>,
+                 Submitted<SavePosition>, Submitted<TimelineBatch>, Submitted<ReadTimeline>,
+                 Submitted<ApplySync>, Submitted<DropTimeline>, Submitted<MarkPart>>;
 
 // Replies of requests that need a claimed range have needs_claim. ClaimRange and MarkPart need
 // none.
@@ -96,7 +96,7 @@ class Node : private CommandChannel {
   template <class R>
   void Start(R request, Answer<typename R::Reply> answer, Residence residence);
   void StartMarked(const ClaimRange& request, Answer<RangeClaimed> answer, Residence residence);
-  void StartParts();
+  void StartCalls();
   template <class Reply>
   void Deliver(ReplyTo<Reply> to, Reply reply);
 
@@ -148,9 +148,8 @@ class Node : private CommandChannel {
   Ticket next_ticket_ = 1;
   // Requests that are not answered: how to answer that the session ended.
   std::unordered_map<Ticket, std::function<void(const std::string& reason)>> open_;
-  PruneGate prune_gate_;
-  std::deque<std::shared_ptr<BatchJob>> batches_;
-  uint32_t parts_in_flight_ = 0;
+  std::deque<std::shared_ptr<BatchJob>> batches_;  // without a call under way
+  uint32_t calls_in_flight_ = 0;                   // of batches
   std::unique_ptr<ResetWalk> walk_;
   std::vector<std::function<void()>> replies_;  // what delivers each
   std::thread thread_;                          // last: it uses all of the above

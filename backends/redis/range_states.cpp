@@ -1,7 +1,5 @@
 #include "backends/redis/range_states.h"
 
-#include <algorithm>
-
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
 #include "backends/redis/cluster/masters.h"
@@ -16,10 +14,9 @@ Status Read(BlockingConnection& connection, const Keys& keys, RangeState& state)
   CommandBuffer commands;
   commands.Command("GET", keys.Own(state.range));
   commands.Command("GET", keys.Pos(state.range));
-  commands.Command("SMISMEMBER", keys.Live(state.range), "#complete", "#pending");
-  commands.Command("SCARD", keys.Live(state.range));
+  commands.Command("ZSCORE", keys.Live(state.range), "#complete");
+  commands.Command("ZCOUNT", keys.Live(state.range), kAboveMarks, kAboveReaders);
   size_t next = 0;
-  uint64_t marks = 0;  // members that are not readers
   return connection.Pipeline(commands, 4, [&](const redisReply& reply) {
     switch (next++) {
       case 0:
@@ -29,14 +26,10 @@ Status Read(BlockingConnection& connection, const Keys& keys, RangeState& state)
         state.position = ParsePosition(Text(reply), keys.layout());
         break;
       case 2:
-        if (!IsArray(reply, 2)) break;
-        state.index_complete = Integer(At(reply, 0)) == 1;
-        for (size_t i = 0; i < 2; ++i) marks += Integer(At(reply, i)) == 1;
+        state.index_complete = !Text(reply).empty();
         break;
-      default: {
-        const auto members = static_cast<uint64_t>(Integer(reply).value_or(0));
-        state.readers = members - std::min(members, marks);
-      }
+      default:
+        state.readers = static_cast<uint64_t>(Integer(reply).value_or(0));
     }
     return Status::Done();
   });

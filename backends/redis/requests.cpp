@@ -10,6 +10,13 @@
 namespace fanline::redis {
 namespace {
 
+// Of a reader in live:. Nothing for a score that is no such number.
+std::optional<uint64_t> NumberOfScore(std::string_view score) {
+  const auto number = ParseNumber<double>(score);  // "1e+16", should Redis ever write it so
+  const bool exact = number && *number >= 1 && *number < 0x1p53;
+  return exact ? std::optional(static_cast<uint64_t>(*number)) : std::nullopt;
+}
+
 TimelineState StateOf(std::string_view word) {
   if (word == "ready") return TimelineState::kReady;
   if (word == "building") return TimelineState::kBuilding;
@@ -81,11 +88,41 @@ RangeClaimed Parse(const ClaimRange&, const redisReply& reply, const RangeLayout
   }
   claimed.refused_by = *refused_by;
   if (claimed.refused_by != 0) return claimed;
-  claimed.index_complete = Text(At(reply, 1)) == "1";
+  claimed.index = ParseNumber<uint64_t>(Text(At(reply, 1))).value_or(0);
   const std::string_view position = Text(At(reply, 2));
   claimed.position = ParsePosition(position, layout);
   claimed.foreign = !claimed.position && !position.empty();
   return claimed;
+}
+
+// ---- news -----------------------------------------------------------------------------------
+
+CommandBuffer Encode(const ReadNews& request, const Options&, const Keys& keys) {
+  return CommandOf("EVALSHA", DigestOf(Script::kNews), 2, keys.Own(request.range),
+                   keys.Live(request.range), request.epoch, request.heard, request.limit);
+}
+
+NewsRead Parse(const ReadNews&, const redisReply& reply, const RangeLayout&) {
+  NewsRead news;
+  const auto unexpected = [] { return NewsRead{.status = UnexpectedAnswer("news")}; };
+  if (!IsArray(reply, 4) || !IsArray(At(reply, 3), 0)) return unexpected();
+  const auto last = ParseNumber<uint64_t>(Text(At(reply, 0)));
+  const auto index = ParseNumber<uint64_t>(Text(At(reply, 1)));
+  const auto readers = Integer(At(reply, 2));
+  if (!last || !index || !readers || *readers < 0) return unexpected();
+  news.last = *last;
+  news.index = *index;
+  news.readers = static_cast<uint64_t>(*readers);
+  const redisReply& announced = At(reply, 3);
+  news.announced.reserve(announced.elements / 2);
+  for (size_t i = 0; i + 1 < announced.elements; i += 2) {
+    const auto reader = ParseId(Text(At(announced, i)));
+    const auto number = NumberOfScore(Text(At(announced, i + 1)));
+    // Nobody may be passed over, since a page that is not full ends the news.
+    if (!reader || !number) return unexpected();
+    news.announced.push_back({UserId{*reader}, *number});
+  }
+  return news;
 }
 
 // ---- position -------------------------------------------------------------------------------

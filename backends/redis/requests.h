@@ -12,6 +12,7 @@ struct redisReply;
 namespace fanline::redis {
 
 CommandBuffer Encode(const ClaimRange& request, const Options& options, const Keys& keys);
+CommandBuffer Encode(const ReadNews& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const SavePosition& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const ReadTimeline& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const ApplySync& request, const Options& options, const Keys& keys);
@@ -20,6 +21,7 @@ CommandBuffer Encode(const MarkPart& request, const Options& options, const Keys
 
 // `reply` is not an error. An answer of an unexpected shape is kLater. `layout`: as for the keys.
 RangeClaimed Parse(const ClaimRange&, const redisReply& reply, const RangeLayout& layout);
+NewsRead Parse(const ReadNews&, const redisReply& reply, const RangeLayout& layout);
 PositionSaved Parse(const SavePosition&, const redisReply& reply, const RangeLayout& layout);
 TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayout& layout);
 SyncApplied Parse(const ApplySync&, const redisReply& reply, const RangeLayout& layout);

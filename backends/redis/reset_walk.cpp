@@ -43,13 +43,13 @@ void ResetWalk::StepDone() {
 
 void ResetWalk::Begin(const std::shared_ptr<Reset>& reset) {
   const ResetRange& request = reset->request;
-  const bool drops = request.timelines == Timelines::kDrop;
-  const bool forgets = drops && request.position;
+  const bool takeover = request.position.has_value();
+  const bool forgets = takeover && request.timelines == Timelines::kDrop;
   CommandBuffer out = BeginCall(Script::kResetBegin, forgets ? 5 : 4, 2);
   out.Args(keys_.Own(request.range), keys_.Live(request.range), keys_.MaxFloor(request.range),
            keys_.Nowhere(request.range));
   if (forgets) out.Arg(keys_.Pos(request.range));
-  out.Args(request.epoch, drops ? 1 : 0);
+  out.Args(request.epoch, takeover ? 1 : 0);
   channel_.Call(std::move(out), [this, reset](const CallResult& result) {
     if (!result.status.done()) Fail(*reset, result);
     StepDone();
@@ -152,8 +152,8 @@ void ResetWalk::FailAll(const CallResult& result) {
   }
 }
 
-// The walk is over. Completes the resets that did not fail; the failed ones leave their range
-// without a header and with the old position.
+// The walk is over. Completes the resets that did not fail. A takeover that failed leaves its range
+// without a complete index and with the old position, or none.
 void ResetWalk::Finish() {
   outstanding_ = 1;
   next_step_ = &ResetWalk::AnswerAll;

@@ -2,11 +2,11 @@
 // walk serves all resets that wait when it begins (after a restart of Redis every range asks for
 // one). Resets that come during a walk wait for the next.
 //
-//   reset_begin  before the walk: marks the index as pending, empties it if it is to be dropped.
-//                Timelines created from then on list themselves for good. A takeover that drops
+//   reset_begin  before the walk: a takeover marks the index as pending. Timelines created from
+//                then on list themselves for good. A takeover that drops empties the index and
 //                deletes pos: here, so that an unfinished drop is never forgotten.
 //   SCAN         page by page: reset_page drops or lists the timelines found
-//   reset_end    after the walk: writes the header and, at a takeover, the position
+//   reset_end    after the walk: a takeover marks the index as complete and writes the position
 // A reset that leaves the timelines alone is only the last step, done at once. A walk ends early
 // once all its resets have failed.
 // A walk neither begins nor ends while a Cluster's slot is between two nodes, since SCAN sees the

@@ -10,7 +10,7 @@ namespace fanline::redis {
 namespace {
 
 constexpr const char* kNoPage = "unexpected answer of a scan";
-constexpr uint32_t kReadersListed = 10;     // per page of the index, roughly
+constexpr uint32_t kReadersListed = 10;     // per page of a walk over an index
 constexpr size_t kTimelinesInFlight = 100;  // 450 items each: about 1.5 MB of replies
 
 void Complain(RawTimeline& timeline, const std::string& problem) {
@@ -162,32 +162,40 @@ Status TimelineScanner::TimeToLive(UserId reader, std::optional<std::chrono::mil
 
 Status TimelineScanner::Index(Range range, RangeIndex* out) {
   *out = {};
-  std::string cursor;
+  std::string cursor = "0";
   Status status;
   do {
-    status = IndexPage(range, options_.scan_count, &cursor, out);
-  } while (status.done() && !cursor.empty());
-  return status;
-}
-
-Status TimelineScanner::Listed(Range range, std::string* cursor, std::vector<UserId>* out) {
-  RangeIndex page;
-  Status status = IndexPage(range, kReadersListed, cursor, &page);
-  *out = std::move(page.readers);
-  return status;
-}
-
-Status TimelineScanner::IndexPage(Range range, uint32_t count, std::string* cursor,
-                                  RangeIndex* out) {
-  const CommandBuffer scan =
-      CommandOf("SSCAN", keys_.Live(range), cursor->empty() ? "0" : *cursor, "COUNT", count);
-  return masters_.Call(keys_.Home(range), scan, [&](const redisReply& reply) {
-    const bool read = ReadScanned(reply, cursor, [out](std::string_view member) {
-      if (member == "#complete") out->complete = true;
-      if (const auto raw = ParseId(member)) out->readers.push_back(UserId{*raw});
+    const CommandBuffer scan =
+        CommandOf("ZSCAN", keys_.Live(range), cursor, "COUNT", options_.scan_count);
+    status = masters_.Call(keys_.Home(range), scan, [&](const redisReply& reply) {
+      bool is_score = true;
+      const bool read = ReadScanned(reply, &cursor, [&](std::string_view text) {
+        is_score = !is_score;  // of the member in front of it
+        if (is_score) return;
+        if (text == "#complete") out->complete = true;
+        if (const auto raw = ParseId(text)) out->readers.push_back(UserId{*raw});
+      });
+      return read ? Status::Done() : Away(kNoPage);
     });
-    if (*cursor == "0") cursor->clear();
-    return read ? Status::Done() : Away(kNoPage);
+  } while (status.done() && cursor != "0");
+  return status;
+}
+
+// By number, from the last one down: who begins a timeline meanwhile does not prolong the walk. A
+// page of ZSCAN may be the whole index, as Redis keeps short ones.
+Status TimelineScanner::Listed(Range range, std::string* cursor, std::vector<UserId>* out) {
+  out->clear();
+  if (cursor->empty()) *cursor = kAboveReaders;
+  const CommandBuffer ask = CommandOf("ZRANGE", keys_.Live(range), "(" + *cursor, kAboveMarks,
+                                      "BYSCORE", "REV", "LIMIT", 0, kReadersListed, "WITHSCORES");
+  return masters_.Call(keys_.Home(range), ask, [&](const redisReply& reply) {
+    if (!IsArray(reply, 0)) return Away(kNoPage);
+    cursor->clear();
+    for (size_t i = 0; i + 1 < reply.elements; i += 2) {
+      if (const auto raw = ParseId(Text(At(reply, i)))) out->push_back(UserId{*raw});
+      if (i + 2 == size_t{2} * kReadersListed) *cursor = Text(At(reply, i + 1));
+    }
+    return Status::Done();
   });
 }
 
@@ -196,10 +204,10 @@ Status TimelineScanner::Read(UserId reader, RawTimeline* out, bool* indexed) {
   Status status = Read({&reader, 1}, [&](const RawTimeline& timeline) { *out = timeline; });
   if (!status.done() || out->state != TimelineState::kReady) return status;
   const CommandBuffer look =
-      CommandOf("SMISMEMBER", keys_.Live(keys_.layout().RangeOf(reader)), "#complete", Raw(reader));
+      CommandOf("ZMSCORE", keys_.Live(keys_.layout().RangeOf(reader)), "#complete", Raw(reader));
   return masters_.Call(keys_.Home(reader), look, [&](const redisReply& reply) {
     if (!IsArray(reply, 2)) return Status::Done();  // a key of the wrong type counts as incomplete
-    *indexed = Integer(At(reply, 0)) != 1 || Integer(At(reply, 1)) == 1;
+    *indexed = Text(At(reply, 0)).empty() || !Text(At(reply, 1)).empty();
     return Status::Done();
   });
 }

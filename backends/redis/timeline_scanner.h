@@ -16,7 +16,7 @@
 namespace fanline::redis {
 
 struct RangeIndex {
-  bool complete = false;  // live:{tag} has its header: it may be used to prune
+  bool complete = false;  // live:{tag} lists every reader with a timeline
   std::vector<UserId> readers;
 };
 
@@ -35,16 +35,14 @@ class TimelineScanner : public RawTimelines {
   // How long the reader's timeline lives if nobody reads it. None: there is no timeline, or it has
   // no TTL.
   Status TimeToLive(UserId reader, std::optional<std::chrono::milliseconds>* left);
-  // Found by SSCAN: a reader who enters or leaves meanwhile may be missing.
+  // Found by ZSCAN: a reader who enters or leaves meanwhile may be missing.
   Status Index(Range range, RangeIndex* out);
 
-  // RawTimelines: a page of SSCAN, and one timeline with whether the index has it.
+  // RawTimelines: the next few of the index, and one timeline with whether the index has it.
   Status Listed(Range range, std::string* cursor, std::vector<UserId>* out) override;
   Status Read(UserId reader, RawTimeline* out, bool* indexed) override;
 
  private:
-  // Appends to the index. An empty cursor: the first page; when set so, it was the last.
-  Status IndexPage(Range range, uint32_t count, std::string* cursor, RangeIndex* out);
   Status ReadChunk(std::span<const UserId> readers, std::vector<RawTimeline>* out);
   Status ReadOf(const Endpoint& master, std::span<const UserId> readers,
                 std::vector<RawTimeline>* out);

@@ -27,8 +27,8 @@ class RawTimelines {
  public:
   virtual ~RawTimelines() = default;
 
-  // One step of a walk over the readers that the range's live: index names; a reader may come
-  // twice. *cursor is empty at the walk's begin and at its end.
+  // One step of a walk over the readers that the range's live: index names; one whose timeline is
+  // begun anew meanwhile may be missing. *cursor is empty at the walk's begin and at its end.
   virtual Status Listed(Range range, std::string* cursor, std::vector<UserId>* out) = 0;
   // *indexed: false if the range has a complete index that does not name the reader, looked up
   // after the timeline was read.

@@ -1,12 +1,14 @@
--- reset_begin.lua - first step of giving a range a known state: empties live: when its timelines are
--- to be dropped, marks it as pending, and begins to learn maxfloor:. Rebuilds that begin from now
--- on list their readers themselves. The walk over all keys that follows finds the keys of earlier
--- ones.
+-- reset_begin.lua - first step of giving a range a known state: begins to learn maxfloor:. A
+-- takeover also marks live: as pending, and empties it when its timelines are to be dropped.
+-- Rebuilds that begin from now on list their readers themselves. The walk over all keys that
+-- follows finds the keys of earlier ones.
 --
 -- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}, a key that never exists, and pos:{tag} if a takeover
 --       drops the timelines
--- ARGV  epoch, 1 = the timelines are to be dropped
+-- ARGV  epoch, 1 = a takeover
 -- Reply FENCED error, or 1. Idempotent.
+-- A quarantine drops timelines while its owner goes on, who has heard the numbers of live:. So it
+-- leaves live: as it is, and each reader whose timeline it drops leaves by himself.
 -- The drop of a takeover deletes pos:. If its owner does not reach reset_end, there is no pos:, so
 -- the next owner drops again; the cause of the drop may not be seen a second time. The key that
 -- never exists keeps the script from running while a Cluster's slot is between two nodes: the walk
@@ -16,11 +18,14 @@
 local refused = fence(ARGV[1])
 if refused then return refused end
 overwrites(KEYS[1])
-local live = KEYS[2]
-if ARGV[2] == '1' or type(redis.pcall('SREM', live, '#complete')) == 'table' then
-  redis.call('UNLINK', live)
+if ARGV[2] == '1' then
+  local live, position = KEYS[2], KEYS[5]
+  if position then
+    redis.call('UNLINK', live, position)
+  elseif type(redis.pcall('ZREM', live, '#complete')) == 'table' then
+    redis.call('UNLINK', live)
+  end
+  redis.call('ZADD', live, '-1', '#pending')
 end
-if KEYS[5] then redis.call('UNLINK', KEYS[5]) end
-redis.call('SADD', live, '#pending')
 redis.call('SET', KEYS[3], '?0')
 return 1

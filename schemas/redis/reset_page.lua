@@ -1,5 +1,5 @@
 -- reset_page.lua - second step, once per page of keys found by SCAN: deletes timelines, lists the
--- others in live: and notes their floors.
+-- others in live:, numbered anew as by a rebuild, and notes their floors.
 --
 -- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}, the timelines to drop, those to list
 -- ARGV  epoch, how many to drop
@@ -14,9 +14,9 @@ for k = 4, #KEYS do
   local reader = string.match(KEYS[k], ':(%d+)$')
   if k <= last then
     deleted = deleted + redis.call('UNLINK', KEYS[k])
-    redis.call('SREM', live, reader)
+    redis.pcall('ZREM', live, reader)  -- may be of a wrong type, where no takeover made it anew
   elseif redis.call('EXISTS', KEYS[k]) == 1 then
-    redis.call('SADD', live, reader)
+    announce(live, reader)
     local floor = redis.pcall('ZSCORE', KEYS[k], FLOOR)
     if type(floor) == 'string' then note_floor(maxfloor, floor) end
   end

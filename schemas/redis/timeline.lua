@@ -87,13 +87,26 @@ local function is_wrong_type(refusal)
   return string.find(refusal, 'WRONGTYPE') ~= nil
 end
 
+-- The number behind a score of live:, as text: marks have their numbers as negative scores, so that
+-- those above 0 are all readers'. A missing mark is 0. Redis may write a long score with an
+-- exponent; a text without one is a score, an epoch and a number everywhere.
+local function number_behind(score)
+  return string.format('%.0f', 0 - (score or 0))
+end
+
+-- Numbers the reader in live:, which lists him. Each number is higher than all before it, so `news`
+-- tells an owner of everybody who was announced since he last asked.
+local function announce(live, reader)
+  redis.call('ZADD', live, number_behind(redis.call('ZINCRBY', live, '-1', '#n')), reader)
+end
+
 -- Deletes the timeline and removes its reader from live:. The next read rebuilds it. Returns the
--- number of deleted keys, 0 or 1. DEL takes a key of any type and needs no memory; SREM may fail on
+-- number of deleted keys, 0 or 1. DEL takes a key of any type and needs no memory; ZREM may fail on
 -- a live: of a wrong type, hence pcall. A Redis that takes no write at all (a replica, MISCONF,
 -- NOREPLICAS) refuses DEL, which ends the script with that error.
 local function drop(key, live)
   local there = redis.call('DEL', key)
-  redis.pcall('SREM', live, string.match(key, ':(%d+)$'))
+  redis.pcall('ZREM', live, string.match(key, ':(%d+)$'))
   return there
 end
 

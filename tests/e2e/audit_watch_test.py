@@ -87,7 +87,7 @@ class BrokenTimelines(Reading):
         key, other = self.key_of(6), self.key_of(7)
         self.stack.redis.command("DEL", key)
         self.stack.redis.command("SET", key, "no timeline")
-        self.stack.redis.command("SREM", f"live:{re.search('{.*}', other)[0]}", 7)
+        self.stack.redis.command("ZREM", f"live:{re.search('{.*}', other)[0]}", 7)
         audit = self.repair()
         self.assertEqual((audit["malformed"], audit["not_indexed"]), (1, 1))
         self.assertEqual((audit["repair"]["rebuilt"], audit["good"]), (2, True))

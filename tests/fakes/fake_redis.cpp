@@ -17,15 +17,46 @@ std::optional<Status> FakeRedis::Refused(Range range, uint64_t epoch) {
 
 RangeClaimed FakeRedis::Do(const ClaimRange& request) {
   RangeKeys& keys = ranges_[request.range];
-  RangeClaimed claimed{request.id, Status::Done(), 0, false, {}};
+  RangeClaimed claimed{.id = request.id};
   if (rules.fence && keys.own && *keys.own >= request.epoch) {
     claimed.refused_by = *keys.own;
     return claimed;
   }
   keys.own = request.epoch;
-  claimed.index_complete = keys.complete;
+  claimed.index = keys.index;
   claimed.position = keys.position;
   return claimed;
+}
+
+void FakeRedis::Announce(UserId reader) {
+  RangeKeys& keys = KeysOf(reader);
+  if (keys.live.contains(reader) && !rules.number_anew) return;
+  keys.live[reader] = ++keys.last;
+}
+
+NewsRead FakeRedis::Do(const ReadNews& request) {
+  NewsRead news{.id = request.id};
+  if (auto refused = Refused(request.range, request.epoch)) {
+    news.status = std::move(*refused);
+    news.needs_claim = true;
+    return news;
+  }
+  const RangeKeys& keys = ranges_[request.range];
+  news.index = keys.index;
+  news.last = keys.last;
+  news.readers = keys.live.size();
+  for (const auto& [reader, number] : keys.live) {
+    if (number > request.heard) news.announced.push_back({reader, number});
+  }
+  std::sort(news.announced.begin(), news.announced.end(),
+            [](const auto& a, const auto& b) { return a.number < b.number; });
+  if (news.announced.size() > request.limit) news.announced.resize(request.limit);
+  return news;
+}
+
+bool FakeRedis::MakesIndex(const ResetRange& request) const {
+  const bool walks = request.timelines != ResetRange::Timelines::kLeave;
+  return walks && (request.position || !rules.walks_leave_index);
 }
 
 RangeReset FakeRedis::Do(const ResetRange& request) {
@@ -48,11 +79,12 @@ RangeReset FakeRedis::ResetBegin(const ResetRange& request) {
     return reset;
   }
   RangeKeys& keys = ranges_[request.range];
+  if (!MakesIndex(request)) return reset;
   if (request.timelines == ResetRange::Timelines::kDrop) {
-    keys.live.clear();
+    keys.EmptyIndex();
     if (request.position && rules.loss_before_walk) keys.position.reset();
   }
-  keys.complete = false;
+  keys.index = 0;
   keys.pending = true;
   return reset;
 }
@@ -70,7 +102,7 @@ RangeReset FakeRedis::ResetPage(const ResetRange& request, const std::vector<Use
       reset.dropped += timelines_.count(reader);
       Delete(reader);
     } else if (timelines_.contains(reader)) {
-      KeysOf(reader).live.insert(reader);
+      Announce(reader);
     }
   }
   return reset;
@@ -84,13 +116,13 @@ RangeReset FakeRedis::ResetEnd(const ResetRange& request) {
     return reset;
   }
   RangeKeys& keys = ranges_[request.range];
-  if (request.timelines != ResetRange::Timelines::kLeave) {
-    if (!keys.pending && !keys.complete && rules.pending_index) {
+  if (MakesIndex(request)) {
+    if (!keys.pending && keys.index == 0 && rules.pending_index) {
       reset.status = Status::Later("redis", "an index was deleted");
       return reset;
     }
     keys.pending = false;
-    keys.complete = true;
+    keys.index = request.epoch;
   }
   if (request.position) keys.position = request.position;
   return reset;
@@ -240,16 +272,7 @@ int8_t FakeRedis::Write(UserId reader, const Wanted& wanted, BatchWritten& total
   return static_cast<int8_t>(added);
 }
 
-std::vector<bool> FakeRedis::Prune(const TimelineBatch& request) {
-  std::vector<bool> pruned;
-  for (const auto& write : request.writes) {
-    const RangeKeys& keys = ranges_[request.range];
-    pruned.push_back(keys.complete && !keys.live.contains(write.reader));
-  }
-  return pruned;
-}
-
-BatchWritten FakeRedis::Apply(const TimelineBatch& request, const std::vector<bool>& pruned) {
+BatchWritten FakeRedis::Do(const TimelineBatch& request) {
   BatchWritten written{.id = request.id};
   if (auto refused = Refused(request.range, request.epoch)) {
     written.status = std::move(*refused);
@@ -259,8 +282,7 @@ BatchWritten FakeRedis::Apply(const TimelineBatch& request, const std::vector<bo
   uint32_t add = 0;
   uint32_t remove = 0;
   uint32_t mark = 0;
-  for (size_t i = 0; i < request.writes.size(); ++i) {
-    const auto& write = request.writes[i];
+  for (const auto& write : request.writes) {
     const Wanted wanted{
         {request.adds.begin() + add, request.adds.begin() + write.adds_end},
         {request.removes.begin() + remove, request.removes.begin() + write.removes_end},
@@ -268,9 +290,7 @@ BatchWritten FakeRedis::Apply(const TimelineBatch& request, const std::vector<bo
     add = write.adds_end;
     remove = write.removes_end;
     mark = write.marks_end;
-    written.pruned += pruned[i];
-    written.results.push_back(pruned[i] ? BatchWritten::kNotLive
-                                        : Write(write.reader, wanted, written));
+    written.results.push_back(Write(write.reader, wanted, written));
   }
   return written;
 }
@@ -374,7 +394,7 @@ RebuildBegun FakeRedis::Begin(UserId reader, const std::string& token,
   if (found != timelines_.end()) {
     return found->second.building ? RebuildBegun::kBusy : RebuildBegun::kAlreadyReady;
   }
-  KeysOf(reader).live.insert(reader);
+  Announce(reader);
   Timeline& timeline = timelines_[reader];
   timeline.building = true;
   timeline.token = token;
@@ -467,14 +487,18 @@ void FakeRedis::TakeFrom(const FakeRedis& other, Range range) {
   if (keys != other.ranges_.end()) ranges_.insert(*keys);
 }
 
-void FakeRedis::ForgetIndex(Range range) {
-  RangeKeys& keys = ranges_[range];
-  keys.live.clear();
-  keys.complete = keys.pending = false;
-}
+void FakeRedis::ForgetIndex(Range range) { ranges_[range].EmptyIndex(); }
 
 void FakeRedis::Unlist(UserId reader) {
   if (!timelines_.contains(reader)) KeysOf(reader).live.erase(reader);
+}
+
+void FakeRedis::Number(UserId reader, uint64_t number) {
+  RangeKeys& keys = KeysOf(reader);
+  const auto listed = keys.live.find(reader);
+  if (listed == keys.live.end()) return;
+  listed->second = number;
+  keys.last = std::max(keys.last, number);
 }
 
 // ---- looking inside -------------------------------------------------------------------------
@@ -506,13 +530,17 @@ std::vector<std::pair<std::string, double>> FakeRedis::Members(UserId reader) co
   return members;
 }
 
-std::set<std::string> FakeRedis::LiveMembers(Range range) const {
-  std::set<std::string> members;
+std::map<std::string, int64_t> FakeRedis::LiveMembers(Range range) const {
+  std::map<std::string, int64_t> members;
   const auto found = ranges_.find(range);
   if (found == ranges_.end()) return members;
-  for (UserId reader : found->second.live) members.insert(ToString(reader));
-  if (found->second.complete) members.insert("#complete");
-  if (found->second.pending) members.insert("#pending");
+  const RangeKeys& keys = found->second;
+  for (const auto& [reader, number] : keys.live) {
+    members[ToString(reader)] = static_cast<int64_t>(number);
+  }
+  if (keys.last != 0) members["#n"] = -static_cast<int64_t>(keys.last);
+  if (keys.index != 0) members["#complete"] = -static_cast<int64_t>(keys.index);
+  if (keys.pending) members["#pending"] = -1;
   return members;
 }
 

@@ -30,7 +30,9 @@ struct RedisRules {
   bool short_rule = true;           // below W/2 with a floor: deleted
   bool hide_building = true;        // a building key is never served
   bool drop_full = true;            // a timeline that cannot take an item is dropped
-  bool pending_index = true;        // a reset ends only on the index it began with
+  bool pending_index = true;        // a takeover's reset ends only on the index it began with
+  bool walks_leave_index = true;    // a quarantine's reset leaves marks and numbers of live: alone
+  bool number_anew = true;          // a timeline that is begun has its reader numbered anew
   bool loss_before_walk = true;     // a takeover that drops deletes pos: before its walk
   bool keep_marks = true;           // a rebuild keeps the marks that came meanwhile
   bool count_more_marks = true;     // marks that do not fit are known to be more
@@ -56,9 +58,10 @@ class FakeRedis {
   bool full = false;
 
   RangeClaimed Do(const ClaimRange& request);
+  NewsRead Do(const ReadNews& request);
   RangeReset Do(const ResetRange& request);
   PositionSaved Do(const SavePosition& request);
-  BatchWritten Do(const TimelineBatch& request) { return Apply(request, Prune(request)); }
+  BatchWritten Do(const TimelineBatch& request);
   TimelineRead Do(const ReadTimeline& request);
   SyncApplied Do(const ApplySync& request);
   TimelineDropped Do(const DropTimeline& request);
@@ -69,10 +72,6 @@ class FakeRedis {
   RangeReset ResetBegin(const ResetRange& request);
   RangeReset ResetPage(const ResetRange& request, const std::vector<UserId>& found);
   RangeReset ResetEnd(const ResetRange& request);
-
-  // A batch in its steps: the index is asked (true: left out), then the script is called.
-  std::vector<bool> Prune(const TimelineBatch& request);
-  BatchWritten Apply(const TimelineBatch& request, const std::vector<bool>& pruned);
 
   // `generation`: of the tasks topic, as the reading side knows it; none: the one that pos: names.
   RebuildBegun Begin(UserId reader, const std::string& token,
@@ -87,28 +86,38 @@ class FakeRedis {
   void FlushAll();
   // All keys of the range are as they are in `other`.
   void TakeFrom(const FakeRedis& other, Range range);
-  void ForgetIndex(Range range);  // live: was deleted by hand
-  void Unlist(UserId reader);     // in live:, unless there is a timeline
+  void ForgetIndex(Range range);                // live: was deleted by hand
+  void Unlist(UserId reader);                   // in live:, unless there is a timeline
+  void Number(UserId reader, uint64_t number);  // in live:, where he is listed
 
   // Looking inside.
   const std::map<UserId, Timeline>& timelines() const { return timelines_; }
   // The zset as Redis has it, in order: (member, score).
   std::vector<std::pair<std::string, double>> Members(UserId reader) const;
-  std::set<std::string> LiveMembers(Range range) const;
+  std::map<std::string, int64_t> LiveMembers(Range range) const;  // and their scores
   std::optional<uint64_t> own(Range range) const;
   std::optional<AppliedPosition> position(Range range) const;
 
  private:
   struct RangeKeys {
-    std::set<UserId> live;
-    bool complete = false;
-    bool pending = false;  // a reset is under way
+    std::map<UserId, uint64_t> live;  // and their numbers
+    uint64_t last = 0;                // number given
+    uint64_t index = 0;               // epoch of the takeover that completed live:; 0: none did
+    bool pending = false;             // a takeover's reset is under way
+    void EmptyIndex() {
+      live.clear();
+      last = index = 0;
+      pending = false;
+    }
     std::optional<uint64_t> own;
     std::optional<AppliedPosition> position;
   };
 
   std::optional<Status> Refused(Range range, uint64_t epoch);
   RangeKeys& KeysOf(UserId reader) { return ranges_[layout_.RangeOf(reader)]; }
+  // Whether the reset makes live: anew.
+  bool MakesIndex(const ResetRange& request) const;
+  void Announce(UserId reader);
   void Delete(UserId reader);
   struct Wanted {  // of one write
     std::vector<Item> adds;

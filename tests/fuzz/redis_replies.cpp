@@ -81,6 +81,12 @@ void CheckReply(const redisReply& reply) {
   const RangeClaimed claimed = Parse(ClaimRange{}, reply, layout);
   CheckStatus(claimed.status);
   FANLINE_CHECK(claimed.status.done() || claimed.refused_by == 0, "an answer or none");
+  const NewsRead news = Parse(ReadNews{}, reply, layout);
+  CheckStatus(news.status);
+  FANLINE_CHECK(news.status.done() || news.announced.empty(), "all of an answer or none");
+  for (const auto& [reader, number] : news.announced) {
+    FANLINE_CHECK(IsValidId(Raw(reader)) && number > 0, "readers and their numbers");
+  }
   CheckStatus(Parse(SavePosition{}, reply, layout).status);
   const TimelineRead read = Parse(ReadTimeline{}, reply, layout);
   CheckStatus(read.status);
@@ -131,17 +137,15 @@ void CheckBatch(std::string_view text, const Options& options, const Keys& keys)
     batch.removes.push_back(PostId{i + 70});
   }
   Server server(text);
-  PruneGate gate;
   int answers = 0;
-  const auto job = std::make_shared<BatchJob>(
-      batch, options, keys, gate, [] {},
-      [&](const BatchWritten& written) {
+  const auto job =
+      std::make_shared<BatchJob>(batch, options, keys, [&](const BatchWritten& written) {
         ++answers;
         FANLINE_CHECK(written.results.size() == batch.writes.size(), "a result for every write");
         FANLINE_CHECK(written.status.done() || !written.status.message.empty(), "or a reason");
       });
-  while (job->has_more()) {
-    job->StartPart(server);
+  for (bool more = true; more;) {
+    job->StartCall(server, [&more](bool left) { more = left; });
     server.AnswerAll();
   }
   FANLINE_CHECK(answers == 1, "one answer to a batch");
@@ -164,7 +168,7 @@ void CheckReset(std::string_view text, const Options& options, const Keys& keys)
 }  // namespace
 
 FUZZ_TARGET(redis_replies) {
-  static const Options options{.keys_per_call = 2, .timelines_per_call = 1};
+  static const Options options{.timelines_per_call = 1};
   static const Keys keys(options);
   for (Replies replies(bytes); !replies.done();) CheckReply(*replies.Next());
   CheckBatch(bytes, options, keys);

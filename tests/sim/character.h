@@ -34,7 +34,6 @@ struct Character {
   uint64_t lose_tail = 0;         // of any log
   uint64_t change_mode = 0;       // of mirrors
   bool long_resets = false;       // a reset takes several calls
-  bool prune_apart = false;       // a batch takes two
 
   uint64_t crash_mirror = 0, crash_reconciler = 0, crash_event_consumer = 0,
            move_event_consumer = 0, move_mirror = 0, move_pairs = 0;

@@ -50,7 +50,6 @@ enum class Letter : size_t {
   kNever,           // an answer that never changes: a hint is quarantined
   kLongReset,       // a step of a reset was delayed by something else
   kIndexForgotten,  // live: deleted by hand during a reset
-  kPrunedBefore,    // something came between the question to live: and the write
   kTruthAway,       // the shard of an author's posts and followers
   kLostHead,        // hints lost before anybody read them
   kModeChanged,     // writers begin or stop to write the reverse row at once
@@ -115,7 +114,7 @@ enum class Letter : size_t {
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
 // clang-format off
 inline constexpr const char* kLetterNames[kLetters] = {
-    "redis later", "redis full", "never", "long reset", "index forgotten", "pruned before",
+    "redis later", "redis full", "never", "long reset", "index forgotten",
     "truth away", "lost head", "mode changed", "repairs stopped", "revoked all", "lost tail", "lost other head",
     "lost other tail", "friends", "friends no more", "friendship left", "friendship overtaken",
     "friendship settled", "event", "event stale", "event away", "event dead-lettered", "posted at rest",

@@ -1,6 +1,6 @@
 // How Redis serves a pusher's requests, and in how many calls. A reset is a walk over all keys, a
-// batch first asks the index and then writes, and each call may be refused. A call goes to the node
-// that has the range according to its process. The slot may have moved or be moving.
+// batch goes in several calls, and each call may be refused. A call goes to the node that has the
+// range according to its process. The slot may have moved or be moving.
 #pragma once
 
 #include <array>
@@ -63,9 +63,6 @@ struct RedisCaller : Caller {
       const bool walks = request.timelines != ResetRange::Timelines::kLeave;
       const bool in_steps = world.character.long_resets || world.character.nodes > 1;
       if (walks && in_steps) return BeginWalk(asked);
-    }
-    if constexpr (std::is_same_v<R, TimelineBatch>) {
-      if (world.character.prune_apart) return AskIndex(asked);
     }
     const auto act = [this, asked] {
       const auto answer = CarryOut(asked->request);
@@ -158,6 +155,7 @@ struct RedisCaller : Caller {
 
   // The keys that a request names.
   static Slots::Keys KeysOf(const ClaimRange&) { return {kOwnKey, kLiveKey, kPosKey}; }
+  static Slots::Keys KeysOf(const ReadNews&) { return {kOwnKey, kLiveKey}; }
   static Slots::Keys KeysOf(const ResetRange&) { return {kOwnKey, kPosKey}; }  // without a walk
   static Slots::Keys KeysOf(const SavePosition&) { return {kOwnKey, kPosKey}; }
   static Slots::Keys KeysOf(const ReadTimeline& read) { return {kOwnKey, read.reader}; }
@@ -179,39 +177,33 @@ struct RedisCaller : Caller {
     return reply;
   }
 
-  BatchWritten CarryOut(const TimelineBatch& batch) { return Write(batch, Prune(batch)); }
-  std::vector<bool> Prune(const TimelineBatch& batch) {
-    if (world.slots.Takes(batch.range, {kLiveKey})) return world.redis.Prune(batch);
-    return std::vector<bool>(batch.writes.size(), false);
-  }
-  // Writes each timeline in a call of its own. What the node refuses is not written.
-  BatchWritten Write(const TimelineBatch& batch, std::vector<bool> left_out) {
-    bool all = true;
-    for (size_t i = 0; i < batch.writes.size() && world.slots.moving(batch.range); ++i) {
-      if (left_out[i] || Takes(batch.range, {kOwnKey, kLiveKey, batch.writes[i].reader})) continue;
-      left_out[i] = true;
-      all = false;
-    }
-    const BatchWritten written = world.redis.Apply(batch, left_out);
+  BatchWritten CarryOut(const TimelineBatch& batch) {
+    const TimelineBatch taken = Taken(batch);
+    const BatchWritten written = world.redis.Do(taken);
     const uint32_t other = (world.slots.NodeOf(batch.range) + 1) % Slots::kNodes;
     if (written.status.done() && world.NodeAway(other)) world.Count(Letter::kBesideAway);
+    const bool all = taken.writes.size() == batch.writes.size();
     return all || !written.status.done() ? written : Refusal(batch, "TRYAGAIN");
   }
-
-  // ---- a batch: the index is asked without a fence, the script is called later ------------------
-  template <typename A>
-  void AskIndex(std::shared_ptr<A> asked) {
-    const auto pruned = std::make_shared<std::vector<bool>>();
-    const auto ask = [this, asked, pruned] {
-      *pruned = Prune(asked->request);
-      asked->begun_at = world.carried_out;
-      return BatchWritten{};
+  // Each timeline goes in a call of its own: what the node of a slot that moves does not refuse.
+  TimelineBatch Taken(const TimelineBatch& batch) {
+    if (!world.slots.moving(batch.range)) return batch;
+    TimelineBatch taken{.id = batch.id, .range = batch.range, .epoch = batch.epoch};
+    const auto take = [](const auto& from, uint32_t begin, uint32_t end, auto& to) {
+      to.insert(to.end(), from.begin() + begin, from.begin() + end);
+      return static_cast<uint32_t>(to.size());
     };
-    const auto write = [this, asked, pruned] {
-      if (world.carried_out > asked->begun_at + 1) world.Count(Letter::kPrunedBefore);
-      return Write(asked->request, *pruned);
-    };
-    Send(asked, ask, [this, asked, write] { Send(asked, write, nullptr); });
+    TimelineBatch::Write before;  // of the batch
+    for (const TimelineBatch::Write& write : batch.writes) {
+      if (Takes(batch.range, {kOwnKey, kLiveKey, write.reader})) {
+        taken.writes.push_back(
+            {write.reader, take(batch.adds, before.adds_end, write.adds_end, taken.adds),
+             take(batch.removes, before.removes_end, write.removes_end, taken.removes),
+             take(batch.marks, before.marks_end, write.marks_end, taken.marks)});
+      }
+      before = write;
+    }
+    return taken;
   }
 
   // ---- a reset: a step, pages of the keys in the fixed order of SCAN, a step --------------------

@@ -46,10 +46,9 @@ struct Options {
   std::string key_prefix;    // starts all keys: installations may share a server
 
   // The pusher's connection.
-  uint32_t keys_per_call = 500;               // readers in one SMISMEMBER: about 50 us
   uint32_t timelines_per_call = 64;           // that a script call writes, at about 6 us each: so
                                               // long a reader's page waits for it
-  uint32_t calls_in_flight = 8;               // of all batches; more calls wait here
+  uint32_t calls_in_flight = 8;               // of all batches, one of each; more wait here
   uint32_t max_requests = 4096;               // accepted and unanswered; more are answered kLater
   uint32_t scan_count = 1000;                 // keys per SCAN, and per call on what it found
   std::chrono::milliseconds heartbeat{1000};  // how often the node's identity is checked

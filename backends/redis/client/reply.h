@@ -27,7 +27,7 @@ inline std::optional<int64_t> Integer(const redisReply& reply) {
   return reply.integer;
 }
 
-// A page of SCAN or SSCAN: the next cursor, and each of its elements. False: it is no page.
+// A page of SCAN or ZSCAN: the next cursor, and each of its elements. False: it is no page.
 template <class OnElement>
 [[nodiscard]] bool ReadScanned(const redisReply& page, std::string* cursor, OnElement on_element) {
   if (!IsArray(page, 2) || At(page, 1).type != REDIS_REPLY_ARRAY) return false;

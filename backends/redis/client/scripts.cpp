@@ -13,13 +13,14 @@ namespace {
 
 // In the order of the enumeration.
 constexpr std::string_view kBodies[kScriptCount] = {
-    redis_scripts::kApplyLua,          redis_scripts::kClaimLua,
-    redis_scripts::kDropLua,           redis_scripts::kMarkPartLua,
-    redis_scripts::kReadMembersLua,    redis_scripts::kReadPageLua,
-    redis_scripts::kRebuildBeginLua,   redis_scripts::kRebuildFinishLua,
-    redis_scripts::kRebuildAbandonLua, redis_scripts::kResetBeginLua,
-    redis_scripts::kResetEndLua,       redis_scripts::kResetPageLua,
-    redis_scripts::kSavePositionLua,   redis_scripts::kSyncLua,
+    redis_scripts::kApplyLua,         redis_scripts::kClaimLua,
+    redis_scripts::kDropLua,          redis_scripts::kMarkPartLua,
+    redis_scripts::kNewsLua,          redis_scripts::kReadMembersLua,
+    redis_scripts::kReadPageLua,      redis_scripts::kRebuildBeginLua,
+    redis_scripts::kRebuildFinishLua, redis_scripts::kRebuildAbandonLua,
+    redis_scripts::kResetBeginLua,    redis_scripts::kResetEndLua,
+    redis_scripts::kResetPageLua,     redis_scripts::kSavePositionLua,
+    redis_scripts::kSyncLua,
 };
 
 struct Known {

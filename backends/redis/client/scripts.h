@@ -12,6 +12,7 @@ enum class Script {
   kClaim,
   kDrop,
   kMarkPart,
+  kNews,
   kReadMembers,
   kReadPage,
   kRebuildBegin,
@@ -23,7 +24,7 @@ enum class Script {
   kSavePosition,
   kSync,
 };
-inline constexpr size_t kScriptCount = 14;
+inline constexpr size_t kScriptCount = 15;
 
 // The text for SCRIPT LOAD, and the digest by which EVALSHA names it: the text's SHA-1.
 const std::string& TextOf(Script script);

@@ -8,7 +8,7 @@
 namespace fanline::redis {
 namespace {
 
-// SMISMEMBER came with 6.2.
+// ZMSCORE came with 6.2.
 constexpr int kLeastMajor = 6;
 constexpr int kLeastMinor = 2;
 

@@ -141,6 +141,22 @@ TEST_F(RedisAnswers, ReadonlyMeansThatWhatWasClaimedIsVoid) {
   ExpectAllGoesOn();
 }
 
+// It does not know yet who begins a timeline at its master.
+TEST_F(RedisAnswers, AReplicaTellsNoNews) {
+  const auto news = [&] { return driver_.Do(ReadNews{0, range_, epoch_, 0, 10}); };
+  EXPECT_EQ(news().announced.size(), 1u);
+  console_.Run({"REPLICAOF", "127.0.0.1", "1"});
+  const NewsRead told = news();
+  console_.Run({"REPLICAOF", "NO", "ONE"});
+  EXPECT_TRUE(told.status.later());
+  EXPECT_TRUE(told.needs_claim);
+  EXPECT_THAT(told.status.message, HasSubstr("READONLY"));
+  EXPECT_TRUE(told.announced.empty());
+  driver_.WaitUntilConnected();
+  TakeOver();
+  EXPECT_EQ(news().announced.size(), 1u);
+}
+
 TEST_F(RedisAnswers, AReplicaThatLostItsMasterIsWaitedOut) {
   console_.Run({"CONFIG", "SET", "replica-serve-stale-data", "no"});
   console_.Run({"REPLICAOF", "127.0.0.1", "1"});

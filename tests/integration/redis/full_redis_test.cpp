@@ -50,7 +50,6 @@ TEST_F(FullRedis, TheKeyThatIsNamedIsTheOneToBeDeleted) {
   const std::string wrong = Name(keys_.Timeline(kBob));
   for (const bool wrong_first : {true, false}) {
     Build(other, 3);
-    ForgetIndex();
     console_.Run({"SET", wrong, "not a timeline"});
     BatchOf batch(range_, kEpoch);
     // A removal needs no memory, so Redis looks at the key.
@@ -162,6 +161,7 @@ TEST_F(FullRedis, RangesAreTakenOverAndPositionsSaved) {
   Fill();
   TakeOver(kEpoch + 1);
   EXPECT_FALSE(Exists(kBob));
+  EXPECT_TRUE(driver_.Do(ReadNews{0, range_, kEpoch + 1, 0, 10}).status.done());
   const PositionSaved saved = driver_.Do(SavePosition{0, range_, kEpoch + 1, {1, 0}, {1, 9}});
   EXPECT_TRUE(saved.status.done()) << saved.status.message;
   EXPECT_FALSE(saved.mismatch);

@@ -74,9 +74,8 @@ class Model {
     Options options = OptionsFromEnvironment();
     options.window = kWindow;
     options.partitions = kPartitions;
-    options.keys_per_call = 3;  // batches are cut, and their parts
-    options.timelines_per_call = 2;
-    options.scan_count = 2;  // walks take pages
+    options.timelines_per_call = 2;  // batches are cut
+    options.scan_count = 2;          // walks take pages
     return options;
   }
 
@@ -115,6 +114,7 @@ class Model {
     if (dice < 75) return Sync();
     if (dice < 83) return ReadPage();
     if (dice < 88) return ReadMembers();
+    if (dice < 89) return News();
     if (dice < 90) return Drop();
     if (dice < 92) return Expire();
     if (dice < 93) return Mark();
@@ -149,7 +149,6 @@ class Model {
     CompareStatus(expected, got);
     if (expected.status.done()) {
       EXPECT_EQ(got.results, expected.results);
-      EXPECT_EQ(got.pruned, expected.pruned);
       EXPECT_EQ(got.removed, expected.removed);
       EXPECT_EQ(got.trimmed, expected.trimmed);
       EXPECT_EQ(got.underfilled, expected.underfilled);
@@ -171,11 +170,42 @@ class Model {
 
   // Of the readers whose timelines are gone, a rebuild that begins takes some out of the index.
   void FollowChance(Range range) {
-    const auto listed = console_.List({"SMEMBERS", Name(keys_.Live(range))});
-    const std::set<std::string> left(listed.begin(), listed.end());
+    const auto left = Scored(keys_.Live(range));
     for (UserId reader : readers_) {
       if (RangeOf(reader) == range && !left.contains(ToString(reader))) fake_.Unlist(reader);
     }
+  }
+  // A walk numbers those it lists in the order in which it finds them.
+  void FollowNumbers(Range range) {
+    const auto listed = Scored(keys_.Live(range));
+    for (UserId reader : readers_) {
+      const auto found = listed.find(ToString(reader));
+      if (found == listed.end()) continue;
+      fake_.Number(reader, static_cast<uint64_t>(found->second));
+    }
+  }
+
+  std::string News() {
+    ReadNews request;
+    request.range = static_cast<Range>(Pick(2));
+    request.epoch = Epoch(request.range);
+    request.heard = Pick(3) == 0 ? 0 : heard_[request.range];
+    request.limit = 1 + Pick(3);
+    const auto expected = fake_.Do(request);
+    const auto got = driver_.Do(request);
+    CompareStatus(expected, got);
+    EXPECT_EQ(got.index, expected.index);
+    EXPECT_EQ(got.last, expected.last);
+    EXPECT_EQ(got.readers, expected.readers);
+    const auto pairs = [](const NewsRead& news) {
+      std::vector<std::pair<UserId, uint64_t>> all;
+      for (const auto& [reader, number] : news.announced) all.emplace_back(reader, number);
+      return all;
+    };
+    EXPECT_EQ(pairs(got), pairs(expected));
+    const bool more = got.announced.size() == request.limit;
+    heard_[request.range] = more ? got.announced.back().number : got.last;
+    return "news";
   }
 
   std::string Finish() {
@@ -296,6 +326,7 @@ class Model {
     const auto got = driver_.Do(request);
     CompareStatus(expected, got);
     EXPECT_EQ(got.dropped, expected.dropped);
+    if (request.timelines == ResetRange::Timelines::kIndex) FollowNumbers(request.range);
     if (expected.status.done() && request.position) positions_[request.range] = *request.position;
     return "reset";
   }
@@ -330,7 +361,7 @@ class Model {
     const auto got = driver_.Do(request);
     EXPECT_EQ(got.status.outcome, Outcome::kDone);
     EXPECT_EQ(got.refused_by, expected.refused_by);
-    EXPECT_EQ(got.index_complete, expected.index_complete);
+    EXPECT_EQ(got.index, expected.index);
     EXPECT_EQ(got.position, expected.position);
     if (expected.refused_by == 0) epochs_[range] = request.epoch;
     return "claim";
@@ -344,6 +375,16 @@ class Model {
 
   static std::string Name(const Key& key) { return std::string(std::string_view(key)); }
 
+  // A sorted set.
+  std::map<std::string, int64_t> Scored(const Key& key) {
+    const auto list = console_.List({"ZRANGE", Name(key), "0", "-1", "WITHSCORES"});
+    std::map<std::string, int64_t> scores;
+    for (size_t i = 0; i + 1 < list.size(); i += 2) {
+      scores[list[i]] = static_cast<int64_t>(std::strtod(list[i + 1].c_str(), nullptr));
+    }
+    return scores;
+  }
+
   void CompareState() {
     for (UserId reader : readers_) {
       const auto list =
@@ -356,8 +397,7 @@ class Model {
       EXPECT_LE(members.size(), kWindow.max_entries);
     }
     for (Range range = 0; range <= 1; ++range) {
-      const auto live = console_.List({"SMEMBERS", Name(keys_.Live(range))});
-      EXPECT_EQ(std::set<std::string>(live.begin(), live.end()), fake_.LiveMembers(range));
+      EXPECT_EQ(Scored(keys_.Live(range)), fake_.LiveMembers(range));
       const auto own = fake_.own(range);
       EXPECT_EQ(console_.Run({"GET", Name(keys_.Own(range))}),
                 own ? std::to_string(*own) : "(nil)");
@@ -379,6 +419,7 @@ class Model {
   std::vector<Item> posts_;
   std::map<UserId, std::string> tokens_;
   std::map<Range, uint64_t> epochs_;
+  std::map<Range, uint64_t> heard_;  // of news
   std::map<Range, AppliedPosition> positions_;
 };
 

@@ -99,12 +99,13 @@ TEST_F(RedisOwnership, APageSaysHowFarItsRangeIs) {
 TEST_F(RedisOwnership, AResetDropsWhatTheIndexDoesNotKnow) {
   Claim(5);
   Build(kBob);
-  console_.Run({"SREM", Name(keys_.Live(range_)), ToString(kBob)});  // a lost index entry
-  console_.Run({"SADD", Name(keys_.Live(range_)), "4711"});          // a stale one
+  console_.Run({"ZREM", Name(keys_.Live(range_)), ToString(kBob)});  // a lost index entry
+  console_.Run({"ZADD", Name(keys_.Live(range_)), "7", "4711"});     // a stale one
   const RangeReset reset = Reset(5, Timelines::kDrop, {1, 10});
   EXPECT_EQ(reset.dropped, 1u);
   EXPECT_FALSE(Exists(kBob));
-  EXPECT_EQ(console_.Run({"SMEMBERS", Name(keys_.Live(range_))}), "#complete");
+  EXPECT_EQ(console_.Run({"ZRANGE", Name(keys_.Live(range_)), "0", "-1", "WITHSCORES"}),
+            "#complete -5");
   EXPECT_EQ(Get(keys_.Pos(range_)), "1.16:10");
 }
 
@@ -112,29 +113,33 @@ TEST_F(RedisOwnership, AResetDropsWhatTheIndexDoesNotKnow) {
 TEST_F(RedisOwnership, AnIndexDeletedDuringAResetNeverEndsAsComplete) {
   const std::string own = Name(keys_.Own(range_)), live = Name(keys_.Live(range_));
   const std::string maxfloor = Name(keys_.MaxFloor(range_)), pos = Name(keys_.Pos(range_));
-  const auto begin = [&](const std::string& drop) {
-    return console_.Run({"EVAL", TextOf(Script::kResetBegin), "3", own, live, maxfloor, "5", drop});
+  const auto begin = [&](bool drops) {
+    std::vector<std::string> words{"EVAL", TextOf(Script::kResetBegin), drops ? "5" : "4"};
+    for (const auto& key : {own, live, maxfloor, Name(keys_.Nowhere(range_))}) words.push_back(key);
+    if (drops) words.push_back(pos);
+    for (const char* argument : {"5", "1"}) words.push_back(argument);
+    return console_.Run(words);
   };
   const auto end = [&] {
     return console_.Run(
         {"EVAL", TextOf(Script::kResetEnd), "4", own, pos, live, maxfloor, "5", "1.16:10"});
   };
   Claim(5);
-  for (const char* drops : {"0", "1"}) {
+  for (const bool drops : {false, true}) {
     EXPECT_EQ(begin(drops), "1");
-    console_.Run({"SADD", live, "1001"});  // listed by the walk, or by a rebuild
+    console_.Run({"ZADD", live, "1", "1001"});  // listed by the walk, or by a rebuild
     console_.Run({"DEL", live});
     console_.Run({"DEL", Name(keys_.Timeline(UserId{1001}))});
     Build(UserId{1001});  // the key is there again
     EXPECT_EQ(end(), "0");
-    EXPECT_EQ(console_.Run({"SISMEMBER", live, "#complete"}), "0");
+    EXPECT_FALSE(Lists(keys_.Live(range_), "#complete"));
     EXPECT_EQ(Get(keys_.Pos(range_)), "(nil)");
     EXPECT_EQ(Get(keys_.MaxFloor(range_)), "?0");
   }
-  EXPECT_EQ(begin("1"), "1");
+  EXPECT_EQ(begin(true), "1");
   EXPECT_EQ(end(), "1");
   EXPECT_EQ(end(), "1") << "repeated";
-  EXPECT_EQ(console_.Run({"SMEMBERS", live}), "#complete");
+  EXPECT_EQ(console_.Run({"ZRANGE", live, "0", "-1"}), "#complete");
   EXPECT_EQ(Get(keys_.Pos(range_)), "1.16:10");
 }
 
@@ -143,14 +148,13 @@ TEST_F(RedisOwnership, AResetLeavesOtherRangesAndDeliveryMarksAlone) {
   for (uint64_t raw = 1; Raw(other) == 0; ++raw) {
     if (keys_.layout().RangeOf(UserId{raw}) != range_) other = UserId{raw};
   }
-  const Range other_range = keys_.layout().RangeOf(other);
   Claim(5);
   Build(kBob);
   Build(other);
   driver_.Do(MarkPart{0, kBob, PostId{9}, 0, 1, true});
   EXPECT_EQ(Reset(5, Timelines::kDrop, {1, 0}).dropped, 1u);
   EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(other))}), "1");
-  EXPECT_EQ(console_.Run({"SISMEMBER", Name(keys_.Live(other_range)), ToString(other)}), "1");
+  EXPECT_TRUE(IsListed(other));
   EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Done(kBob, PostId{9}))}), "1");
 }
 
@@ -167,7 +171,7 @@ TEST_F(RedisOwnership, AResetDropsWhatIsNotOfTheRange) {
   for (uint64_t raw = 1; Raw(native) == 0; ++raw) {
     if (keys_.layout().RangeOf(UserId{raw}) == range) native = UserId{raw};
   }
-  const std::string stray = Name(before.Timeline(kBob)), live = Name(keys_.Live(range));
+  const std::string stray = Name(before.Timeline(kBob));
   uint64_t epoch = 5;
   for (const Timelines timelines : {Timelines::kIndex, Timelines::kDrop}) {
     console_.Run({"DEL", Name(keys_.Pos(range))});
@@ -178,9 +182,9 @@ TEST_F(RedisOwnership, AResetDropsWhatIsNotOfTheRange) {
     const bool kept = timelines == Timelines::kIndex;
     EXPECT_EQ(reset.dropped, kept ? 1u : 2u);
     EXPECT_EQ(console_.Run({"EXISTS", stray}), "0");
-    EXPECT_EQ(console_.Run({"SISMEMBER", live, ToString(kBob)}), "0");
+    EXPECT_FALSE(Lists(keys_.Live(range), ToString(kBob)));
     EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(native))}), kept ? "1" : "0");
-    EXPECT_EQ(console_.Run({"SISMEMBER", live, ToString(native)}), kept ? "1" : "0");
+    EXPECT_EQ(IsListed(native), kept);
     console_.Run({"DEL", Name(keys_.Timeline(native))});
   }
 }
@@ -209,7 +213,7 @@ TEST_F(RedisOwnership, AForeignPositionNeitherServesNorTakesTimelines) {
     console_.Run({"SET", Name(keys_.Pos(range_)), foreign});
     EXPECT_TRUE(driver_.Do(SavePosition{0, range_, epoch, {1, 100}, {1, 200}}).mismatch);
     const RangeClaimed claimed = Claim(++epoch);
-    EXPECT_TRUE(claimed.index_complete);
+    EXPECT_EQ(claimed.index, 5u);
     EXPECT_EQ(claimed.position, std::nullopt) << "missing: the range's timelines are dropped";
     EXPECT_EQ(reader_.Begin(kBob, "t").begun, RebuildBegun::kRefused);
   }
@@ -220,13 +224,14 @@ TEST_F(RedisOwnership, AnIndexOfAWrongTypeIsReplacedByTheReset) {
   for (const Timelines timelines : {Timelines::kIndex, Timelines::kDrop}) {
     console_.Run({"DEL", Name(keys_.Live(range_)), Name(keys_.Timeline(kBob))});
     Build(kBob);
-    console_.Run({"SET", Name(keys_.Live(range_)), "no set"});
+    console_.Run({"SET", Name(keys_.Live(range_)), "no index"});
     const RangeClaimed claimed = Claim(++epoch);
     ASSERT_TRUE(claimed.status.done()) << claimed.status.message;
-    EXPECT_FALSE(claimed.index_complete);
+    EXPECT_EQ(claimed.index, 0u);
     const RangeReset reset = Reset(epoch, timelines, {1, 0});
     ASSERT_TRUE(reset.status.done()) << reset.status.message;
-    EXPECT_TRUE(Claim(++epoch).index_complete);
+    const uint64_t completed_by = epoch;
+    EXPECT_EQ(Claim(++epoch).index, completed_by);
     EXPECT_EQ(IsListed(kBob), timelines == Timelines::kIndex);
   }
 }

@@ -81,7 +81,6 @@ TEST_F(RedisTimelines, TimelinesStayListpacksUnderThousandsOfRandomWrites) {
 TEST_F(RedisTimelines, AKeyOfAWrongTypeFailsAlone) {
   const UserId other = OthersHere(1).front();
   Build(other, 1);
-  ForgetIndex();
   console_.Run({"SET", Name(keys_.Timeline(kBob)), "not a timeline"});
   const BatchWritten written =
       driver_.Do(BatchOf(range_, kEpoch).Write(kBob, {At(77, 9)}).Write(other, {At(77, 9)}).Take());

@@ -63,8 +63,10 @@ class RedisRange : public ::testing::Test {
     return console_.Run({"EXISTS", Name(keys_.Timeline(reader))}) == "1";
   }
   bool IsListed(UserId reader) {
-    return console_.Run({"SISMEMBER", Name(keys_.Live(keys_.layout().RangeOf(reader))),
-                         ToString(reader)}) == "1";
+    return Lists(keys_.Live(keys_.layout().RangeOf(reader)), ToString(reader));
+  }
+  bool Lists(const Key& live, const std::string& member) {
+    return console_.Run({"ZSCORE", Name(live), member}) != "(nil)";
   }
 
   const Options options_;
@@ -107,8 +109,6 @@ class RedisTimelines : public RedisRange {
     }
     return readers;
   }
-  // Without the index, the scripts themselves meet timelines that are gone.
-  void ForgetIndex() { console_.Run({"SREM", Name(keys_.Live(range_)), "#complete"}); }
 };
 
 }  // namespace fanline::redis::testing

@@ -143,27 +143,22 @@ TimelineBatch BatchOf(const std::vector<Shape>& shapes) {
   return batch;
 }
 
-TEST(RedisBatch, ABatchIsCutByKeys) {
-  Options options{.keys_per_call = 4};
+TEST(RedisBatch, ABatchIsCutByTimelines) {
+  const Options options{.timelines_per_call = 4};
   const auto batch = BatchOf(std::vector<Shape>(10, {1, 0}));
-  const auto parts = CutBatch(batch, options);
-  ASSERT_EQ(parts.size(), 3u);
-  EXPECT_EQ(parts[0].last, 4u);
-  EXPECT_EQ(parts[2].first, 8u);
-  EXPECT_EQ(parts[2].last, 10u);
-  EXPECT_TRUE(CutBatch(TimelineBatch{}, options).empty());
+  EXPECT_EQ(NextCall(batch, 0, options).last, 4u);
+  EXPECT_EQ(NextCall(batch, 8, options).last, 10u);
+  EXPECT_EQ(NextCall(TimelineBatch{}, 0, options).last, 0u);
 }
 
 // Each write has items that no other has, and as many removes.
 TEST(RedisBatch, NoCallHasMoreArgumentsThanServicesTake) {
   TimelineBatch batch = BatchOf(std::vector<Shape>(100, {kMaxAddsPerWrite, kMaxAddsPerWrite}));
   for (size_t i = 0; i < batch.adds.size(); ++i) batch.adds[i].post = PostId{1'000 + i};
-  const std::vector<bool> keep(100, true);
   uint32_t done = 0;
   for (int calls = 0; done < 100; ++calls) {
-    const BatchPart call = NextCall(batch, {0, 100}, keep, done, Options{});
-    const std::vector<bool> all(call.last - call.first, true);
-    const CommandBuffer out = EncodeApply(batch, call, all, Options{}, KeysOf(16));
+    const BatchCall call = NextCall(batch, done, Options{});
+    const CommandBuffer out = EncodeApply(batch, call, Options{}, KeysOf(16));
     const size_t arguments = std::stoul(std::string(out.bytes().substr(1)));
     EXPECT_LE(arguments, kMostArguments);
     EXPECT_EQ(calls == 0, arguments > kMostArguments - 66) << "a first call that is full";
@@ -171,15 +166,14 @@ TEST(RedisBatch, NoCallHasMoreArgumentsThanServicesTake) {
   }
 }
 
-TEST(RedisBatch, AnApplyNamesEachItemOnceAndFencesAlsoWhenNoWriteIsLeft) {
+TEST(RedisBatch, AnApplyNamesEachItemOnceAndFencesAlsoWhenNothingIsToBeWritten) {
   const Keys keys = KeysOf(16);
   const auto batch = BatchOf({{1, 0}, {2, 1}, {1, 0}, {0, 1}});
-  for (const bool kept : {true, false}) {
-    const CommandBuffer out =
-        EncodeApply(batch, {0, 4}, std::vector<bool>(4, kept), Options{}, keys);
+  for (const uint32_t writes : {4u, 0u}) {
+    const CommandBuffer out = EncodeApply(batch, {0, writes}, Options{}, keys);
     const std::string command(out.bytes());
     EXPECT_NE(command.find(Name(keys.Own(3))), std::string::npos);
-    EXPECT_EQ(command.find("-5000") != std::string::npos, kept);
+    EXPECT_EQ(command.find("-5000") != std::string::npos, writes > 0);
     EXPECT_EQ(command.find("-5000"), command.rfind("-5000")) << "a time of three writes";
   }
 }

@@ -12,15 +12,15 @@ const RangeLayout kLayout(16);
 
 TEST(RedisReplies, AClaimTellsTheStateOfTheRange) {
   const auto known = Parse(ClaimRange{4, 0, 7},
-                           *WireReply("*3\r\n$1\r\n0\r\n$1\r\n1\r\n$8\r\n2.16:300\r\n"), kLayout);
+                           *WireReply("*3\r\n$1\r\n0\r\n$1\r\n6\r\n$8\r\n2.16:300\r\n"), kLayout);
   EXPECT_TRUE(known.status.done());
   EXPECT_EQ(known.refused_by, 0u);
-  EXPECT_TRUE(known.index_complete);
+  EXPECT_EQ(known.index, 6u);
   EXPECT_EQ(known.position, (AppliedPosition{2, 300}));
   const auto unknown =
       Parse(ClaimRange{}, *WireReply("*3\r\n$1\r\n0\r\n$1\r\n0\r\n$0\r\n\r\n"), kLayout);
   EXPECT_TRUE(unknown.status.done());
-  EXPECT_FALSE(unknown.index_complete);
+  EXPECT_EQ(unknown.index, 0u);
   EXPECT_EQ(unknown.position, std::nullopt);
   EXPECT_FALSE(known.foreign || unknown.foreign);
 }
@@ -42,6 +42,7 @@ TEST(RedisReplies, ARefusedClaimNamesTheOwner) {
 TEST(RedisReplies, AnAnswerOfAnotherShapeIsLater) {
   const WireReply odd("+WHAT\r\n");
   EXPECT_TRUE(Parse(ClaimRange{}, *odd, kLayout).status.later());
+  EXPECT_TRUE(Parse(ReadNews{}, *odd, kLayout).status.later());
   EXPECT_TRUE(Parse(SavePosition{}, *odd, kLayout).status.later());
   EXPECT_TRUE(Parse(ReadTimeline{}, *odd, kLayout).status.later());
   EXPECT_TRUE(Parse(ApplySync{}, *odd, kLayout).status.later());
@@ -49,6 +50,28 @@ TEST(RedisReplies, AnAnswerOfAnotherShapeIsLater) {
   EXPECT_TRUE(Parse(MarkPart{}, *odd, kLayout).status.later());
   EXPECT_TRUE(
       Parse(ClaimRange{}, *WireReply("*2\r\n$1\r\n0\r\n$1\r\n1\r\n"), kLayout).status.later());
+}
+
+TEST(RedisReplies, NewsNameReadersAndTheirNumbers) {
+  const auto read = [](const std::string& announced) {
+    return Parse(ReadNews{}, *WireReply("*4\r\n$2\r\n12\r\n$1\r\n7\r\n:5\r\n" + announced),
+                 kLayout);
+  };
+  const NewsRead news = read("*4\r\n$1\r\n9\r\n$2\r\n11\r\n$1\r\n3\r\n$5\r\n1e+10\r\n");
+  EXPECT_TRUE(news.status.done());
+  EXPECT_EQ(news.last, 12u);
+  EXPECT_EQ(news.index, 7u);
+  EXPECT_EQ(news.readers, 5u);
+  ASSERT_EQ(news.announced.size(), 2u);
+  EXPECT_EQ(news.announced[0].reader, UserId{9});
+  EXPECT_EQ(news.announced[0].number, 11u);
+  EXPECT_EQ(news.announced[1].reader, UserId{3});
+  EXPECT_EQ(news.announced[1].number, 10'000'000'000u);
+  EXPECT_TRUE(read("*0\r\n").status.done());
+  for (const char* odd : {"$-1\r\n", "*2\r\n$2\r\n#n\r\n$1\r\n1\r\n",
+                          "*2\r\n$1\r\n9\r\n$2\r\n-1\r\n", "*2\r\n$1\r\n9\r\n$3\r\ninf\r\n"}) {
+    EXPECT_TRUE(read(odd).status.later()) << odd;
+  }
 }
 
 TEST(RedisReplies, MembersKeepTheirOrder) {
@@ -155,7 +178,7 @@ TEST(RedisServerCheck, TellsOfOneThatIsFullUnlessItIsMeantToBe) {
   EXPECT_TRUE(full("volatile-lru", 101, 100).empty()) << "timelines are evicted";
 }
 
-TEST(RedisServerCheck, RefusesServersWithoutSmismember) {
+TEST(RedisServerCheck, RefusesServersWithoutZmscore) {
   const auto refused = [](const std::string& version) {
     return !Judge({"redis_version:" + version + "\r\n", "512", ""}, {}).refusals.empty();
   };

@@ -54,10 +54,12 @@ def shape_of(sql):
 
 
 def _list(match):
-    """A list with decimal literals of 2^63 and above is another shape: beside smaller ones they make
-    the server scan the table (InList)."""
-    above = any(not each.startswith("0x") and int(each) > _SIGNED
-                for each in match.group(1).split(",") if len(each) >= 19)
+    """A list with decimal literals of 2^63 and above, or with decimal and hexadecimal ones, is another
+    shape: servers scan the table for one, and find neighbouring ids for the other (InList)."""
+    literals = match.group(1).split(",")
+    if len({each.startswith("0x") for each in literals}) > 1:
+        return "IN (?MIXED)"
+    above = not literals[0].startswith("0x") and any(int(each) > _SIGNED for each in literals)
     return "IN (?LARGE DECIMAL)" if above else "IN (?+)"
 
 

@@ -10,7 +10,7 @@ from stack.statement_shapes import FIXTURE, counted, shape_of
 class Shapes(unittest.TestCase):
     def test_lists_rows_and_sub_selects_stand_once(self):
         for sql, shape in [
-                ("SELECT a FROM t WHERE a IN (1,0xfffffffffffffffe) LIMIT 10",
+                ("SELECT a FROM t WHERE a IN (0x1,0xfffffffffffffffe) LIMIT 10",
                  "SELECT a FROM t WHERE a IN (?+) LIMIT ?"),
                 ("SELECT a FROM t WHERE (a, b) IN ((1,2),(3,4),(5,6)) FOR UPDATE",
                  "SELECT a FROM t WHERE (a, b) IN ((?,?)+) FOR UPDATE"),
@@ -43,6 +43,9 @@ class Shapes(unittest.TestCase):
         self.assertEqual(shape_of("SELECT a FROM t WHERE a IN (1,9223372036854775807)"),
                          shape_of("SELECT a FROM t WHERE a IN (7)"))
         self.assertNotIn("LARGE", shape_of("SELECT a FROM t WHERE a = 9223372036854775808"))
+
+    def test_so_is_a_list_of_decimal_and_hexadecimal_literals(self):
+        self.assertIn("MIXED", shape_of("SELECT a FROM t WHERE a IN (1,0x8000000000000000)"))
 
 
 class Log(unittest.TestCase):

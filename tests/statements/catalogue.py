@@ -48,7 +48,7 @@ def entry(template, *lists, more=0, why=""):
 
 
 def listed(ids):
-    return [str(each) if each < 1 << 63 else hex(each) for each in ids]
+    return [hex(each) if max(ids) >= 1 << 63 else str(each) for each in ids]
 
 
 def row(*values):

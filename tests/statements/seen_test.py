@@ -19,7 +19,8 @@ tests/statements/catalogue.py, beside its like:
     entry("... WHERE author_id IN ([]) ...", listed(owners(LIST))),    # [] is a list; plain text where there is none
 
 then run `/usr/bin/python3 -m unittest -v tests.statements.cost_test`. What only a test says, or must read a whole table,
-goes to EXCEPTIONS there with its reason. LARGE DECIMAL: write the list with InList (backends/mysql/sql/sql_text.h).
+goes to EXCEPTIONS there with its reason. LARGE DECIMAL, MIXED: write the list with InList
+(backends/mysql/sql/sql_text.h).
 """
 
 

@@ -17,8 +17,7 @@ std::string_view Trimmed(std::string_view text) {
 
 }  // namespace
 
-void AppendListed(std::string& sql, uint64_t value) {
-  if (value <= uint64_t{INT64_MAX}) return AppendNumber(sql, value);
+void AppendHex(std::string& sql, uint64_t value) {
   char digits[16];
   const auto end = std::to_chars(digits, digits + sizeof digits, value, 16).ptr;
   sql += "0x";

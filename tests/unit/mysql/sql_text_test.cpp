@@ -44,10 +44,12 @@ TEST(AppendTuple, WritesEachValueInItsOwnSign) {
   EXPECT_EQ(sql, "VALUES (1,-2,18446744073709551615)");
 }
 
-TEST(InList, WritesInDecimalWhatALiteralTakesForSigned) {
-  EXPECT_EQ(InList(std::vector{UserId{1}, UserId{(uint64_t{1} << 63) - 1},
-                               UserId{uint64_t{1} << 63}, UserId{UINT64_MAX - 1}}),
-            "(1,9223372036854775807,0x8000000000000000,0xfffffffffffffffe)");
+TEST(InList, WritesLiteralsOfOneKind) {
+  const UserId most_signed{(uint64_t{1} << 63) - 1};
+  EXPECT_EQ(InList(std::vector{UserId{1}, most_signed}), "(1,9223372036854775807)");
+  EXPECT_EQ(InList(std::vector{UserId{1}, most_signed, UserId{uint64_t{1} << 63},
+                               UserId{UINT64_MAX - 1}}),
+            "(0x1,0x7fffffffffffffff,0x8000000000000000,0xfffffffffffffffe)");
 }
 
 TEST(AppendList, JoinsInParentheses) {

@@ -199,9 +199,9 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                "how many posts meet in one write");
   Counter& followers_read_ =
       AddCounter("fanline_followers_read_total", "Follower rows read for fan-out");
-  Counters<2> looked_up_ = AddCounters("fanline_follower_pages_total",
-                                       "Pages of followers by where they were found", "source",
-                                       {"list", "shard"});
+  Counters<2> looked_up_ =
+      AddCounters("fanline_follower_pages_total", "Pages of followers by where they were found",
+                  "source", {"list", "shard"});
   Counter& passed_over_ =
       AddCounter("fanline_followers_not_live_total",
                  "Followers passed over in fan-out: the pusher knows that they are not live");
@@ -214,8 +214,9 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
       "fanline_takeovers_total",
       "Ranges claimed, by what asked for it; a loss shows in "
       "fanline_redis_losses_total",
-      "cause", {"assigned", "session_lost", "fenced", "rolled_back", "undecodable"});  // by TakeoverCause
-  Counters<4> losses_ = AddCounters(  // by RedisLoss
+      "cause",
+      {"assigned", "session_lost", "fenced", "rolled_back", "undecodable"});  // by TakeoverCause
+  Counters<4> losses_ = AddCounters(                                          // by RedisLoss
       "fanline_redis_losses_total",
       "Ranges of which Redis had less than it had acknowledged, by what pos: was found to be",
       "cause", kLossNames);
@@ -243,7 +244,8 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                "Highest owner epoch of these ranges: each takeover of a range raises its epoch");
   Gauge& awaiting_upgrade_ = AddGauge("fanline_ranges_awaiting_upgrade",
                                       "Ranges that stand at a hint only a newer pusher can read");
-  Gauge& live_readers_ = AddGauge("fanline_live_readers", "Readers held to be live, of these ranges");
+  Gauge& live_readers_ =
+      AddGauge("fanline_live_readers", "Readers held to be live, of these ranges");
   Gauge& lists_ = AddGauge("fanline_follower_lists", "Authors' lists of followers held, by range");
   Gauge& list_bytes_ = AddGauge("fanline_follower_lists_bytes", "Bytes that these lists take");
   Gauge& units_parked_ =

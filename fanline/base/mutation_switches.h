@@ -6,14 +6,14 @@
 namespace fanline {
 
 struct MutationSwitches {
-  bool lanes_in_order = true;         // off: hints behind a lane's head are taken beside it
-  bool pages_acknowledged = true;     // off: a page counts as written once it is read
-  bool begun_as_saved = true;         // off: a takeover goes on with pages that pos: does not name
-  bool positions = true;              // off: what pos: says counts as what was expected
-  bool tail_drops_range = true;       // off: a takeover does not look whether the log lost its tail
-  bool failed_pages_again = true;     // off: a page whose writes failed counts as written
-  bool quarantine_drops = true;       // off: a quarantine leaves its readers' timelines alone
-  bool newer_awaited = true;          // off: a hint of a newer program is quarantined
+  bool lanes_in_order = true;      // off: hints behind a lane's head are taken beside it
+  bool pages_acknowledged = true;  // off: a page counts as written once it is read
+  bool begun_as_saved = true;      // off: a takeover goes on with pages that pos: does not name
+  bool positions = true;           // off: what pos: says counts as what was expected
+  bool tail_drops_range = true;    // off: a takeover does not look whether the log lost its tail
+  bool failed_pages_again = true;  // off: a page whose writes failed counts as written
+  bool quarantine_drops = true;    // off: a quarantine leaves its readers' timelines alone
+  bool newer_awaited = true;       // off: a hint of a newer program is quarantined
   // Who is live (pusher/units/audience.h).
   bool news_after_hints = true;   // off: news that were asked for earlier serve a unit, too
   bool set_served_whole = true;   // off: units go on after the first call of a chain
@@ -27,10 +27,10 @@ struct MutationSwitches {
   bool quarantines_forget_lists = true;  // off: they outlive a sync that was quarantined
   bool undecodable_claims = true;        // off: a hint that nobody can read leaves lists alone
   bool whole_lists = true;               // off: a list is used that lacks pages
-  bool commit_lowest_pending = true;  // off: everything read is committed
-  bool letters_before_commit = true;  // off: a dead letter that was refused counts as taken
-  bool append_again = true;           // off: a hint that is not acknowledged counts as appended
-  bool unread_is_all = true;          // off: followers that could not be read count as none
+  bool commit_lowest_pending = true;     // off: everything read is committed
+  bool letters_before_commit = true;     // off: a dead letter that was refused counts as taken
+  bool append_again = true;              // off: a hint that is not acknowledged counts as appended
+  bool unread_is_all = true;             // off: followers that could not be read count as none
   // The mirror.
   bool msg1_first = true;    // off: a reverse row is written before its msg1 is acknowledged
   bool mark_last = true;     // off: rows of log1 are marked once the reverse row is written

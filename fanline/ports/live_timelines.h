@@ -79,8 +79,8 @@ struct ReadNews {
   uint64_t id = 0;
   Range range = 0;
   uint64_t epoch = 0;
-  uint64_t heard = 0;   // 0: from the beginning
-  uint32_t limit = 1;   // of readers in the answer
+  uint64_t heard = 0;  // 0: from the beginning
+  uint32_t limit = 1;  // of readers in the answer
 };
 struct NewsRead {
   uint64_t id = 0;

@@ -1,5 +1,5 @@
-// Who of a range's readers is live, as its owner knows it: the set. Followers who are not in the set
-// are never offered to Redis. Those who are in it may be dead by now; Redis decides about them.
+// Who of a range's readers is live, as its owner knows it: the set. Followers who are not in the
+// set are never offered to Redis. Those who are in it may be dead by now; Redis decides about them.
 //
 // Redis numbers each timeline that is begun (ReadNews). A unit waits for news before it looks its
 // readers up: whom Redis has numbered since the last news. These news were asked for after the
@@ -8,10 +8,10 @@
 // (docs/decisions/0040-the-dead-for-free.md).
 //
 // News are asked for in a chain of calls, because one call names a bounded number of readers. A
-// range has one chain under way, which serves all units that waited when it began. A unit that comes
-// later waits for the next one. The set learns of the dead by writes that find no timeline. A reader
-// whom nobody writes to stays in it for longer: once it is more than twice as long as the index, the
-// next chain begins at the first number and fills a new set.
+// range has one chain under way, which serves all units that waited when it began. A unit that
+// comes later waits for the next one. The set learns of the dead by writes that find no timeline. A
+// reader whom nobody writes to stays in it for longer: once it is more than twice as long as the
+// index, the next chain begins at the first number and fills a new set.
 //
 // Passive, not thread-safe. One object per claim of a range.
 #pragma once
@@ -47,8 +47,8 @@ class Audience {
   bool holds(UserId reader) const { return set_.numbers.contains(reader); }
   // The last number heard of.
   uint64_t heard() const { return set_.heard; }
-  // A write found no timeline of this reader. It was sent when `heard` was the last number heard of.
-  // A reader who was numbered since stays.
+  // A write found no timeline of this reader. It was sent when `heard` was the last number heard
+  // of. A reader who was numbered since stays.
   void NotLive(UserId reader, uint64_t heard);
 
   size_t size() const { return set_.numbers.size(); }
@@ -64,8 +64,8 @@ class Audience {
   const MutationSwitches& guards_;
   const uint64_t index_;
   Set set_;
-  std::optional<Set> anew_;  // is being filled, in place of set_
-  uint64_t listed_ = 0;      // readers in the index, by the last news
+  std::optional<Set> anew_;        // is being filled, in place of set_
+  uint64_t listed_ = 0;            // readers in the index, by the last news
   std::vector<uint64_t> waiting_;  // units, for the next chain
   std::vector<uint64_t> served_;   // units, by the chain under way
   bool more_ = false;              // the chain goes on

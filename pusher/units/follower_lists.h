@@ -2,10 +2,10 @@
 // post. A list holds all followers of an author in a range, whether they are live or not.
 //
 // A list says of every edge what its row said at some moment since the last sync of that edge in
-// the author's lane. It is filled by a run that reads all pages. Each sync sets its edge, before the
-// hints behind it are taken. Every writer of a `follower` row appends a sync after its commit, so no
-// change is overlooked. What changes rows otherwise (SQL by hand, a shard that lost some) shows
-// after `age` at the latest.
+// the author's lane. It is filled by a run that reads all pages. Each sync sets its edge, before
+// the hints behind it are taken. Every writer of a `follower` row appends a sync after its commit,
+// so no change is overlooked. What changes rows otherwise (SQL by hand, a shard that lost some)
+// shows after `age` at the latest.
 //
 // All lists together take at most `bytes`; those least recently used go first. A list that is being
 // filled counts, too. Lists are forgotten with the claim of their range.

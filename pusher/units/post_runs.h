@@ -2,9 +2,9 @@
 // the first page of the author's followers and for news of who is live (audience.h) at the same
 // time. It then writes page after page to the timelines of those followers who may be live.
 //
-// If the author's followers are listed (follower_lists.h), a run asks for news first. If none of the
-// listed is live, it is done. Else it reads the states of its posts, and a page holds the next of
-// the live followers. A run that reads its pages fills the author's list.
+// If the author's followers are listed (follower_lists.h), a run asks for news first. If none of
+// the listed is live, it is done. Else it reads the states of its posts, and a page holds the next
+// of the live followers. A run that reads its pages fills the author's list.
 //
 // A post that is visible and pushed is added; any other is removed.
 // A post that is merged at read is removed and marks its author in the timelines. If home timelines
@@ -88,10 +88,10 @@ class PostRuns {
     std::vector<PostId> removes;
     std::optional<UserId> mark;
     bool states_read = false;
-    Time since{};        // when it was begun
-    bool listed = false;     // this page is taken from the author's list
-    bool page_read = false;  // or taken
-    uint64_t list = 0;    // that it fills; 0: none
+    Time since{};                             // when it was begun
+    bool listed = false;                      // this page is taken from the author's list
+    bool page_read = false;                   // or taken
+    uint64_t list = 0;                        // that it fills; 0: none
     std::optional<FollowerCursor> list_from;  // where the next page for that list begins
     uint64_t content = 0;                     // BegunHints::content, once the states are read
     std::optional<FollowerCursor> page_from;  // where the current page begins

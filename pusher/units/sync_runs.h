@@ -1,9 +1,9 @@
 // Runs of the units of syncs that are under way. Each reader of a unit has a chain of calls: read
 // the timeline, read the truth about its items, make the timeline agree. Each call is sent with the
 // answer to the one before. A timeline that is not live is left alone. One that is being built is
-// dropped, because its rebuild may have read the truth before this change. If the author's followers
-// are listed (follower_lists.h), the edge is read in these cases too. Each edge that is read is set
-// in the list, before the unit ends.
+// dropped, because its rebuild may have read the truth before this change. If the author's
+// followers are listed (follower_lists.h), the edge is read in these cases too. Each edge that is
+// read is set in the list, before the unit ends.
 //
 // The readers of a unit do not wait for each other. The adapters have all calls of one kind under
 // way together and combine the reads about one author. If a call fails, the unit fails once all its

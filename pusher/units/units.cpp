@@ -16,8 +16,7 @@ Units::Units(Common& common, RangeKeeper& keeper)
       limits_(common.limits),
       keeper_(keeper),
       admission_(limits_),
-      lists_(common.limits.follower_lists, common.limits.follower_lists_age,
-             common.setup.guards),
+      lists_(common.limits.follower_lists, common.limits.follower_lists_age, common.setup.guards),
       posts_(common, admission_, lists_),
       syncs_(common, lists_) {}
 

@@ -17,7 +17,10 @@ struct AudienceTest : ::testing::Test {
   // Makes the call that is due, and answers it.
   Units Hear(std::vector<NewsRead::Announced> announced, uint64_t last, uint64_t readers = 2) {
     asked = audience.Ask(9, 0, 5, kLimit);
-    return audience.On({.id = 9, .index = kIndex, .last = last, .readers = readers,
+    return audience.On({.id = 9,
+                        .index = kIndex,
+                        .last = last,
+                        .readers = readers,
                         .announced = std::move(announced)});
   }
 

@@ -102,8 +102,8 @@ using TimelineRequest = std::variant<ClaimRange, ResetRange, SavePosition, Timel
                                      ReadTimeline, ApplySync, DropTimeline, MarkPart>;
 
 struct World
-    : ServesAll<World, ReadPostStates, ReadFollowerPage, ReadSync, ClaimRange, ReadNews,
-                ResetRange, SavePosition, TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart,
+    : ServesAll<World, ReadPostStates, ReadFollowerPage, ReadSync, ClaimRange, ReadNews, ResetRange,
+                SavePosition, TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart,
                 AcquireRange, RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter, WeighAuthor> {
   explicit World(Limits given = Limits{}, std::shared_ptr<Stores> theirs = nullptr,
                  uint32_t shards = 1, bool own_posts = false)

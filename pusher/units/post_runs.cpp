@@ -176,12 +176,13 @@ void PostRuns::TakeFromList(Run& run, const FollowerLists::Followers& list) {
     std::erase_if(taken, [&](UserId author) { return !audience.holds(author); });
   }
   uint64_t passed_over = 0;
+  uint32_t left = run.page_limit;
   for (; at != list.end(); ++at) {
     if (!audience.holds(*at)) {
       ++passed_over;
-    } else if (taken.size() < run.page_limit) {
+    } else if (left-- > 0) {
       taken.push_back(*at);
-    } else {
+    } else {  // `taken` ends with a follower, for the limit is at least one
       run.page.next = After(taken.back());
       break;
     }

@@ -210,12 +210,12 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   Counters<2> taken_up_ = AddCounters(
       "fanline_units_taken_up_total",
       "Units that an owner before had begun, by where this one went on", "from", {"page", "start"});
-  Counters<5> takeovers_ = AddCounters(
+  Counters<4> takeovers_ = AddCounters(
       "fanline_takeovers_total",
       "Ranges claimed, by what asked for it; a loss shows in "
       "fanline_redis_losses_total",
       "cause",
-      {"assigned", "session_lost", "fenced", "rolled_back", "undecodable"});  // by TakeoverCause
+      {"assigned", "session_lost", "fenced", "rolled_back"});  // by TakeoverCause
   Counters<4> losses_ = AddCounters(                                          // by RedisLoss
       "fanline_redis_losses_total",
       "Ranges of which Redis had less than it had acknowledged, by what pos: was found to be",

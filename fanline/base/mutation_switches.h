@@ -21,16 +21,17 @@ struct MutationSwitches {
   bool claims_forget_set = true;  // off: a set outlives the claim
   bool index_named = true;        // off: any index serves
   // Lists of followers (pusher/units/follower_lists.h).
-  bool lists_follow_syncs = true;        // off: a sync leaves its author's list as it was
-  bool lists_follow_the_dead = true;     // off: so does that of a reader who is not live
-  bool claims_forget_lists = true;       // off: lists outlive the claim
-  bool quarantines_forget_lists = true;  // off: they outlive a sync that was quarantined
-  bool undecodable_claims = true;        // off: a hint that nobody can read leaves lists alone
-  bool whole_lists = true;               // off: a list is used that lacks pages
-  bool commit_lowest_pending = true;     // off: everything read is committed
-  bool letters_before_commit = true;     // off: a dead letter that was refused counts as taken
-  bool append_again = true;              // off: a hint that is not acknowledged counts as appended
-  bool unread_is_all = true;             // off: followers that could not be read count as none
+  bool lists_follow_syncs = true;         // off: a sync leaves its author's list as it was
+  bool lists_follow_the_dead = true;      // off: so does that of a reader who is not live
+  bool claims_forget_lists = true;        // off: lists outlive the claim
+  bool quarantines_forget_lists = true;   // off: they outlive a sync that was quarantined
+  bool undecodable_forgets_lists = true;  // off: they outlive a hint that nobody can read
+  bool walks_wait = true;                 // off: a walk begins beside units that write
+  bool whole_lists = true;                // off: a list is used that lacks pages
+  bool commit_lowest_pending = true;      // off: everything read is committed
+  bool letters_before_commit = true;      // off: a dead letter that was refused counts as taken
+  bool append_again = true;               // off: a hint that is not acknowledged counts as appended
+  bool unread_is_all = true;              // off: followers that could not be read count as none
   // The mirror.
   bool msg1_first = true;    // off: a reverse row is written before its msg1 is acknowledged
   bool mark_last = true;     // off: rows of log1 are marked once the reverse row is written

@@ -17,7 +17,7 @@
 namespace fanline::pusher {
 
 // Why a range is taken over, for the first time or again.
-enum class TakeoverCause { kAssigned, kSessionLost, kFenced, kRolledBack, kUndecodable };
+enum class TakeoverCause { kAssigned, kSessionLost, kFenced, kRolledBack };
 // The cause of the takeover that an answer with needs_claim asks for.
 inline TakeoverCause CauseOf(const Status& status) {
   return status.resource == "fence" ? TakeoverCause::kFenced : TakeoverCause::kSessionLost;

@@ -109,6 +109,7 @@ class Admission {
     ~Credit() {
       if (by_ != nullptr) by_->TakeBack(*this);
     }
+    explicit operator bool() const { return by_ != nullptr; }
 
    private:
     friend Admission;

@@ -6,11 +6,16 @@
 // without the unit's hint. Units whose walk failed are parked, and need another when they are
 // tried.
 //
+// A unit waits for units that have read the truth, or a list, and are about to write. Otherwise
+// they might write into a timeline that was dropped and rebuilt meanwhile.
+//
 // Passive, not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -20,14 +25,23 @@ namespace fanline::pusher {
 
 class QuarantineWalk {
  public:
-  // A unit waits for a walk from now on.
-  void Need(uint64_t unit) { waiting_.push_back(unit); }
+  // A unit waits for a walk from now on, which begins once each unit of `behind` is settled.
+  void Need(uint64_t unit, std::unordered_set<uint64_t> behind) {
+    waiting_.push_back({unit, std::move(behind)});
+  }
+  // The unit has written what it had read, or will read again.
+  void Settled(uint64_t unit) {
+    for (Waiting& each : waiting_) each.behind.erase(unit);
+  }
   // Whether a walk is to begin now.
-  bool due() const { return !waiting_.empty() && id_ == 0; }
+  bool due() const { return id_ == 0 && std::any_of(waiting_.begin(), waiting_.end(), IsNext); }
   // Begins a walk under this id. It leaves pos: alone, because positions are saved meanwhile.
   ResetRange Begin(uint64_t id, Range range, uint64_t epoch) {
     id_ = id;
-    served_ = std::exchange(waiting_, {});
+    for (const Waiting& each : waiting_) {
+      if (IsNext(each)) served_.push_back(each.unit);
+    }
+    std::erase_if(waiting_, IsNext);
     return {id, range, epoch, ResetRange::Timelines::kDrop, std::nullopt};
   }
   bool under_way(uint64_t id) const { return id_ == id; }
@@ -38,9 +52,15 @@ class QuarantineWalk {
   }
 
  private:
-  std::vector<uint64_t> waiting_;  // units, for the next walk
-  std::vector<uint64_t> served_;   // units, by the walk under way
-  uint64_t id_ = 0;                // of the walk under way; 0: none
+  struct Waiting {  // for a walk that has not begun
+    uint64_t unit = 0;
+    std::unordered_set<uint64_t> behind;
+  };
+  static bool IsNext(const Waiting& each) { return each.behind.empty(); }
+
+  std::vector<Waiting> waiting_;
+  std::vector<uint64_t> served_;  // units, by the walk under way
+  uint64_t id_ = 0;               // of the walk under way; 0: none
 };
 
 }  // namespace fanline::pusher

@@ -66,9 +66,6 @@ void Units::Learn(Range range, uint32_t crashes) {
 void Units::Start(Now now) {
   ForgetDropped();
   if (taking_) StartUnits(now);
-  for (const Range range : std::exchange(to_claim_, {})) {
-    keeper_.TakeOverAgain(range, TakeoverCause::kUndecodable, now);
-  }
   StartWalks();
   posts_.AskForNews();
   posts_.SendBatches();
@@ -209,7 +206,7 @@ void Units::Enter(Unit& unit, Stage stage, Now now) {
     case Stage::kDropping:
       // The author's followers may be what cannot be read, so all timelines of the range are
       // dropped.
-      if (!unit.is_sync()) return open_.at(unit.range).walk.Need(unit.id);
+      if (!unit.is_sync()) return NeedWalk(unit);
       ports_.timelines.Submit(DropTimeline{unit.id, unit.range, unit.epoch,
                                            std::get<Hint::Sync>(first.hint()->what).reader});
       return;
@@ -218,6 +215,18 @@ void Units::Enter(Unit& unit, Stage stage, Now now) {
       ports_.dead_letters.Submit({unit.id, {hint.record, "pusher", unit.ReasonOf(hint)}});
       return;
   }
+}
+
+// What units under way have read may lack what the hint says, and is still to be written.
+void Units::NeedWalk(const Unit& unit) {
+  Work& work = open_.at(unit.range);
+  std::unordered_set<uint64_t> behind;
+  for (const uint64_t id : work.units) {
+    const Unit& other = units_.at(id);
+    const bool writes = other.stage == Stage::kRunning && other.credit;
+    if (writes && common_.setup.guards.walks_wait) behind.insert(id);
+  }
+  work.walk.Need(unit.id, std::move(behind));
 }
 
 // ---- replies --------------------------------------------------------------------------------
@@ -304,6 +313,7 @@ void Units::Advance(const std::optional<RunStep>& step, Now now) {
   if (step->status.later()) return Later(*unit, step->status, now);
   admission_.GotThrough(unit->credit);
   if (step->finished) return Finish(*unit, now);
+  open_.at(unit->range).walk.Settled(unit->id);
   unit->paging = true;
   // A drain leaves the rest to the next owner.
   taking_ ? Enter(*unit, Stage::kRunning, now) : Park(*unit, {unit->way, "the next owner"}, now);
@@ -319,6 +329,7 @@ void Units::Finish(Unit& unit, Now now) {
     ports_.metrics.HintDone(unit.is_sync(), since);
   }
   work.lanes.Finished(unit);
+  work.walk.Settled(unit.id);
   work.units.erase(unit.id);
   units_.erase(unit.id);
 }
@@ -336,7 +347,9 @@ void Units::Later(Unit& unit, const Status& status, Now now) {
 
 void Units::Park(Unit& unit, const Admission::QueueName& queue, Now now) {
   admission_.Park(unit.id, std::move(unit.credit), queue, now.mono, common_.random());
-  open_.at(unit.range).lanes.SetParked(unit, true);
+  Work& work = open_.at(unit.range);
+  work.walk.Settled(unit.id);
+  work.lanes.SetParked(unit, true);
 }
 
 void Units::TryParked(Now now) {
@@ -354,31 +367,29 @@ void Units::Never(Unit& unit, const std::string& reason, Now now) {
   admission_.GotThrough(unit.credit);
   if (unit.hints.size() == 1 && (unit.alone || unit.is_sync())) {
     unit.reason = reason;
+    open_.at(unit.range).walk.Settled(unit.id);
     Quarantine(unit, now);
     return;
   }
   Work& work = open_.at(unit.range);
+  work.walk.Settled(unit.id);
   work.units.erase(unit.id);
   const auto left = units_.extract(unit.id);
   work.lanes.TakeApart(std::move(unit));
 }
 
-// An undecodable hint may be a sync of any edge. Whatever was looked up in lists before it may be
-// wrong, so the range is claimed once more: that forgets the lists and has Redis refuse what is
-// under way. The hint comes again, and goes to the dead letters then.
-bool Units::ClaimsFirst(const Unit& unit) {
-  const ReceivedHint& last = unit.hints.back();
-  if (last.hint() || !common_.setup.guards.undecodable_claims) return false;
-  int64_t& claimed = claimed_for_.try_emplace(unit.range, -1).first->second;
-  if (last.record.offset <= claimed) return false;
-  claimed = last.record.offset;
-  to_claim_.insert(unit.range);
-  return true;
+// A list may lack what the hint says. An undecodable one may be a sync of anybody.
+void Units::ForgetLists(const Unit& unit) {
+  const MutationSwitches& guards = common_.setup.guards;
+  if (!unit.hints.front().hint()) {
+    if (guards.undecodable_forgets_lists) lists_.ForgetRange(unit.range);
+  } else if (guards.quarantines_forget_lists) {
+    lists_.Forget(unit.range, unit.author);
+  }
 }
 
 void Units::Quarantine(Unit& unit, Now now) {
-  if (ClaimsFirst(unit)) return;
-  if (common_.setup.guards.quarantines_forget_lists) lists_.Forget(unit.range, unit.author);
+  ForgetLists(unit);
   for (const ReceivedHint& hint : unit.hints) ports_.metrics.HintQuarantined(unit.ReasonOf(hint));
   const bool drops = common_.setup.guards.quarantine_drops;
   Enter(unit, drops ? Stage::kDropping : Stage::kDeadLettering, now);

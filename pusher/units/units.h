@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -126,6 +125,7 @@ class Units {
   void Enter(Unit& unit, Unit::Stage stage, Now now);
   void Mark(Unit& unit, bool tried);
   void OnMarked(Unit& unit, const RangeOwned& reply, Now now);
+  void NeedWalk(const Unit& unit);
   void StartWalks();
   // A unit's ends.
   void Advance(const std::optional<RunStep>& step, Now now);
@@ -133,7 +133,7 @@ class Units {
   void Later(Unit& unit, const Status& status, Now now);
   void Park(Unit& unit, const Admission::QueueName& queue, Now now);
   void Never(Unit& unit, const std::string& reason, Now now);
-  bool ClaimsFirst(const Unit& unit);
+  void ForgetLists(const Unit& unit);
   void Quarantine(Unit& unit, Now now);
   void Lost(Range range, const Status& status, Now now);
   void CountWays();
@@ -153,8 +153,6 @@ class Units {
   bool dropped_ = false;                      // it may still name units that are no more
   std::unordered_map<uint64_t, Unit> units_;  // by id; a unit's requests carry its id
   FollowerLists lists_;                       // outlives the runs
-  std::map<Range, int64_t> claimed_for_;      // the last undecodable hint of a range
-  std::set<Range> to_claim_;
   PostRuns posts_;
   SyncRuns syncs_;
 };

@@ -184,7 +184,8 @@ const Mutation kMutations[] = {
     {"lists_follow_the_dead", [](Guards& guards) { guards.logic.lists_follow_the_dead = false; }, {1}},
     {"claims_forget_lists", [](Guards& guards) { guards.logic.claims_forget_lists = false; }, {1}},
     {"quarantines_forget_lists", [](Guards& guards) { guards.logic.quarantines_forget_lists = false; }, {1}},
-    {"undecodable_claims", [](Guards& guards) { guards.logic.undecodable_claims = false; }, {1}},
+    {"undecodable_forgets_lists", [](Guards& guards) { guards.logic.undecodable_forgets_lists = false; }, {1}},
+    {"walks_wait", [](Guards& guards) { guards.logic.walks_wait = false; }, {1}},
     {"whole_lists", [](Guards& guards) { guards.logic.whole_lists = false; }, {1}},
     // Hints that a pusher does not understand.
     {"newer_awaited", [](Guards& guards) { guards.logic.newer_awaited = false; }, {151, 188, 342}, Upgrades},

@@ -37,7 +37,7 @@ struct AwayWorld : BobsWorld {
       ASSERT_LT(++rounds, 100'000) << "it goes on for ever";
       Step();
       Answer();
-    } while (!inbox.empty());
+    } while (!inbox.empty() || !news_calls.empty() || !state_calls.empty());
     Step();
   }
 

@@ -143,7 +143,7 @@ TEST(Pusher, AHintThatWaitsSinceItWasTriedAloneIsNoSuspectForEver) {
 }
 
 TEST(Pusher, GoesOnAsEverOnceAStartHasLasted) {
-  World w;
+  World w({.follower_lists = 0});
   for (int i = 0; i < 2; ++i) w.Crash(0);
   w.Assign(0);  // after two crashes
   const auto begun = [&] {

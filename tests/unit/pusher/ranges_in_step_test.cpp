@@ -25,7 +25,8 @@ Asked AskedNow(const World& w) {
 
 struct SomeRanges : World {
   SomeRanges(uint32_t ranges, uint32_t places, uint32_t shards = 1)
-      : World({.units_in_flight = places}, std::make_shared<Stores>(ranges), shards) {
+      : World({.follower_lists = 0, .units_in_flight = places}, std::make_shared<Stores>(ranges),
+              shards) {
     for (Range range = 0; range < static_cast<Range>(ranges); ++range) Assign(range);
   }
   void Wait(Range range, std::initializer_list<UserId> authors) {

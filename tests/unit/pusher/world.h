@@ -181,7 +181,7 @@ struct World
       Step();
       AnswerTruth();
       AnswerTimelines();
-    } while (!inbox.empty());
+    } while (!inbox.empty() || !state_calls.empty() || (!news_calls.empty() && !hold_news));
     Step();
   }
   void Pass(Duration time) {

@@ -1,4 +1,4 @@
-from prometheus.grafana.panels import (COUNT, PER_SECOND, SECONDS, Dashboard, Panel, Query, halves, highest,
+from prometheus.grafana.panels import (BYTES, COUNT, PER_SECOND, SECONDS, Dashboard, Panel, Query, halves, highest,
                                        mean, quantile, rate, series, total)
 
 FANOUT = Dashboard("fanline-fanout", "Fanline / Fan-out", "From an event to all live timelines: dispatchers and pushers", (
@@ -43,6 +43,10 @@ FANOUT = Dashboard("fanline-fanout", "Fanline / Fan-out", "From an event to all 
         Panel("Followers", PER_SECOND, "Rows read of the shards, for fan-out; followers passed over, because they are not live.",
               (Query(rate("fanline_followers_read_total"), "rows"), Query(rate("fanline_followers_not_live_total"), "passed over"))),
         Panel("Live readers", COUNT, "Held by the pushers to be live.", (Query(total("fanline_live_readers"), "readers"),)),
+        Panel("Pages of followers", PER_SECOND, "By where they were found: in a list of the pusher's own, or on the shard.",
+              (Query(rate("fanline_follower_pages_total", "source"), "{{source}}"),)),
+        Panel("Lists of followers", BYTES, "What pushers keep of them, up to `--follower-lists` each.",
+              (Query(total("fanline_follower_lists_bytes"), "bytes"),)),
         Panel("Write batches", COUNT, "Timelines and items of a batch; their ratio says how many posts meet in a write.",
               (Query(mean("fanline_batch_timelines"), "timelines"), Query(mean("fanline_batch_items"), "items"))),
     )),

@@ -32,7 +32,6 @@ struct RedisRules {
   bool drop_full = true;            // a timeline that cannot take an item is dropped
   bool pending_index = true;        // a takeover's reset ends only on the index it began with
   bool walks_leave_index = true;    // a quarantine's reset leaves marks and numbers of live: alone
-  bool number_anew = true;          // a timeline that is begun has its reader numbered anew
   bool loss_before_walk = true;     // a takeover that drops deletes pos: before its walk
   bool keep_marks = true;           // a rebuild keeps the marks that came meanwhile
   bool count_more_marks = true;     // marks that do not fit are known to be more

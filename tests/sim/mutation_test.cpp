@@ -173,7 +173,6 @@ const Mutation kMutations[] = {
     {"pages_proved", [](Guards& guards) { guards.logic.pages_proved = false; }, {60, 149, 546}, Demotes},
     {"lacks_told", [](Guards& guards) { guards.logic.lacks_told = false; }, {1, 2, 3}},
     // Who is live, and who follows.
-    {"number_anew", [](Guards& guards) { guards.redis.number_anew = false; }, {1}},
     {"walks_leave_index", [](Guards& guards) { guards.redis.walks_leave_index = false; }, {1}},
     {"news_after_hints", [](Guards& guards) { guards.logic.news_after_hints = false; }, {1}},
     {"set_served_whole", [](Guards& guards) { guards.logic.set_served_whole = false; }, {1}},

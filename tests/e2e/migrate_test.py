@@ -115,7 +115,7 @@ class Migrate(unittest.TestCase):
         for shard in self.stack.mysql:
             shard.query("DROP PROCEDURE change_edge")
             shard.query("CREATE PROCEDURE change_edge() SELECT 1")
-        self.refused(self.feedctl, "mysql_1: it has had migration 2, this program knows those up to 0")
+        self.refused(self.feedctl, "shard 1 at .*: it has had migration 2, this program knows those up to 0")
         self.assertIn("installed", self.feedctl.run("init"))  # as the chart of the version before does
         arguments = ("SELECT DISTINCT specific_name FROM information_schema.parameters "
                      "WHERE specific_schema = DATABASE() AND specific_name = 'change_edge'")

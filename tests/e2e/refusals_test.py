@@ -123,9 +123,9 @@ class Refusals(Agreement):
         shard = self.stack.mysql[1]
         shard.query("UPDATE installation SET generation = generation + 1")
         for daemon in self.everyone:
-            self.wait_refused(daemon, "mysql_1: generation", "stop all programs", "UPDATE installation")
+            self.wait_refused(daemon, "shard 1 at ", ": generation is", "stop all programs", "UPDATE installation")
         self.pusher.start()
-        self.wait_refused(self.pusher, "refusing to start", "mysql_1: generation",
+        self.wait_refused(self.pusher, "refusing to start", "shard 1 at ", ": generation is",
                           "UPDATE installation")
         shard.query("UPDATE installation SET generation = generation - 1")
 

@@ -98,6 +98,14 @@ class Refusals(Agreement):
                                  env={"FANLINE_MYSQL_SHARDS": ",".join(shards)}).start()
                 self.wait_refused(refused, *words)
 
+    def test_a_start_that_waits_for_a_shard_says_where_it_should_be(self):
+        one, _ = self.stack.env["FANLINE_MYSQL_SHARDS"].split(",")
+        waiting = Daemon(self.stack, self.ports, "fanline-reconciler", "waiting",
+                         env={"FANLINE_MYSQL_SHARDS": f"{one},tcp://127.0.0.1:1/fanline"}).start()
+        self.addCleanup(waiting.stop)
+        self.wait_for(lambda: waiting.status("/readyz") is not None, "its door")
+        self.wait_not_ready(waiting, "shard 1 at 127.0.0.1:1/fanline: SQL error 2002", "set --mysql-shards")
+
     def test_a_pusher_whose_instance_id_another_takes_goes_and_leaves_no_start_behind(self):
         self.assertEqual(self.pusher.stop(), 0)
         option, properties = SESSION

@@ -37,7 +37,7 @@ constexpr const char* kHost = "let the account log in from this host (CREATE USE
 constexpr const char* kAccountLocked = "unlock the account (ALTER USER ... ACCOUNT UNLOCK)";
 constexpr const char* kPasswordExpired = "set a new password (ALTER USER ... IDENTIFIED BY)";
 constexpr const char* kTooMany =
-    "raise max_connections (or the account's limit), or lower --threads, --page-threads, "
+    "raise max_connections (or the account's limit), or lower fanline-api's --threads and "
     "--pull-threads";
 constexpr const char* kPrimary =
     "name the primary (a cloud's writer endpoint) in --mysql-shards / FANLINE_MYSQL_SHARDS";

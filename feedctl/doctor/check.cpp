@@ -20,12 +20,9 @@ struct LevelNames {
 };
 
 // By Level.
-constexpr LevelNames kLevels[] = {{"ok", "well"},
-                                  {"note", "note"},
-                                  {"LOOK", "look"},
-                                  {"INIT", "not_installed"},
-                                  {"UNFIT", "unfit"},
-                                  {"AWAY", "away"}};
+constexpr LevelNames kLevels[] = {{"ok", "well"},     {"note", "note"},
+                                  {"LOOK", "look"},   {"INIT", "not_installed"},
+                                  {"UNFIT", "unfit"}, {"AWAY", "away"}};
 
 static_assert(std::size(kLevels) == static_cast<size_t>(Level::kAway) + 1);
 

@@ -55,7 +55,7 @@ Status ReadInstallationAround(ShardConnections& connections, Installation* out,
 struct TablesFound {
   bool installed = false;  // it has a row in table `installation`
   MissingMigrations missing = {};
-  std::optional<uint32_t> newer = {};  // a migration that this program does not know
+  std::optional<uint32_t> newer = {};             // a migration that this program does not know
   std::vector<std::string_view> procedures = {};  // missing, or this account may not call them
 };
 [[nodiscard]] TablesFound FindTables(Connection& connection);

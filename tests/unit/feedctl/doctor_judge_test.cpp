@@ -13,20 +13,22 @@ using ::testing::StartsWith;
 // ---- stores ----
 
 TEST(Shards, AreToldApart) {
-  const Checks checks = JudgeShards({{.address = "a:1/x", .server = "MySQL 9.7.4"},
-                                     {.address = "b:1/x", .away = kGone},
-                                     {.address = "c:1/x", .wrong = {"another installation"}},
-                                     {.address = "d:1/x", .server = "MySQL 9.7.4", .installed = false},
-                                     {.wrong = {"its schema_version is 2", "take its programs"}},
-                                     {.unfit = {"MySQL 5.7.1 is too old", "take MySQL 8.0.29"}}});
+  const Checks checks =
+      JudgeShards({{.address = "a:1/x", .server = "MySQL 9.7.4"},
+                   {.address = "b:1/x", .away = kGone},
+                   {.address = "c:1/x", .wrong = {"another installation"}},
+                   {.address = "d:1/x", .server = "MySQL 9.7.4", .installed = false},
+                   {.wrong = {"its schema_version is 2", "take its programs"}},
+                   {.unfit = {"MySQL 5.7.1 is too old", "take MySQL 8.0.29"}}});
   EXPECT_EQ(Told(checks, "shard 0"), "well: MySQL 9.7.4 at a:1/x");
   EXPECT_EQ(Told(checks, "shard 1"), "away: cannot reach it -> start it");
   EXPECT_THAT(Told(checks, "shard 2"),
               StartsWith("look: another installation -> name the installation's shards by "
                          "--mysql-shards"));
-  EXPECT_EQ(Told(checks, "shard 3"),
-            "not_installed: MySQL 9.7.4 at d:1/x: feedctl init has not been run, or did not reach it "
-            "-> feedctl init");
+  EXPECT_EQ(
+      Told(checks, "shard 3"),
+      "not_installed: MySQL 9.7.4 at d:1/x: feedctl init has not been run, or did not reach it "
+      "-> feedctl init");
   EXPECT_EQ(Told(checks, "shard 4"), "look: its schema_version is 2 -> take its programs");
   EXPECT_EQ(Told(checks, "shard 5"), "unfit: MySQL 5.7.1 is too old -> take MySQL 8.0.29");
   EXPECT_EQ(checks.back().runbook, "refusals.md#what-all-agree-on");

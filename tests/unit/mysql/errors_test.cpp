@@ -41,8 +41,7 @@ TEST(ErrorTable, AMissingTableColumnOrProcedureSaysWhatToType) {
     EXPECT_THAT(StatusOf(MysqlError(code, "Table 'f.installation' doesn't exist"), 0).message,
                 ::testing::EndsWith("; run feedctl init first"));
   }
-  EXPECT_THAT(StatusOf(MysqlError(1205, "text"), 0).message,
-              ::testing::Not(HasSubstr("feedctl")));
+  EXPECT_THAT(StatusOf(MysqlError(1205, "text"), 0).message, ::testing::Not(HasSubstr("feedctl")));
 }
 
 TEST(ErrorTable, AServerThatAdmitsNoFurtherConnectionIsNotAway) {

@@ -24,6 +24,14 @@ def compare(timeline, wanted):
                    served == sorted(served, key=newest_first))
 
 
+def complaint_of_lost(lasting, live, share, when):
+    """None when at least this share of the timelines that were to last are live."""
+    kept, least = len(lasting & live), int(len(lasting) * share)
+    if kept < least:
+        return f"only {kept:,} timelines were live {when}, of at least {least:,}"
+    return None
+
+
 def check_timelines(timelines, ledger):
     """Reader -> Verdict of all that are not exact. A timeline under rebuild is never exact: nobody
     is rebuilding any more when this is asked."""

@@ -86,8 +86,11 @@ kafka::Admin& Checks::AdminOf(const kafka::ClientOptions& client) {
 
 mysql::Installation Checks::AwaitInstallation(const mysql::Config& config) {
   mysql::Installation installation;
-  const bool known =
-      Await("installation", [&] { return mysql::ReadInstallation(config, &installation); });
+  const bool known = Await("installation", [&] {
+    Status status = mysql::ReadInstallation(config, &installation);
+    if (status.later()) status.message = config.PlaceOf(status.resource) + ": " + status.message;
+    return status;
+  });
   if (!known) return installation;
   auto connections = std::make_shared<mysql::ShardConnections>(config);
   standing_.Add("installation", [connections, installation] {

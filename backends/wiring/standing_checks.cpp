@@ -39,9 +39,11 @@ bool StandingChecks::StoppedWithin(Duration wait) {
 }
 
 void ShowWaiting(daemon::Process& process, const std::string& what, const Status& status) {
-  process.health.SetReady(what, false, status.message);
+  const std::string advice = status.advice;
+  const std::string reason = status.message + (advice.empty() ? "" : "; ") + advice;
+  process.health.SetReady(what, false, reason);
   process.log.WarnEvery(what, std::chrono::seconds(10), SystemNow().mono, "waiting for a service",
-                        {{"service", what}, {"reason", status.message}});
+                        {{"service", what}, {"reason", reason}});
 }
 
 }  // namespace fanline::wiring

@@ -53,7 +53,7 @@ class StandingChecks {
   std::thread thread_;
 };
 
-// Shows on /readyz what is waited for, and logs it every ten seconds.
+// Shows on /readyz what is waited for and what to do about it, and logs it every ten seconds.
 void ShowWaiting(daemon::Process& process, const std::string& what, const Status& status);
 
 }  // namespace fanline::wiring

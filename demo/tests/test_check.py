@@ -2,7 +2,7 @@
 
 import unittest
 
-from demo.check import check_timelines, compare
+from demo.check import check_timelines, compare, complaint_of_lost
 from demo.ledger import Ledger
 from demo.workload import Event
 from stack.programs.timelines import Timeline, parse
@@ -30,6 +30,14 @@ class Compare(unittest.TestCase):
     def test_the_order_counts(self):
         verdict = self.verdict([(3000, 8), (1000, 9), (1000, 10)])
         self.assertEqual((verdict.missing, verdict.extra, verdict.exact), ([], [], False))
+
+
+class Lost(unittest.TestCase):
+    def test_is_judged_by_those_that_were_to_last(self):
+        lasting = set(range(100))
+        self.assertIsNone(complaint_of_lost(lasting, lasting - {1, 2}, 0.98, "then"))
+        self.assertEqual(complaint_of_lost(lasting, lasting - {1, 2, 3} | {200, 201}, 0.98, "then"),
+                         "only 97 timelines were live then, of at least 98")
 
 
 class CheckTimelines(unittest.TestCase):

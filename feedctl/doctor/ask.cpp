@@ -19,7 +19,7 @@ constexpr const char* kLookAtItsLog = "look at that service's own log";
 
 // ---- shards ----
 
-// False: the shard is away or was never installed, so there is nothing more to ask.
+// False: the shard is away, unfit or was never installed, so there is nothing more to ask.
 bool AskTables(mysql::ShardConnections& connections, Shard shard, const Settings& settings,
                ShardFacts& facts) {
   mysql::TablesFound tables;
@@ -27,12 +27,14 @@ bool AskTables(mysql::ShardConnections& connections, Shard shard, const Settings
     tables = mysql::FindTables(connection);
     facts.server = connection.server_name();
   });
-  if (!status.done()) facts.away = WhyOf(status, settings);
-  facts.installed = facts.away || tables.installed;
+  if (status.never()) facts.unfit = WhyOf(status.message, "");
+  if (status.later()) facts.away = WhyOf(status, settings);
+  facts.installed = !status.done() || tables.installed;
   for (const mysql::Migration* migration : tables.missing) {
     facts.missing.emplace_back(migration->file);
   }
   facts.newer = tables.newer;
+  facts.procedures.assign(tables.procedures.begin(), tables.procedures.end());
   return status.done() && tables.installed;
 }
 

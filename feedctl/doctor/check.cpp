@@ -20,11 +20,9 @@ struct LevelNames {
 };
 
 // By Level.
-constexpr LevelNames kLevels[] = {{"ok", "well"},
-                                  {"note", "note"},
-                                  {"LOOK", "look"},
-                                  {"INIT", "not_installed"},
-                                  {"AWAY", "away"}};
+constexpr LevelNames kLevels[] = {{"ok", "well"},     {"note", "note"},
+                                  {"LOOK", "look"},   {"INIT", "not_installed"},
+                                  {"UNFIT", "unfit"}, {"AWAY", "away"}};
 
 static_assert(std::size(kLevels) == static_cast<size_t>(Level::kAway) + 1);
 
@@ -53,6 +51,7 @@ std::string VerdictOf(const Checks& checks) {
   const auto say = [&text](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
   const uint64_t look = CountOf(checks, Level::kLook), away = CountOf(checks, Level::kAway);
   if (away > 0) say(Counted(away, "thing") + " could not be asked");
+  if (CountOf(checks, Level::kUnfit) > 0) say("a server cannot be a shard");
   if (CountOf(checks, Level::kInit) > 0) say("feedctl init has not been run");
   if (look > 0) say(Counted(look, "thing") + " to look at");
   return (text.empty() ? "all is well" : text) + "\n";
@@ -87,7 +86,7 @@ Checks OfLevel(Level level, Checks checks) {
 
 int ExitCodeOf(const Checks& checks) {
   if (CountOf(checks, Level::kAway) > 0) return kExitUnavailable;
-  if (CountOf(checks, Level::kInit) > 0) return kExitConfig;
+  if (CountOf(checks, Level::kUnfit) > 0 || CountOf(checks, Level::kInit) > 0) return kExitConfig;
   return CountOf(checks, Level::kLook) > 0 ? kExitFound : 0;
 }
 
@@ -119,6 +118,7 @@ Json ToJson(const Checks& checks, const std::string& docs) {
   return {{"well", ExitCodeOf(checks) == 0},
           {"look", CountOf(checks, Level::kLook)},
           {"not_installed", CountOf(checks, Level::kInit)},
+          {"unfit", CountOf(checks, Level::kUnfit)},
           {"away", CountOf(checks, Level::kAway)},
           {"checks", std::move(lines)}};
 }

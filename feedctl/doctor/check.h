@@ -11,10 +11,11 @@ namespace fanline::feedctl {
 
 enum class Level {
   kWell,
-  kNote,  // worth knowing, but not worth a call
-  kLook,  // somebody should look
-  kInit,  // feedctl init has not been run
-  kAway,  // the service could not be asked
+  kNote,   // worth knowing, but not worth a call
+  kLook,   // somebody should look
+  kInit,   // feedctl init has not been run
+  kUnfit,  // the service is of a kind or version that is not supported
+  kAway,   // the service could not be asked
 };
 
 // What is wrong, and what to type. Empty: nothing is wrong.
@@ -40,14 +41,14 @@ using Checks = std::vector<Check>;
 
 [[nodiscard]] Checks OfLevel(Level level, Checks checks);
 
-// 0: all is well; 69: something could not be asked; 78: feedctl init has not been run; 1: somebody
-// should look. The first of these that applies.
+// 0: all is well; 69: something could not be asked; 78: feedctl init has not been run, or a service
+// is not supported; 1: somebody should look. The first of these that applies.
 [[nodiscard]] int ExitCodeOf(const Checks& checks);
 
 // Checks of one section must be adjacent. The last line is the verdict. `docs`: the folder of the
 // pages that checks name.
 [[nodiscard]] std::string ToText(const Checks& checks, const std::string& docs);
-// {"well": false, "look": 2, "not_installed": 0, "away": 0, "checks": [..]}
+// {"well": false, "look": 2, "not_installed": 0, "unfit": 0, "away": 0, "checks": [..]}
 [[nodiscard]] Json ToJson(const Checks& checks, const std::string& docs);
 
 }  // namespace fanline::feedctl

@@ -27,6 +27,12 @@ Check TablesCheck(std::string name, const ShardFacts& facts, bool newer_elsewher
     if (facts.missing.size() > 1) check.text += " to " + facts.missing.back();
     // The newer shard refuses an older feedctl.
     check.advice = newer_elsewhere ? "feedctl migrate, of the newest version" : "feedctl migrate";
+  } else if (!facts.procedures.empty()) {
+    check.level = Level::kLook;
+    check.text += ": it has no procedure " + facts.procedures.front();
+    if (facts.procedures.size() > 1) check.text += ", no " + facts.procedures.back();
+    check.text += ", or none that this account may execute";
+    check.advice = "feedctl migrate, or give the account EXECUTE on the database";
   } else if (facts.newer) {
     check.level = Level::kNote;
     check.text += "; its tables are newer than this feedctl: they have had migration " +
@@ -98,7 +104,7 @@ Check ClaimsCheck(const std::vector<redis::RangeState>& ranges, uint64_t generat
 }
 
 bool Tells(const ShardFacts& shard) {
-  return !shard.away && shard.installed && !shard.wrong && shard.read;
+  return !shard.away && !shard.unfit && shard.installed && !shard.wrong && shard.read;
 }
 
 Check LogCheck(const LogFacts& log) {
@@ -164,9 +170,13 @@ Checks JudgeShards(const std::vector<ShardFacts>& shards) {
     const std::string name = "shard " + std::to_string(shard);
     if (facts.away) {
       checks.push_back(Away(kStores, name, facts.away));
+    } else if (facts.unfit) {
+      checks.push_back({kStores, name, Level::kUnfit, facts.unfit.text, facts.unfit.advice,
+                        "refusals.md#what-all-agree-on"});
     } else if (!facts.installed) {
       checks.push_back({kStores, name, Level::kInit,
-                        facts.address + ": feedctl init has not been run, or did not reach it",
+                        facts.server + " at " + facts.address +
+                            ": feedctl init has not been run, or did not reach it",
                         "feedctl init"});
     } else if (facts.wrong) {
       checks.push_back({kStores, name, Level::kLook, facts.wrong.text,

@@ -22,11 +22,13 @@ struct ShardFacts {
   std::string address = {};
   std::string server = {};  // "MySQL 9.7.4"
   Why away = {};
-  bool installed = true;                  // false: feedctl init has not reached it
-  Why wrong = {};                         // why it does not belong to the installation
-  std::vector<std::string> missing = {};  // migrations not applied
-  std::optional<uint32_t> newer = {};     // an applied one that this feedctl does not know
-  bool read = true;                       // whether its row was read; older tables lack it
+  Why unfit = {};                            // why this server cannot be a shard
+  bool installed = true;                     // false: feedctl init has not reached it
+  Why wrong = {};                            // why it does not belong to the installation
+  std::vector<std::string> missing = {};     // migrations not applied
+  std::optional<uint32_t> newer = {};        // an applied one that this feedctl does not know
+  bool read = true;                          // whether its row was read; older tables lack it
+  std::vector<std::string> procedures = {};  // not there, or not for this account to execute
 };
 struct SettingFacts {
   Why away = {};

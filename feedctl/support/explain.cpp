@@ -20,8 +20,9 @@ std::string WhyAway(const std::string& message) {
   return why;
 }
 
-Explanation Line(const std::string& service, const std::string& address, const Status& status) {
-  const std::string at = service + " at " + address + ": ";
+// `place`: "Redis at r1:6379".
+Explanation Line(const std::string& place, const Status& status) {
+  const std::string at = place + ": ";
   const bool set_up = status.cause != Cause::kTurnedAway && status.cause != Cause::kNoLogin &&
                       status.cause != Cause::kSetting;
   Explanation line{.exit_code = set_up ? kExitUnavailable : kExitConfig,
@@ -49,20 +50,7 @@ std::string AddressOfRedis(const std::string& message, const Settings& settings)
   return settings.redis.seeds.empty() ? "" : settings.redis.seeds.front();
 }
 
-// "mysql_1" -> its address, as the operator wrote it.
-std::string AddressOfShard(const std::string& resource, const Settings& settings) {
-  const auto shards = options::ToConfig(settings.mysql).shards;
-  for (Shard shard = 0; shard < shards.size(); ++shard) {
-    if (ResourceOf(shard) == resource) return AddressOf(shards[shard]);
-  }
-  return "an unknown address";
-}
-
 }  // namespace
-
-std::string AddressOf(const mysql::ShardAddress& shard) {
-  return shard.host + ":" + std::to_string(shard.port) + "/" + shard.database;
-}
 
 std::string DocsFolder() {
   constexpr const char* kPackaged = "/usr/share/doc/feedctl/docs";  // packaging/CMakeLists.txt
@@ -72,7 +60,7 @@ std::string DocsFolder() {
 
 Explanation ExplanationOf(const Status& status, const Settings& settings, int never_code) {
   if (status.never()) return {never_code, OneLine(status.message)};
-  if (status.resource == "kafka") return Line("Kafka", settings.kafka.brokers, status);
+  if (status.resource == "kafka") return Line("Kafka at " + settings.kafka.brokers, status);
   if (status.resource == "redis") {
     const std::string address = AddressOfRedis(status.message, settings);
     const std::string head = "redis " + address + ": ";
@@ -80,11 +68,10 @@ Explanation ExplanationOf(const Status& status, const Settings& settings, int ne
     if (status.cause != Cause::kAway && status.message.starts_with(head)) {
       said.message.erase(0, head.size());
     }
-    return Line("Redis", address, said);
+    return Line("Redis at " + address, said);
   }
   if (status.resource.starts_with("mysql_")) {
-    return Line("shard " + status.resource.substr(6), AddressOfShard(status.resource, settings),
-                status);
+    return Line(options::ToConfig(settings.mysql).PlaceOf(status.resource), status);
   }
   return {kExitUnavailable, OneLine(status.message)};
 }

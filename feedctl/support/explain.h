@@ -11,9 +11,6 @@ namespace fanline::feedctl {
 // of the sources, "docs".
 [[nodiscard]] std::string DocsFolder();
 
-// "db1:3306/feed"
-[[nodiscard]] std::string AddressOf(const mysql::ShardAddress& shard);
-
 struct Explanation {
   int exit_code = 0;
   std::string what = {};    // one line

@@ -9,7 +9,7 @@ namespace fanline::feedctl {
 mysql::Installation ReadInstalled(const Settings& settings) {
   mysql::Installation installation;
   const Status status = mysql::ReadInstallation(options::ToConfig(settings.mysql), &installation);
-  if (status.never()) {
+  if (status.never() && status.cause != Cause::kSetting) {
     throw Failure(kExitConfig, status.message + " (feedctl init creates and checks it)");
   }
   Require(status, settings);

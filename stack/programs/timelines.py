@@ -43,6 +43,12 @@ def read_floors(redis):
             if score is not None}
 
 
+def read_ttls(redis):
+    """How long each lives, in seconds, by reader; one without end is left out."""
+    return {reader: milliseconds / 1000
+            for reader, milliseconds in _ask(redis, lambda key: ("PTTL", key)) if milliseconds > 0}
+
+
 def parse(reader, members):
     """Of a reply to ZRANGE ... WITHSCORES."""
     items, floor = [], None

@@ -123,6 +123,15 @@ class Doctor(Installation):
         finally:
             self.feedctl.run("migrate")
 
+    def test_4_a_procedure_that_is_missing_is_told(self):
+        self.stack.mysql[1].query("DROP PROCEDURE change_edge")
+        try:
+            told = self.doctor(codes=(FOUND,))["shard 1"]
+            self.assertEqual(told["level"], "look")
+            self.assertIn("no procedure change_edge,", told["text"])
+        finally:
+            self.feedctl.run("migrate")
+
     def test_5_a_shard_that_is_away_hides_nothing_else(self):
         self.stack.mysql[0].kill()
         try:
@@ -193,6 +202,7 @@ class Uninstalled(unittest.TestCase):
         for shard in (0, 1):
             told = checks[f"shard {shard}"]
             self.assertEqual((told["level"], told["advice"]), ("not_installed", "feedctl init"))
+            self.assertRegex(told["text"], r"^(MariaDB|MySQL) \d+\.")
         self.assertEqual(checks["Redis"]["level"], "well")
         self.assertEqual(checks["pushers"]["text"], "not known before feedctl init")
         self.assertEqual(checks[f"{FEED} (fanline-dispatcher)"]["advice"], "feedctl topics create")
@@ -206,11 +216,18 @@ class Uninstalled(unittest.TestCase):
                                                       args=["--version=8.0.11-TiDB-v7.5.1"]))
         env = {**os.environ, **self.stack.env, "FANLINE_MYSQL_SHARDS": tidb.uri}
         for program, *words in (["feedctl", "init"], ["fanline-dispatcher", "--admin-listen", "127.0.0.1:0"],
-                                ["fanline-api", "--admin-listen", "127.0.0.1:0", "--listen", "127.0.0.1:0"]):
+                                ["fanline-api", "--admin-listen", "127.0.0.1:0", "--listen", "127.0.0.1:0"],
+                                ["feedctl", "audit"]):
             with self.subTest(program):
                 ended = subprocess.run([BIN / program, *words], env=env, capture_output=True, text=True, timeout=60)
                 self.assertEqual(ended.returncode, 78, ended.stderr)
-                self.assertIn("mysql_0: TiDB (8.0.11-TiDB-v7.5.1) has no stored procedures", ended.stderr)
+                self.assertRegex(ended.stderr, r"shard 0 at \S+/fanline: TiDB \(8.0.11-TiDB-v7.5.1\) has no stored")
+                self.assertNotIn("UPDATE installation", ended.stderr)
+                self.assertNotIn("feedctl init creates", ended.stderr)
+        ended = subprocess.run([BIN / "feedctl", "doctor"], env=env, capture_output=True, text=True, timeout=60)
+        self.assertEqual(ended.returncode, NOT_INSTALLED, ended.stdout)
+        self.assertRegex(ended.stdout, r"UNFIT shard 0 .*TiDB")
+        self.assertIn("runbooks/refusals.md", ended.stdout)
 
 
 if __name__ == "__main__":

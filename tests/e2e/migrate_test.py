@@ -72,6 +72,16 @@ class Migrate(unittest.TestCase):
                 feedctl.run("migrate", *dry, *words)
         self.assertEqual([self.columns(shard) for shard in (0, 1)], before)
 
+    def test_an_account_without_the_rights_is_told_which_it_lacks(self):
+        password = self.stack.env["FANLINE_MYSQL_PASSWORD"]
+        for shard in self.stack.mysql:
+            shard.query(f"CREATE USER few@127.0.0.1 IDENTIFIED BY '{password}'")
+            shard.query("GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON fanline.* TO few@127.0.0.1")
+        with self.assertRaisesRegex(FeedctlFailed, "ended with 78: .*shard 0 at .*CREATE ROUTINE and ALTER "
+                                    "ROUTINE") as told:
+            self.feedctl.run("init", "--mysql-user", "few")
+        self.assertNotIn("still be at work", str(told.exception))
+
     def test_a_later_version_makes_what_is_missing_and_keeps_the_rows(self):
         self.install()
         plan = self.later.run("migrate", "--dry-run")
@@ -115,7 +125,7 @@ class Migrate(unittest.TestCase):
         for shard in self.stack.mysql:
             shard.query("DROP PROCEDURE change_edge")
             shard.query("CREATE PROCEDURE change_edge() SELECT 1")
-        self.refused(self.feedctl, "mysql_1: it has had migration 2, this program knows those up to 0")
+        self.refused(self.feedctl, "shard 1 at .*: it has had migration 2, this program knows those up to 0")
         self.assertIn("installed", self.feedctl.run("init"))  # as the chart of the version before does
         arguments = ("SELECT DISTINCT specific_name FROM information_schema.parameters "
                      "WHERE specific_schema = DATABASE() AND specific_name = 'change_edge'")

@@ -98,6 +98,14 @@ class Refusals(Agreement):
                                  env={"FANLINE_MYSQL_SHARDS": ",".join(shards)}).start()
                 self.wait_refused(refused, *words)
 
+    def test_a_start_that_waits_for_a_shard_says_where_it_should_be(self):
+        one, _ = self.stack.env["FANLINE_MYSQL_SHARDS"].split(",")
+        waiting = Daemon(self.stack, self.ports, "fanline-reconciler", "waiting",
+                         env={"FANLINE_MYSQL_SHARDS": f"{one},tcp://127.0.0.1:1/fanline"}).start()
+        self.addCleanup(waiting.stop)
+        self.wait_for(lambda: waiting.status("/readyz") is not None, "its door")
+        self.wait_not_ready(waiting, "shard 1 at 127.0.0.1:1/fanline: SQL error 2002", "set --mysql-shards")
+
     def test_a_pusher_whose_instance_id_another_takes_goes_and_leaves_no_start_behind(self):
         self.assertEqual(self.pusher.stop(), 0)
         option, properties = SESSION
@@ -123,9 +131,9 @@ class Refusals(Agreement):
         shard = self.stack.mysql[1]
         shard.query("UPDATE installation SET generation = generation + 1")
         for daemon in self.everyone:
-            self.wait_refused(daemon, "mysql_1: generation", "stop all programs", "UPDATE installation")
+            self.wait_refused(daemon, "shard 1 at ", ": generation is", "stop all programs", "UPDATE installation")
         self.pusher.start()
-        self.wait_refused(self.pusher, "refusing to start", "mysql_1: generation",
+        self.wait_refused(self.pusher, "refusing to start", "shard 1 at ", ": generation is",
                           "UPDATE installation")
         shard.query("UPDATE installation SET generation = generation - 1")
 

@@ -53,9 +53,17 @@ Status ReadRow(ShardConnections& connections, Shard shard, std::optional<Install
   return connections.Run(shard, [&](Connection& connection) { *out = ReadRow(connection); });
 }
 
-Status NoRow(Shard shard) {
-  return Status::Never(ResourceOf(shard) + ": table installation is empty: run feedctl init");
+Status NeverOf(const Config& config, Shard shard, const std::string& why) {
+  return Status::Never(config.PlaceOf(shard) + ": " + why);
 }
+
+Status NoRow(const Config& config, Shard shard) {
+  return NeverOf(config, shard, "table installation is empty: run feedctl init");
+}
+
+// Whether the shard's row is refused. A server of another kind is refused, too (kUnsupported), and
+// its row says nothing then.
+bool IsRefused(const Status& row) { return row.never() && row.cause != Cause::kSetting; }
 
 enum class MissingRow { kIsFine, kIsRefused };
 
@@ -64,9 +72,10 @@ Status CompareRow(ShardConnections& connections, Shard shard, const Installation
                   MissingRow missing) {
   std::optional<InstallationRow> row;
   if (Status status = ReadRow(connections, shard, &row); !status.done()) return status;
-  if (!row) return missing == MissingRow::kIsFine ? Status::Done() : NoRow(shard);
-  const std::string difference = DifferenceOf(shard, *row, RowOf(expected, shard));
-  return difference.empty() ? Status::Done() : Status::Never(difference);
+  const Config& config = connections.config();
+  if (!row) return missing == MissingRow::kIsFine ? Status::Done() : NoRow(config, shard);
+  const std::string difference = DifferenceOf(*row, RowOf(expected, shard));
+  return difference.empty() ? Status::Done() : NeverOf(config, shard, difference);
 }
 
 Status CompareRows(ShardConnections& connections, const Installation& expected,
@@ -89,14 +98,13 @@ Status ReadInstalled(ShardConnections& connections, Shard shard,
                      std::optional<Installation>* found) {
   std::optional<InstallationRow> row;
   if (Status status = ReadRow(connections, shard, &row); !status.done()) return status;
-  if (!row) return NoRow(shard);
+  const Config& config = connections.config();
+  if (!row) return NoRow(config, shard);
   std::string why;
   auto installation = InstallationOf(*row, &why);
-  if (!installation) return Status::Never(ResourceOf(shard) + ": " + why);
+  if (!installation) return NeverOf(config, shard, why);
   const uint32_t shards = installation->shard_map.shards();
-  if (shards != ShardCount(connections.config())) {
-    return WrongShardCount(connections.config(), shards);
-  }
+  if (shards != ShardCount(config)) return WrongShardCount(config, shards);
   *found = std::move(installation);
   return Status::Done();
 }
@@ -153,7 +161,7 @@ Status CheckShards(ShardConnections& connections, For whom, const Migrations& ou
     Status status = connections.Run(
         shard, [&](Connection& connection) { why = WhyNot(connection, shards, whom, ours); });
     if (!status.done()) return status;
-    if (!why.empty()) return Status::Never(ResourceOf(shard) + ": " + why);
+    if (!why.empty()) return NeverOf(connections.config(), shard, why);
   }
   return Status::Done();
 }
@@ -176,7 +184,7 @@ Status MakeTablesFor(For whom, const Config& config, const Migrations& ours) {
       status = (missing ? making : asking).Run(shard, [&](Connection& connection) {
         MigrateShard(connection, ours);
       });
-    if (status.later() && missing) {
+    if (status.later() && missing && status.cause != Cause::kSetting) {
       status.message +=
           "; a statement of ours may still be at work there (SHOW FULL PROCESSLIST), or another"
           " keeps the table: wait for its end and type this again; --migration-timeout gives more"
@@ -234,7 +242,7 @@ Status ReadInstallation(const Config& config, Installation* out) {
   std::optional<Installation> found;
   if (Status status = ReadInstalled(connections, 0, &found); !status.done()) return status;
   Status status = CompareRows(connections, *found, MissingRow::kIsRefused);
-  if (status.never()) {
+  if (IsRefused(status)) {
     status.message +=
         "; all shards must hold the same row: name them in the order of feedctl init, or set the "
         "row right there (UPDATE installation)";
@@ -263,13 +271,14 @@ Status ReadInstallationAround(ShardConnections& connections, Installation* out,
 
 TablesFound FindTables(Connection& connection) {
   return {SchemaOf(connection).has_value(), FindMissing(connection, OurMigrations()),
-          FindNewer(connection, OurMigrations())};
+          FindNewer(connection, OurMigrations()), FindMissingProcedures(connection)};
 }
 
 Status CheckUnchanged(ShardConnections& connections, const Installation& installation) {
   for (Shard shard = 0; shard < ShardCount(connections.config()); ++shard) {
     Status status = CompareRow(connections, shard, installation, MissingRow::kIsRefused);
     if (!status.never()) continue;
+    if (!IsRefused(status)) return status;
     status.message +=
         "; it was so when this program started: stop all programs, set the row right on every "
         "shard (UPDATE installation) and start them again";

@@ -40,8 +40,8 @@ inline constexpr uint64_t kAnyGeneration = 0;
 // shards.
 Status CreateInstallation(const Config& config, Installation installation);
 
-// Reads what all shards agree on. Never: they disagree. The message names the first difference:
-// shard, field and both values. Later: a shard cannot be asked.
+// Reads what all shards agree on. Never: they disagree, or a server cannot be a shard. The message
+// names the first difference: shard, field and both values. Later: a shard cannot be asked.
 Status ReadInstallation(const Config& config, Installation* out);
 
 // For programs that must answer while shards are away: returns the row of the first shard that
@@ -55,7 +55,8 @@ Status ReadInstallationAround(ShardConnections& connections, Installation* out,
 struct TablesFound {
   bool installed = false;  // it has a row in table `installation`
   MissingMigrations missing = {};
-  std::optional<uint32_t> newer = {};  // a migration that this program does not know
+  std::optional<uint32_t> newer = {};             // a migration that this program does not know
+  std::vector<std::string_view> procedures = {};  // missing, or this account may not call them
 };
 [[nodiscard]] TablesFound FindTables(Connection& connection);
 

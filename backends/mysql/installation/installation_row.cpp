@@ -105,12 +105,11 @@ std::optional<Installation> InstallationOf(const InstallationRow& row, std::stri
   return found;
 }
 
-std::string DifferenceOf(Shard shard, const InstallationRow& found,
-                         const InstallationRow& expected) {
+std::string DifferenceOf(const InstallationRow& found, const InstallationRow& expected) {
   for (size_t field = 0; field < found.size(); ++field) {
     if (found[field].value == expected[field].value) continue;
-    return ResourceOf(shard) + ": " + found[field].name + " is \"" + found[field].value +
-           "\", expected \"" + expected[field].value + "\"";
+    return std::string(found[field].name) + " is \"" + found[field].value + "\", expected \"" +
+           expected[field].value + "\"";
   }
   return {};
 }

@@ -47,7 +47,6 @@ std::string SchemaDiffers(const std::string& found);
 std::optional<Installation> InstallationOf(const InstallationRow& row, std::string* why);
 
 // "" if they are equal. `found` is the shard's row, `expected` what it should be.
-std::string DifferenceOf(Shard shard, const InstallationRow& found,
-                         const InstallationRow& expected);
+std::string DifferenceOf(const InstallationRow& found, const InstallationRow& expected);
 
 }  // namespace fanline::mysql

@@ -26,6 +26,12 @@ std::set<uint32_t> FindMade(Connection& connection) {
   return made;
 }
 
+struct Procedure {
+  std::string_view name, script;
+};
+constexpr Procedure kProcedures[] = {{"change_edge", sql_schema::kChangeEdgeSql},
+                                     {"follow_new_edge", sql_schema::kFollowNewEdgeSql}};
+
 // A procedure has this comment on the server if it was made from this very text. The server shows
 // the text itself only to its definer.
 std::string CommentOf(std::string_view script) { return "crc32 " + std::to_string(Crc32(script)); }
@@ -33,7 +39,8 @@ std::string CommentOf(std::string_view script) { return "crc32 " + std::to_strin
 // Calls fail between the two statements, also where one statement replaces a procedure (MariaDB).
 // So this replaces only a procedure that differs. The script is one statement and must not be cut
 // at its semicolons.
-void MakeProcedure(Connection& connection, const std::string& name, std::string_view script) {
+void MakeProcedure(Connection& connection, const Procedure& procedure) {
+  const auto& [name, script] = procedure;
   const std::string comment = CommentOf(script);
   const bool made =
       0 < connection.Number(Sql(
@@ -44,7 +51,7 @@ void MakeProcedure(Connection& connection, const std::string& name, std::string_
   std::string statement(script);
   const size_t at = statement.find("SQL SECURITY INVOKER\n");
   FANLINE_CHECK(at != std::string::npos, "procedures have the rights of their callers");
-  connection.Execute("DROP PROCEDURE IF EXISTS " + name);
+  connection.Execute(Sql("DROP PROCEDURE IF EXISTS ", name));
   connection.Execute(statement.insert(at, "COMMENT " + Quoted(comment) + ' '));
 }
 
@@ -91,13 +98,24 @@ std::optional<uint32_t> FindNewer(Connection& connection, const Migrations& ours
   return *made.rbegin();
 }
 
+std::vector<std::string_view> FindMissingProcedures(Connection& connection) {
+  std::vector<std::string_view> missing;
+  for (const Procedure& procedure : kProcedures) {
+    const uint64_t found = connection.Number(
+        Sql("SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = DATABASE()"
+            " AND routine_name = ",
+            Quoted(procedure.name)));
+    if (found == 0) missing.push_back(procedure.name);
+  }
+  return missing;
+}
+
 void MigrateShard(Connection& connection, const Migrations& ours) {
   if (FindNewer(connection, ours)) return;
   for (const Migration* migration : FindMissing(connection, ours)) {
     for (const std::string& statement : migration->statements) MakeOnce(connection, statement);
   }
-  MakeProcedure(connection, "change_edge", sql_schema::kChangeEdgeSql);
-  MakeProcedure(connection, "follow_new_edge", sql_schema::kFollowNewEdgeSql);
+  for (const Procedure& procedure : kProcedures) MakeProcedure(connection, procedure);
 }
 
 }  // namespace fanline::mysql

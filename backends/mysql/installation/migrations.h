@@ -44,6 +44,10 @@ MissingMigrations FindMissing(Connection& connection, const Migrations& ours);
 // changed procedure always comes with a migration, so then the procedures may be newer too.
 std::optional<uint32_t> FindNewer(Connection& connection, const Migrations& ours);
 
+// The names of our procedures that this account does not see: one is missing, or the account may
+// not execute it.
+std::vector<std::string_view> FindMissingProcedures(Connection& connection);
+
 // Makes the missing migrations, and each procedure that differs from this program's. Does nothing
 // if a newer program has migrated the shard.
 void MigrateShard(Connection& connection, const Migrations& ours);

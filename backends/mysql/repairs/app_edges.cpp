@@ -43,7 +43,10 @@ Status CheckTable(const EdgeTable& table, const std::string& name, Shard shard,
     }
   });
   if (!wrong.empty()) return Status::Never(wrong);
-  if (!status.done()) status.message = where + ": " + status.message;
+  if (!status.done()) {
+    status.message = where + ": " + status.message;
+    status.advice = "";  // it names options of Fanline's own shards
+  }
   return status;
 }
 

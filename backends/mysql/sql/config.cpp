@@ -42,6 +42,22 @@ std::optional<ShardAddress> ParseShard(std::string_view text, std::string* why) 
 
 }  // namespace
 
+std::string AddressOf(const ShardAddress& shard) {
+  return shard.host + ":" + std::to_string(shard.port) + "/" + shard.database;
+}
+
+std::string Config::PlaceOf(Shard shard) const {
+  const std::string name = resource.empty() ? "shard " + std::to_string(shard) : resource;
+  return name + " at " + AddressOf(shards[shard]);
+}
+
+std::string Config::PlaceOf(std::string_view named) const {
+  for (Shard shard = 0; shard < shards.size(); ++shard) {
+    if (NameOf(shard) == named) return PlaceOf(shard);
+  }
+  return "";
+}
+
 std::vector<ShardAddress> ParseShards(std::string_view text, std::string* why) {
   std::vector<ShardAddress> shards;
   for (;;) {

@@ -24,6 +24,8 @@ struct ShardAddress {
   std::string database;
   friend bool operator==(const ShardAddress&, const ShardAddress&) = default;
 };
+// "db1:3306/feed"
+std::string AddressOf(const ShardAddress& shard);
 
 struct Config {
   std::vector<ShardAddress> shards;
@@ -51,6 +53,10 @@ struct Config {
   Backoff reopen{.first = std::chrono::milliseconds(100), .most = std::chrono::seconds(2)};
 
   std::string NameOf(Shard shard) const { return resource.empty() ? ResourceOf(shard) : resource; }
+  // For messages: "shard 1 at db1:3306/feed".
+  std::string PlaceOf(Shard shard) const;
+  // The place of whom a Status names; "": it is none of these shards.
+  std::string PlaceOf(std::string_view named) const;
 };
 
 // "tcp://host:port/database,...". "tcp://" and ":port" are optional; an IPv6 address stands in

@@ -16,6 +16,7 @@ namespace fanline::mysql {
 namespace {
 
 constexpr int kDeadlockAttempts = 5;
+constexpr uint32_t kLongestVector = 65'532;  // bytes; 16,383 numbers
 
 sql::Driver& Driver() {
   static std::once_flag once;
@@ -123,6 +124,10 @@ Row::Type Row::TypeOf(uint32_t column) const {
     case sql::DataType::LONGVARBINARY:
     case sql::DataType::GEOMETRY:
       return Type::kBytes;
+    // The connector knows neither MySQL's VECTOR nor its JSON, which may be longer.
+    case sql::DataType::UNKNOWN:
+      return result_.getMetaData()->getColumnDisplaySize(column) <= kLongestVector ? Type::kBytes
+                                                                                   : Type::kText;
     default:
       return Type::kText;
   }

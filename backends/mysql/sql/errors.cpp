@@ -31,17 +31,49 @@ struct Entry {
 
 constexpr const char* kAddress = "start it or set --mysql-shards / FANLINE_MYSQL_SHARDS";
 constexpr const char* kLogin =
-    "set --mysql-user / FANLINE_MYSQL_USER and --mysql-password / FANLINE_MYSQL_PASSWORD";
+    "set --mysql-user / FANLINE_MYSQL_USER and --mysql-password / FANLINE_MYSQL_PASSWORD; or "
+    "--mysql-tls-ca (and -cert, -key), if the account asks for TLS";
+constexpr const char* kHost = "let the account log in from this host (CREATE USER name@host)";
+constexpr const char* kAccountLocked = "unlock the account (ALTER USER ... ACCOUNT UNLOCK)";
+constexpr const char* kPasswordExpired = "set a new password (ALTER USER ... IDENTIFIED BY)";
+constexpr const char* kTooMany =
+    "raise max_connections (or the account's limit), or lower fanline-api's --threads and "
+    "--pull-threads";
+constexpr const char* kPrimary =
+    "name the primary (a cloud's writer endpoint) in --mysql-shards / FANLINE_MYSQL_SHARDS";
 constexpr const char* kCertificates = "set --mysql-tls-ca to who signed its certificate";
 constexpr const char* kNoTlsThere = "turn TLS on at the server, or leave --mysql-tls-ca out";
-constexpr const char* kLocalFiles = "start the shards with --local-infile=ON";
+constexpr const char* kOtherName =
+    "its certificate bears another name than --mysql-shards gives; those that MySQL makes by "
+    "itself name no host";
+constexpr const char* kLocalFiles =
+    "SET GLOBAL local_infile = ON on every shard (clouds: the parameter group)";
+constexpr const char* kBinlog = "set binlog_format=ROW";
 constexpr const char* kPlugin =
     "install the client library's plugin that it names (Debian: package libmariadb3)";
 constexpr const char* kDatabase = "create the database, or set --mysql-shards";
+constexpr const char* kGrant =
+    "create the database and give this user its rights (docs/security.md), or set --mysql-shards";
+constexpr const char* kRights =
+    "give the account SELECT, INSERT, UPDATE, DELETE and EXECUTE on the database "
+    "(docs/security.md)";
+constexpr const char* kMakersRights =
+    "give the account CREATE, ALTER, INDEX, CREATE ROUTINE and ALTER ROUTINE besides, or name one "
+    "that has them by --mysql-user (docs/security.md)";
+constexpr const char* kMaker =
+    "name the account that made the tables by --mysql-user (docs/security.md)";
+
+// "SELECT command denied to user ..."; of a procedure the command is in small letters.
+constexpr int kTableDenied = 1142;
+constexpr int kColumnDenied = 1143;
+constexpr int kProcedureDenied = 1370;
+constexpr std::string_view kOfPrograms[] = {"SELECT", "INSERT", "UPDATE", "DELETE", "execute"};
 
 constexpr int kTls = 2026;
-// The client library adds this when the server has no TLS at all.
+// The client library adds these when the server has no TLS at all, and when its certificate is of
+// another.
 constexpr std::string_view kNoTls = "does not support it";
+constexpr std::string_view kNotItsName = "Validation of SSL server certificate failed";
 
 // clang-format off
 constexpr Entry kTable[] = {
@@ -65,14 +97,14 @@ constexpr Entry kTable[] = {
     {2055, ErrorKind::kLost, Cause::kAway, kAddress},  // lost, with the system's error
     {2059, ErrorKind::kLost, Cause::kSetting, kPlugin},  // no plugin for this kind of login
     {2061, ErrorKind::kLost, Cause::kSetting, kCertificates},  // this kind of login needs TLS
-    {1040, ErrorKind::kLost},      // too many connections
-    {1044, ErrorKind::kLost, Cause::kSetting, kLogin},  // access denied to the database
+    {1040, ErrorKind::kLost, Cause::kOther, kTooMany},  // too many connections
+    {1044, ErrorKind::kLost, Cause::kSetting, kGrant},  // access denied to the database
     {1045, ErrorKind::kLost, Cause::kSetting, kLogin},  // access denied
     {1047, ErrorKind::kLost},      // Galera: the node is not, or no longer, part of its cluster
     {1049, ErrorKind::kLost, Cause::kSetting, kDatabase},  // unknown database
     {1053, ErrorKind::kLost},      // server shutdown in progress
     {1129, ErrorKind::kLost},      // host blocked
-    {1130, ErrorKind::kLost},      // host not allowed
+    {1130, ErrorKind::kLost, Cause::kSetting, kHost},  // host not allowed
     {1152, ErrorKind::kLost},      // aborted connection
     {1153, ErrorKind::kLost},      // packet too large for the server, which then closes
     {1158, ErrorKind::kLost},      // network error, reading
@@ -80,25 +112,36 @@ constexpr Entry kTable[] = {
     {1160, ErrorKind::kLost},      // network error, writing
     {1161, ErrorKind::kLost},      // timeout, writing
     {1184, ErrorKind::kLost},      // aborted connection, with its user
-    {1203, ErrorKind::kLost},      // too many connections of this user
-    {1226, ErrorKind::kLost},      // user over a limit
+    {1203, ErrorKind::kLost, Cause::kOther, kTooMany},  // too many connections of this user
+    {1226, ErrorKind::kLost, Cause::kOther, kTooMany},  // user over a limit
     {1927, ErrorKind::kLost},      // connection was killed
     // Read-only: after a failover this connection leads to a server that is now a replica. A new
     // connection may lead to the new primary.
-    {kReadOnly, ErrorKind::kLost},
+    {kReadOnly, ErrorKind::kLost, Cause::kOther, kPrimary},
     {1792, ErrorKind::kLost},      // read-only transaction
-    {1836, ErrorKind::kLost},      // running in read-only mode
+    {1820, ErrorKind::kLost, Cause::kSetting, kPasswordExpired},  // it takes only a new password
+    {1836, ErrorKind::kLost, Cause::kOther, kPrimary},  // running in read-only mode
+    {1862, ErrorKind::kLost, Cause::kSetting, kPasswordExpired},  // and nobody may log in by it
     {3032, ErrorKind::kLost},      // MySQL: server in offline mode
+    {3118, ErrorKind::kLost, Cause::kSetting, kAccountLocked},  // MySQL
     {3159, ErrorKind::kLost, Cause::kSetting, kCertificates},  // it takes none without TLS
     {3168, ErrorKind::kLost},      // MySQL: the server is not available
     {3169, ErrorKind::kLost},      // MySQL: connection was killed
     {4031, ErrorKind::kLost},      // MySQL: closed for idleness
+    {4151, ErrorKind::kLost, Cause::kSetting, kAccountLocked},  // MariaDB
 
     {kNoSuchTable, ErrorKind::kBusy, Cause::kSetting},
     {kNoSuchColumn, ErrorKind::kBusy, Cause::kSetting},
     {kNoSuchProcedure, ErrorKind::kBusy, Cause::kSetting},
     {kOtherParameters, ErrorKind::kBusy, Cause::kSetting},
+    {kTableDenied, ErrorKind::kBusy, Cause::kSetting, kMakersRights},
+    {kColumnDenied, ErrorKind::kBusy, Cause::kSetting, kMakersRights},
     {1148, ErrorKind::kBusy, Cause::kSetting, kLocalFiles},  // no LOAD DATA LOCAL; also below
+    // MySQL: a right that no account of ours needs. It is SYSTEM_USER when a procedure is to be
+    // replaced that an account made which has that.
+    {1227, ErrorKind::kBusy, Cause::kSetting, kMaker},
+    {kProcedureDenied, ErrorKind::kBusy, Cause::kSetting, kMakersRights},
+    {1665, ErrorKind::kBusy, Cause::kSetting, kBinlog},  // the binary log takes no such change
     {3948, ErrorKind::kBusy, Cause::kSetting, kLocalFiles},
     {4166, ErrorKind::kBusy, Cause::kSetting, kLocalFiles},
 
@@ -127,6 +170,21 @@ bool IsMissing(int code) {
          code == kOtherParameters;
 }
 
+// Whether who was denied it asked for what programs do, and not to make tables.
+bool IsOfPrograms(int code, std::string_view text) {
+  if (code != kTableDenied && code != kColumnDenied && code != kProcedureDenied) return false;
+  return std::any_of(std::begin(kOfPrograms), std::end(kOfPrograms),
+                     [&](std::string_view command) { return text.starts_with(command); });
+}
+
+// The one of the table, or what the text knows better.
+const char* AdviceOf(const Entry& entry, std::string_view text) {
+  if (IsOfPrograms(entry.code, text)) return kRights;
+  if (entry.code != kTls) return entry.advice;
+  if (text.find(kNoTls) != std::string_view::npos) return kNoTlsThere;
+  return text.find(kNotItsName) != std::string_view::npos ? kOtherName : entry.advice;
+}
+
 // "Can't connect to server on '127.0.0.1' (111)" -> "connection refused"
 std::string WhyAway(std::string_view text) {
   const size_t open = text.rfind('(');
@@ -147,8 +205,8 @@ std::string WhyAway(std::string_view text) {
 
 bool RefusesToConnect(int code) {
   // Too many connections: of all, of this user twice. No access: with this login, from this host,
-  // from this host after many errors.
-  constexpr int kRefusals[] = {1040, 1203, 1226, 1045, 1130, 1129};
+  // from this host after many errors, with a locked account (MySQL, MariaDB) or an old password.
+  constexpr int kRefusals[] = {1040, 1203, 1226, 1045, 1130, 1129, 3118, 4151, 1862};
   return std::find(std::begin(kRefusals), std::end(kRefusals), code) != std::end(kRefusals);
 }
 
@@ -164,7 +222,6 @@ ErrorKind KindOf(int code) {
 
 std::string OptionBehind(const MysqlError& error, const std::string& table,
                          const std::string& columns) {
-  constexpr int kTableDenied = 1142, kColumnDenied = 1143;
   const int code = error.code();
   if (code == kTableDenied || code == kNoSuchTable) return table;
   return code == kColumnDenied || code == kNoSuchColumn ? columns : "";
@@ -180,11 +237,19 @@ Status StatusOf(const MysqlError& error, Shard shard) {
 }
 
 Status StatusOf(const MysqlError& error, const Config& config, Shard shard) {
-  return config.resource.empty() ? StatusOf(error, shard) : StatusOf(error, config.resource);
+  if (error.code() == kUnsupported) return StatusOf(error, config.PlaceOf(shard));
+  if (config.resource.empty()) return StatusOf(error, shard);
+  Status status = StatusOf(error, config.resource);
+  status.advice = "";  // it names options of the shards
+  return status;
 }
 
 Status StatusOf(const MysqlError& error, const std::string& resource) {
-  if (error.code() == kUnsupported) return Status::Never(resource + ": " + error.what());
+  if (error.code() == kUnsupported) {
+    Status refused = Status::Never(resource + ": " + error.what());
+    refused.cause = Cause::kSetting;
+    return refused;
+  }
   const Entry* entry = Find(error.code());
   const bool away = entry != nullptr && entry->cause == Cause::kAway;
   const std::string text = "SQL error " + std::to_string(error.code()) + ": " +
@@ -193,8 +258,7 @@ Status StatusOf(const MysqlError& error, const std::string& resource) {
   Status status = Status::Later(resource, text);
   if (entry == nullptr) return status;
   status.cause = entry->cause;
-  status.advice = entry->advice;
-  if (error.code() == kTls && text.find(kNoTls) != std::string::npos) status.advice = kNoTlsThere;
+  status.advice = AdviceOf(*entry, error.what());
   return status;
 }
 

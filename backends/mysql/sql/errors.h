@@ -27,7 +27,7 @@ enum class ErrorKind {
 // What a read-only server answers to a write, and what we answer to a read of truth there.
 inline constexpr int kReadOnly = 1290;
 // Ours: the server is of a kind or version that cannot hold the truth (server.h). Its Status is
-// never.
+// never, with the cause kSetting.
 inline constexpr int kUnsupported = -1;
 
 // Whether a server answers so to who wants to connect. It says nothing about those connected.
@@ -57,7 +57,8 @@ class MysqlError : public std::runtime_error {
 std::string OptionBehind(const MysqlError& error, const std::string& table,
                          const std::string& columns);
 
-// kData is never. All others are later and name the shard or the resource.
+// kData is never. All others are later and name the shard or the resource. Without advice for a
+// server that is not a shard.
 Status StatusOf(const MysqlError& error, Shard shard);
 Status StatusOf(const MysqlError& error, const Config& config, Shard shard);
 Status StatusOf(const MysqlError& error, const std::string& resource);

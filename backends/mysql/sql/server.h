@@ -1,5 +1,6 @@
 // What a server of SQL is, and what differs between those that hold the truth: MariaDB 10.11 and
-// later, MySQL 8.0.29 and later (and what is MySQL under another name: Percona, Aurora MySQL 3).
+// later, MySQL 8.0.29 and later (and what is MySQL under another name: Percona, Aurora MySQL 3.05
+// and later).
 //
 // Statements are the same for all. Where the servers need different words, one text holds both:
 // what stands in "/*M! */" only MariaDB runs, what stands in "/*!80000 */" only MySQL does. Error

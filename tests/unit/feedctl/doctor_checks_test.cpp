@@ -14,6 +14,7 @@ const Check kWell{"stores", "Redis", Level::kWell, "here", "never said", "never.
 const Check kNote{"stores", "Redis", Level::kNote, "dear"};
 const Check kLook{"lag", "feed", Level::kLook, "late", "type this", "delivery.md#x"};
 const Check kInit{"stores", "shard", Level::kInit, "empty", "feedctl init"};
+const Check kUnfit{"stores", "shard", Level::kUnfit, "TiDB", "take another"};
 const Check kAway{"lag", "tasks", Level::kAway, "gone"};
 
 std::string Text(const Checks& checks) { return ToText(checks, "docs"); }
@@ -23,7 +24,8 @@ TEST(Checks, EndWithTheWorstOfThem) {
   EXPECT_EQ(ExitCodeOf({kWell, kNote}), 0);
   EXPECT_EQ(ExitCodeOf({kWell, kLook}), 1);
   EXPECT_EQ(ExitCodeOf({kInit, kLook, kWell}), 78);
-  EXPECT_EQ(ExitCodeOf({kLook, kAway, kInit, kWell}), 69);
+  EXPECT_EQ(ExitCodeOf({kUnfit, kLook, kWell}), 78);
+  EXPECT_EQ(ExitCodeOf({kLook, kAway, kInit, kUnfit, kWell}), 69);
 }
 
 TEST(Checks, SayWhatToTypeOnlyWhereItIsNeeded) {
@@ -39,6 +41,8 @@ TEST(Checks, SayWhatToTypeOnlyWhereItIsNeeded) {
   EXPECT_THAT(Text({kInit, kLook}), HasSubstr("\n  INIT  shard"));
   EXPECT_THAT(Text({kInit, kLook}),
               HasSubstr("\nfeedctl init has not been run, 1 thing to look at\n"));
+  EXPECT_THAT(Text({kUnfit}), HasSubstr("\n  UNFIT shard"));
+  EXPECT_THAT(Text({kUnfit}), HasSubstr("\na server cannot be a shard\n"));
 }
 
 TEST(Checks, AreOneLineEach) {
@@ -69,11 +73,12 @@ TEST(Complaints, AreCutIntoWhatIsWrongAndWhatToType) {
 }
 
 TEST(Checks, AreJsonToo) {
-  const Json json = ToJson({kNote, kLook, kWell, kInit}, "docs");
+  const Json json = ToJson({kNote, kLook, kWell, kInit, kUnfit}, "docs");
   EXPECT_EQ(json["well"], false);
   EXPECT_EQ(json["look"], 1);
   EXPECT_EQ(json["away"], 0);
   EXPECT_EQ(json["not_installed"], 1);
+  EXPECT_EQ(json["unfit"], 1);
   EXPECT_EQ(json["checks"][0]["advice"], nullptr);
   EXPECT_EQ(json["checks"][1]["level"], "look");
   EXPECT_EQ(json["checks"][1]["runbook"], "docs/runbooks/delivery.md#x");

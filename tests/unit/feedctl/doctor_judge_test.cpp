@@ -13,20 +13,37 @@ using ::testing::StartsWith;
 // ---- stores ----
 
 TEST(Shards, AreToldApart) {
-  const Checks checks = JudgeShards({{.address = "a:1/x", .server = "MySQL 9.7.4"},
-                                     {.address = "b:1/x", .away = kGone},
-                                     {.address = "c:1/x", .wrong = {"another installation"}},
-                                     {.address = "d:1/x", .installed = false},
-                                     {.wrong = {"its schema_version is 2", "take its programs"}}});
+  const Checks checks =
+      JudgeShards({{.address = "a:1/x", .server = "MySQL 9.7.4"},
+                   {.address = "b:1/x", .away = kGone},
+                   {.address = "c:1/x", .wrong = {"another installation"}},
+                   {.address = "d:1/x", .server = "MySQL 9.7.4", .installed = false},
+                   {.wrong = {"its schema_version is 2", "take its programs"}},
+                   {.unfit = {"MySQL 5.7.1 is too old", "take MySQL 8.0.29"}}});
   EXPECT_EQ(Told(checks, "shard 0"), "well: MySQL 9.7.4 at a:1/x");
   EXPECT_EQ(Told(checks, "shard 1"), "away: cannot reach it -> start it");
   EXPECT_THAT(Told(checks, "shard 2"),
               StartsWith("look: another installation -> name the installation's shards by "
                          "--mysql-shards"));
-  EXPECT_EQ(Told(checks, "shard 3"),
-            "not_installed: d:1/x: feedctl init has not been run, or did not reach it -> feedctl "
-            "init");
+  EXPECT_EQ(
+      Told(checks, "shard 3"),
+      "not_installed: MySQL 9.7.4 at d:1/x: feedctl init has not been run, or did not reach it "
+      "-> feedctl init");
   EXPECT_EQ(Told(checks, "shard 4"), "look: its schema_version is 2 -> take its programs");
+  EXPECT_EQ(Told(checks, "shard 5"), "unfit: MySQL 5.7.1 is too old -> take MySQL 8.0.29");
+  EXPECT_EQ(checks.back().runbook, "refusals.md#what-all-agree-on");
+}
+
+TEST(Shards, WithoutAProcedureSayWhichIsMissing) {
+  const auto told = [](std::vector<std::string> procedures) {
+    return Told(JudgeShards({{.address = "a:1/x", .server = "S", .procedures = procedures}}),
+                "shard 0");
+  };
+  EXPECT_EQ(told({"change_edge"}),
+            "look: S at a:1/x: it has no procedure change_edge, or none that this account may "
+            "execute -> feedctl migrate, or give the account EXECUTE on the database");
+  EXPECT_THAT(told({"change_edge", "follow_new_edge"}),
+              testing::HasSubstr("no procedure change_edge, no follow_new_edge, or none"));
 }
 
 TEST(Shards, WithOlderTablesAreToBeMigrated) {
@@ -196,6 +213,7 @@ TEST(Advice, IsGivenWhereSomethingIsToBeDoneAndNowhereElse) {
   add(JudgeShards({{},
                    {.away = kGone},
                    {.installed = false},
+                   {.unfit = {"x", "y"}},
                    {.wrong = {"x"}},
                    {.newer = 9},
                    {.missing = {"0005_x.sql"}}}));

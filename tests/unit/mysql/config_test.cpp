@@ -41,5 +41,15 @@ TEST(ParseShards, RefusesCredentialsWithoutRepeatingThem) {
   EXPECT_THAT(why, Not(HasSubstr("secret")));
 }
 
+TEST(Config, SaysWhereAShardIs) {
+  Config config;
+  config.shards = {{"m0", 3306, "feed"}, {"m1", 3307, "feed"}};
+  EXPECT_EQ(config.PlaceOf(1), "shard 1 at m1:3307/feed");
+  EXPECT_EQ(config.PlaceOf("mysql_1"), config.PlaceOf(1));
+  EXPECT_EQ(config.PlaceOf("redis"), "");
+  config.resource = "bodies";
+  EXPECT_EQ(config.PlaceOf("bodies"), "bodies at m0:3306/feed");
+}
+
 }  // namespace
 }  // namespace fanline::mysql

@@ -2,8 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include "backends/mysql/sql/config.h"
+
 namespace fanline::mysql {
 namespace {
+
+using ::testing::HasSubstr;
 
 TEST(ErrorTable, EachClassOfErrorHasItsKind) {
   EXPECT_EQ(KindOf(1213), ErrorKind::kDeadlock);
@@ -25,7 +29,7 @@ TEST(ErrorTable, OnlyDataIsNeverAndAllElseNamesTheShard) {
     const Status later = StatusOf(MysqlError(code, "text"), 3);
     EXPECT_TRUE(later.later()) << code;
     EXPECT_EQ(later.resource, "mysql_3");
-    EXPECT_THAT(later.message, ::testing::HasSubstr(std::to_string(code) + ": text"));
+    EXPECT_THAT(later.message, HasSubstr(std::to_string(code) + ": text"));
   }
 }
 
@@ -37,12 +41,11 @@ TEST(ErrorTable, AMissingTableColumnOrProcedureSaysWhatToType) {
     EXPECT_THAT(StatusOf(MysqlError(code, "Table 'f.installation' doesn't exist"), 0).message,
                 ::testing::EndsWith("; run feedctl init first"));
   }
-  EXPECT_THAT(StatusOf(MysqlError(1205, "text"), 0).message,
-              ::testing::Not(::testing::HasSubstr("feedctl")));
+  EXPECT_THAT(StatusOf(MysqlError(1205, "text"), 0).message, ::testing::Not(HasSubstr("feedctl")));
 }
 
 TEST(ErrorTable, AServerThatAdmitsNoFurtherConnectionIsNotAway) {
-  for (const int code : {1040, 1203, 1226, 1045, 1129, 1130}) {
+  for (const int code : {1040, 1203, 1226, 1045, 1129, 1130, 1862, 3118, 4151}) {
     EXPECT_TRUE(RefusesToConnect(code)) << code;
   }
   for (const int code : {0, 2002, 2003, 2006, 2013, 1053, 1290, 1049}) {
@@ -60,17 +63,70 @@ TEST(ErrorTable, SaysWhyAndWhatToDo) {
             "SQL error 2002: no connection");
   EXPECT_EQ(away.cause, Cause::kAway);
   EXPECT_STREQ(away.advice, "start it or set --mysql-shards / FANLINE_MYSQL_SHARDS");
-  for (const int code : {1044, 1045, 1049, 1146, 1054, 1305, 1318, 1148, 3948, 4166, 2026}) {
+  for (const int code : {1044, 1045, 1049, 1130, 1146, 1054, 1305, 1318, 1148, 1227, 1665, 1820,
+                         1862, 3118, 3948, 4151, 4166, 2026}) {
     EXPECT_EQ(of(code).cause, Cause::kSetting) << code;
   }
-  EXPECT_STREQ(of(4166).advice, "start the shards with --local-infile=ON");
+  EXPECT_STREQ(of(4166).advice,
+               "SET GLOBAL local_infile = ON on every shard (clouds: the parameter group)");
+  EXPECT_STREQ(of(1665).advice, "set binlog_format=ROW");
+  EXPECT_THAT(of(1044).advice, HasSubstr("create the database and give this user its rights"));
+  EXPECT_THAT(of(1045).advice, HasSubstr("--mysql-tls-ca"));
+  EXPECT_THAT(of(3118).advice, HasSubstr("ACCOUNT UNLOCK"));
+  for (const int too_many : {1040, 1203, 1226}) {
+    EXPECT_EQ(of(too_many).cause, Cause::kOther) << "it may pass";
+    EXPECT_THAT(of(too_many).advice, HasSubstr("--pull-threads"));
+  }
+  EXPECT_EQ(of(1290).cause, Cause::kOther) << "a failover passes";
+  EXPECT_THAT(of(1290).advice, HasSubstr("--mysql-shards"));
   EXPECT_STREQ(of(1146).advice, "") << "the message says it";
   EXPECT_STREQ(of(2026).advice, "set --mysql-tls-ca to who signed its certificate");
   EXPECT_STREQ(of(2026, "SSL is required, but the server does not support it").advice,
                "turn TLS on at the server, or leave --mysql-tls-ca out");
+  EXPECT_THAT(of(2026, "SSL connection error: Validation of SSL server certificate failed").advice,
+              HasSubstr("another name"));
   EXPECT_EQ(of(1205).cause, Cause::kLocked);
   EXPECT_EQ(of(1213).cause, Cause::kLocked);
   EXPECT_EQ(of(1114).cause, Cause::kOther);
+}
+
+// Programs need fewer rights than whoever makes the tables.
+TEST(ErrorTable, WhatAnAccountMayNotDoIsNamedWithTheRightsItLacks) {
+  const auto of = [](int code, const char* text) { return StatusOf(MysqlError(code, text), 0); };
+  for (const auto& [code, text] :
+       {std::pair(1142, "SELECT command denied to user 'u'@'h' for table 'installation'"),
+        std::pair(1143, "UPDATE command denied to user 'u'@'h' for column 'own'"),
+        std::pair(1370, "execute command denied to user 'u'@'h' for routine 'f.change_edge'")}) {
+    EXPECT_EQ(of(code, text).cause, Cause::kSetting);
+    EXPECT_THAT(of(code, text).advice, HasSubstr("DELETE and EXECUTE")) << text;
+  }
+  for (const auto& [code, text] :
+       {std::pair(1142, "CREATE command denied to user 'u'@'h' for table 'migration'"),
+        std::pair(1370, "alter routine command denied to user 'u'@'h' for routine 'f.x'")}) {
+    EXPECT_EQ(of(code, text).cause, Cause::kSetting);
+    EXPECT_THAT(of(code, text).advice, HasSubstr("CREATE ROUTINE and ALTER ROUTINE")) << text;
+  }
+  EXPECT_THAT(of(1227, "you need the SYSTEM_USER privilege").advice,
+              HasSubstr("the account that made the tables"));
+}
+
+TEST(ErrorTable, AServerThatCannotBeAShardIsNeverAndNamedWithItsAddress) {
+  Config config;
+  config.shards = {{"m0", 3306, "feed"}, {"m1", 3307, "feed"}};
+  const Status status = StatusOf(MysqlError(kUnsupported, "MySQL 5.7.1 is too old"), config, 1);
+  EXPECT_TRUE(status.never());
+  EXPECT_EQ(status.cause, Cause::kSetting);
+  EXPECT_EQ(status.message, "shard 1 at m1:3307/feed: MySQL 5.7.1 is too old");
+}
+
+TEST(ErrorTable, AServerThatIsNoShardIsSpokenOfWithoutTheOptionsOfShards) {
+  Config config;
+  config.shards = {{"app", 3306, "posts"}};
+  config.resource = "bodies";
+  const Status status = StatusOf(MysqlError(1045, "no"), config, 0);
+  EXPECT_EQ(status.resource, "bodies");
+  EXPECT_EQ(status.cause, Cause::kSetting);
+  EXPECT_STREQ(status.advice, "");
 }
 
 }  // namespace

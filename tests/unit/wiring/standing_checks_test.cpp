@@ -50,10 +50,13 @@ TEST_F(StandingChecksTest, WhatIsGoneIsWaitedFor) {
   StandingChecks checks(process_, 1ms);
   checks.Add("topic", [&] {
     switch (++asked) {
-      case 1:
-        return Status::Later("kafka", "there is no topic: type this");
+      case 1: {
+        Status gone = Status::Later("kafka", "there is no topic");
+        gone.advice = "type this";
+        return gone;
+      }
       case 2:
-        EXPECT_THAT(process_.health.Ready().json, HasSubstr("there is no topic: type this"));
+        EXPECT_THAT(process_.health.Ready().json, HasSubstr("there is no topic; type this"));
         return Status::Done();
       case 3:
         EXPECT_THAT(process_.health.Ready().json, Not(HasSubstr("topic")));

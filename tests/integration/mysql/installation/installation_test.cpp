@@ -141,12 +141,12 @@ TEST_F(InstallationTest, AMigrationThatFailedIsStillMissing) {
 }
 
 TEST_F(InstallationTest, AShardWithoutARowIsNotMigratedAndIsToldOfInit) {
-  ExpectNotMigrated(shards_.config(), "mysql_0", "run feedctl init");
+  ExpectNotMigrated(shards_.config(), "shard 0 at", "run feedctl init");
   Create();
   shards_.on(1).Execute("DELETE FROM installation");
-  ExpectNotMigrated(shards_.config(), "mysql_1", "run feedctl init");
+  ExpectNotMigrated(shards_.config(), "shard 1 at", "run feedctl init");
   shards_.on(1).Execute("DROP TABLE installation");
-  ExpectNotMigrated(shards_.config(), "mysql_1", "run feedctl init");
+  ExpectNotMigrated(shards_.config(), "shard 1 at", "run feedctl init");
   shards_.on(1).Execute("DELETE FROM migration");
   EXPECT_TRUE(MakeTables(shards_.config()).done()) << "who creates the row needs the tables first";
 }
@@ -179,19 +179,19 @@ TEST_F(InstallationTest, PartOfTheShardsIsNotMigrated) {
   Create();
   Config one = shards_.config();
   one.shards.resize(1);
-  ExpectNotMigrated(one, "mysql_0", "shard_count is 2, this program was given 1 shards");
+  ExpectNotMigrated(one, "shard 0 at", "shard_count is 2, this program was given 1 shards");
   EXPECT_TRUE(MakeTables(one).never());
   ExpectNothingMade();
   Config more = shards_.config();
   more.shards.push_back(more.shards[1]);
-  ExpectNotMigrated(more, "mysql_0", "shard_count is 2, this program was given 3 shards");
+  ExpectNotMigrated(more, "shard 0 at", "shard_count is 2, this program was given 3 shards");
 }
 
 TEST_F(InstallationTest, ShardsInAnotherOrderAreNotMigrated) {
   Create();
   Config turned = shards_.config();
   std::swap(turned.shards[0], turned.shards[1]);
-  ExpectNotMigrated(turned, "mysql_0", "shard_index is 1");
+  ExpectNotMigrated(turned, "shard 0 at", "shard_index is 1");
   EXPECT_TRUE(MakeTables(turned).never());
   ExpectNothingMade();
 }
@@ -199,7 +199,7 @@ TEST_F(InstallationTest, ShardsInAnotherOrderAreNotMigrated) {
 TEST_F(InstallationTest, WhatANewerVersionMadeIsNotReplaced) {
   Create();
   shards_.on(1).Execute("INSERT INTO migration (number, file) VALUES (4321, '4321_later.sql')");
-  ExpectNotMigrated(shards_.config(), "mysql_1", "it has had migration 4321");
+  ExpectNotMigrated(shards_.config(), "shard 1 at", "it has had migration 4321");
   // Who goes back to the version before runs its init, too: the tables hold what that needs.
   ASSERT_TRUE(MakeTables(shards_.config()).done());
   EXPECT_EQ(CountProcedures(0), 1);
@@ -207,7 +207,7 @@ TEST_F(InstallationTest, WhatANewerVersionMadeIsNotReplaced) {
 
   shards_.on(1).Execute("UPDATE installation SET schema_version = " +
                         std::to_string(kSchemaVersion + 1));
-  ExpectNotMigrated(shards_.config(), "mysql_1", "a newer version made it");
+  ExpectNotMigrated(shards_.config(), "shard 1 at", "a newer version made it");
   EXPECT_THAT(MakeTables(shards_.config()).message, Not(HasSubstr("empty databases")));
   ExpectNothingMade();
 }
@@ -299,7 +299,7 @@ TEST_F(InstallationTest, CreatingAnotherOneOverItIsRefusedNamingTheDifference) {
   installation_.partitions = 64;
   const Status status = CreateInstallation(shards_.config(), installation_);
   EXPECT_TRUE(status.never());
-  EXPECT_THAT(status.message, AllOf(HasSubstr("mysql_0"), HasSubstr("partitions"),
+  EXPECT_THAT(status.message, AllOf(HasSubstr("shard 0 at"), HasSubstr("partitions"),
                                     HasSubstr("\"32\""), HasSubstr("\"64\"")));
 }
 
@@ -328,7 +328,7 @@ TEST_F(InstallationTest, AnotherThanTheShardsHoldIsRefusedNamingFieldAndBothValu
   one.shards.resize(1);
   EXPECT_THAT(refused(one), HasSubstr("shard_count"));
   shards_.on(1).Execute("UPDATE installation SET generation = 8");
-  EXPECT_THAT(refused(shards_.config()), AllOf(HasSubstr("mysql_1"), HasSubstr("generation"),
+  EXPECT_THAT(refused(shards_.config()), AllOf(HasSubstr("shard 1 at"), HasSubstr("generation"),
                                                HasSubstr("\"8\""), HasSubstr("\"7\"")));
 }
 
@@ -346,12 +346,12 @@ TEST_F(InstallationTest, OneOfAnotherSchemaIsLeftAsItIs) {
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
   const std::string old = std::to_string(kSchemaVersion - 1);
   shards_.on(1).Execute("UPDATE installation SET schema_version = " + old);
-  ExpectNotMigrated(shards_.config(), "mysql_1", "schema_version is " + old);
+  ExpectNotMigrated(shards_.config(), "shard 1 at", "schema_version is " + old);
   EXPECT_TRUE(MakeTables(shards_.config()).never());
   ExpectNothingMade();
   Installation found;
   EXPECT_THAT(ReadInstallation(shards_.config(), &found).message,
-              AllOf(HasSubstr("mysql_1"), HasSubstr("schema_version"), HasSubstr("\"" + old)));
+              AllOf(HasSubstr("shard 1 at"), HasSubstr("schema_version"), HasSubstr("\"" + old)));
   shards_.on(1).Execute("DELETE FROM installation");
   EXPECT_TRUE(MakeTables(shards_.config()).done());
 }
@@ -383,7 +383,7 @@ TEST_F(InstallationTest, ARowThatChangesUnderAProgramIsNoticedOnAnyShard) {
       const Status status = CheckUnchanged(connections, installation_);
       EXPECT_TRUE(status.never());
       EXPECT_THAT(status.message,
-                  AllOf(HasSubstr("mysql_" + std::to_string(shard) + ": " + field + " is \"16\""),
+                  AllOf(HasSubstr(shards_.config().PlaceOf(shard) + ": " + field + " is \"16\""),
                         HasSubstr(std::string("expected \"") + was), HasSubstr("stop all programs"),
                         HasSubstr("UPDATE installation")));
       shards_.on(shard).Execute(std::string("UPDATE installation SET ") + field + " = " + was);

@@ -73,6 +73,15 @@ TEST_F(PostBodiesTest, EachValueHasTheTypeOfItsColumn) {
               ::testing::AllOf(SizeIs(10), ::testing::Each(BodyValue())));
 }
 
+TEST_F(PostBodiesTest, VectorsOfMySqlAreBytesAndItsJsonIsText) {
+  if (!OnMySql()) GTEST_SKIP() << "MariaDB's are like other bytes and texts";
+  Sql("ALTER TABLE app_posts ADD COLUMN place VECTOR(2), ADD COLUMN more JSON");
+  Sql("INSERT INTO app_posts (id, place, more) VALUES (7, STRING_TO_VECTOR('[1,2]'), '[1]')");
+  Bodies bodies = BodiesOf(ConfigOf({"place", "more"}));
+  EXPECT_THAT(Read(bodies, {PostId{7}}).found[0].second,
+              ElementsAre(BodyValue("AACAPwAAAEA="), BodyValue("[1]")));
+}
+
 TEST_F(PostBodiesTest, BytesOfEachLengthAreBase64) {
   Bodies bodies = BodiesOf(ConfigOf({"raw"}));
   Sql("INSERT INTO app_posts (id, raw) VALUES (1, ''), (2, 'f'), (3, 'fo'), (4, 'foo'), (5, "

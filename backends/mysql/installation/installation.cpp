@@ -59,14 +59,19 @@ Status NoRow(Shard shard) {
 
 enum class MissingRow { kIsFine, kIsRefused };
 
-// Whether the shard has the row that it should have.
+// Whether `row` is the one that the shard should have. Never, or done.
+Status JudgeRow(Shard shard, const std::optional<InstallationRow>& row,
+                const Installation& expected, MissingRow missing) {
+  if (!row) return missing == MissingRow::kIsFine ? Status::Done() : NoRow(shard);
+  const std::string difference = DifferenceOf(shard, *row, RowOf(expected, shard));
+  return difference.empty() ? Status::Done() : Status::Never(difference);
+}
+
 Status CompareRow(ShardConnections& connections, Shard shard, const Installation& expected,
                   MissingRow missing) {
   std::optional<InstallationRow> row;
   if (Status status = ReadRow(connections, shard, &row); !status.done()) return status;
-  if (!row) return missing == MissingRow::kIsFine ? Status::Done() : NoRow(shard);
-  const std::string difference = DifferenceOf(shard, *row, RowOf(expected, shard));
-  return difference.empty() ? Status::Done() : Status::Never(difference);
+  return JudgeRow(shard, row, expected, missing);
 }
 
 Status CompareRows(ShardConnections& connections, const Installation& expected,
@@ -268,8 +273,11 @@ TablesFound FindTables(Connection& connection) {
 
 Status CheckUnchanged(ShardConnections& connections, const Installation& installation) {
   for (Shard shard = 0; shard < ShardCount(connections.config()); ++shard) {
-    Status status = CompareRow(connections, shard, installation, MissingRow::kIsRefused);
-    if (!status.never()) continue;
+    std::optional<InstallationRow> row;
+    // Whatever the reason: also a server that came back as one that is not supported.
+    if (!ReadRow(connections, shard, &row).done()) continue;
+    Status status = JudgeRow(shard, row, installation, MissingRow::kIsRefused);
+    if (status.done()) continue;
     status.message +=
         "; it was so when this program started: stop all programs, set the row right on every "
         "shard (UPDATE installation) and start them again";

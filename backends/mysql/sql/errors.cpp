@@ -39,13 +39,15 @@ constexpr const char* kPlugin =
     "install the client library's plugin that it names (Debian: package libmariadb3)";
 constexpr const char* kDatabase = "create the database, or set --mysql-shards";
 
+constexpr int kDeadlock = 1213;
 constexpr int kTls = 2026;
 // The client library adds this when the server has no TLS at all.
 constexpr std::string_view kNoTls = "does not support it";
 
 // clang-format off
 constexpr Entry kTable[] = {
-    {1213, ErrorKind::kDeadlock, Cause::kLocked},  // deadlock
+    {kDeadlock, ErrorKind::kDeadlock, Cause::kLocked},
+    {3101, ErrorKind::kDeadlock, Cause::kLocked},  // MySQL: rolled back by Group Replication
     {1205, ErrorKind::kBusy, Cause::kLocked},  // lock wait timeout: the wait was long enough
 
     {kUnsupported, ErrorKind::kLost},
@@ -155,6 +157,15 @@ bool RefusesToConnect(int code) {
 bool IsTimeLimit(int code) {
   constexpr int kMariaDb = 1969, kMySql = 3024;
   return code == kMariaDb || code == kMySql;
+}
+
+// "Got error 149 - 'Lock deadlock; Retry transaction' during COMMIT": in clusters, where another
+// node committed first.
+int CodeOf(int code, const std::string& message) {
+  constexpr int kOfTheEngine = 1180;
+  const bool deadlock = message.find("error 149") != std::string::npos ||
+                        message.find("eadlock") != std::string::npos;
+  return code == kOfTheEngine && deadlock ? kDeadlock : code;
 }
 
 ErrorKind KindOf(int code) {

@@ -29,7 +29,6 @@ struct ServerSays {
   std::string listpack_entries;  // zset-max-listpack-entries
   std::string full_coverage;     // cluster-require-full-coverage
   bool denied = false;           // hidden from this user only (NOPERM)
-  bool denied = false;           // hidden from this user only (NOPERM)
 };
 
 // Judges one server's report. Pure.

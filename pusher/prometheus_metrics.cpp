@@ -214,9 +214,8 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
       "fanline_takeovers_total",
       "Ranges claimed, by what asked for it; a loss shows in "
       "fanline_redis_losses_total",
-      "cause",
-      {"assigned", "session_lost", "fenced", "rolled_back"});  // by TakeoverCause
-  Counters<4> losses_ = AddCounters(                                          // by RedisLoss
+      "cause", {"assigned", "session_lost", "fenced", "rolled_back"});  // by TakeoverCause
+  Counters<4> losses_ = AddCounters(                                    // by RedisLoss
       "fanline_redis_losses_total",
       "Ranges of which Redis had less than it had acknowledged, by what pos: was found to be",
       "cause", kLossNames);

@@ -1,5 +1,7 @@
 #include "reconciler/config.h"
 
+#include <utility>
+
 #include "backends/mysql/sql/sql_text.h"
 
 namespace fanline::reconciler {
@@ -34,14 +36,10 @@ mysql::EdgeTable TableOf(const Config& config, const std::string& shards,
                          const std::string& table) {
   options::MysqlSettings settings = config.mysql;
   settings.shards = shards;
+  mysql::Config theirs = options::ToConfig(settings);
+  theirs.holds_ours = false;
   const auto& columns = config.edge_columns;
-  return {options::ToConfig(settings),
-          table,
-          columns[0],
-          columns[1],
-          columns[2],
-          columns[3],
-          columns[4]};
+  return {std::move(theirs), table, columns[0], columns[1], columns[2], columns[3], columns[4]};
 }
 
 }  // namespace

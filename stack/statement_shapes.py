@@ -26,7 +26,7 @@ _SIGNED = (1 << 63) - 1
 _LIST = re.compile(r"\bIN \(((?:0x[0-9a-f]+|\d+)(?:,(?:0x[0-9a-f]+|\d+))*)\)")
 _LITERAL = re.compile(
     r"'(?:[^'\\]|\\.|'')*'|\b0x[0-9a-fA-F]+\b|(?<![\w`@.])\d+(?:\.\d+)?\b|(?<=[,(])NULL(?=[,)])")
-_DEFINITION = re.compile(r"\s*CREATE (?:OR REPLACE )?((?:TABLE IF NOT EXISTS|PROCEDURE) \w+)")
+_DEFINITION = re.compile(r"\s*CREATE (?:/\*M! OR REPLACE \*/ )?((?:TABLE IF NOT EXISTS|PROCEDURE) \w+)")
 _BOUNDED = re.compile(r"^SET STATEMENT \w+ = [\d.]+ FOR |/\*.*?\*/ ?")  # for one server alone, or a hint
 _COMMENT = re.compile(r"--[^\n]*\n")
 _ROWS = r"(\(\?(?:,\?)*\))(?:,\1)*"

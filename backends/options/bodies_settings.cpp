@@ -70,6 +70,7 @@ std::optional<mysql::BodiesConfig> ToConfig(const BodiesSettings& settings) {
   config.server.shards = mysql::ParseShards(settings.server, &why);
   FANLINE_CHECK(config.server.shards.size() == 1, "settings that a table has accepted");
   config.server.resource = "bodies";
+  config.server.holds_ours = false;
   // The server itself ends a statement at the limit. These timeouts are for a server that does not
   // answer at all.
   const auto limit = std::chrono::ceil<std::chrono::seconds>(config.time_limit);

@@ -31,7 +31,7 @@
 -- INVOKER: it has the rights of its caller, so a read-only server refuses it, also where it would
 -- change nothing: it reads under locks. With the rights of its definer, an administrator, it would
 -- write to what was the primary.
-CREATE PROCEDURE change_edge(
+CREATE /*M! OR REPLACE */ PROCEDURE change_edge(
   edge_src BIGINT UNSIGNED, edge_dst BIGINT UNSIGNED, wanted TINYINT, new_ver BIGINT UNSIGNED,
   new_pos BIGINT, origin TINYINT, origin_ver BIGINT UNSIGNED, most BIGINT)
   MODIFIES SQL DATA

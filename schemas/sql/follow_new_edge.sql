@@ -15,7 +15,7 @@
 -- a user variable as much, and an UPDATE of the counter twice its upsert. An error costs only those
 -- who meet it. Call it like change_edge. NULL is refused in every sql_mode; a procedure has that in
 -- which it was made, not its caller's.
-CREATE PROCEDURE follow_new_edge(
+CREATE /*M! OR REPLACE */ PROCEDURE follow_new_edge(
   edge_src BIGINT UNSIGNED, edge_dst BIGINT UNSIGNED, new_ver BIGINT UNSIGNED, most BIGINT,
   part BIGINT, room BIGINT)
   MODIFIES SQL DATA

@@ -141,6 +141,7 @@ class _Shard(Service):
 
 class MariaDb(_Shard):
     kind = "mariadb"
+    called = None  # set, and from its next start on it says it is this version
     logged, followed, wait_for = "@@gtid_binlog_pos", "@@gtid_slave_pos", "MASTER_GTID_WAIT"
     follow = ("CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = {port}, MASTER_USER = '{user}', "
               "MASTER_PASSWORD = '{password}', MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1")
@@ -152,7 +153,8 @@ class MariaDb(_Shard):
             f"--tmpdir={self._tmp}", "--skip-test-db"])
 
     def server(self):
-        return ["/usr/sbin/mariadbd", "--no-defaults", "--innodb-log-file-size=64M"]
+        return ["/usr/sbin/mariadbd", "--no-defaults", "--innodb-log-file-size=64M",
+                *([f"--version={self.called}"] if self.called else [])]
 
 
 class Mysql(_Shard):

@@ -25,7 +25,7 @@ class Shapes(unittest.TestCase):
                 ("SET STATEMENT max_statement_time = 15.000000 FOR SELECT 1 FROM t", "SELECT ? FROM t"),
                 ("/*M! SET STATEMENT max_statement_time = 15.000 FOR */ SELECT /*+ MAX_EXECUTION_TIME(15000) */ 1 FROM t",
                  "SELECT ? FROM t"),
-                *[(f"CREATE {how}PROCEDURE p(a INT) SELECT a", "CREATE PROCEDURE p") for how in ("", "OR REPLACE ")],
+                *[(f"CREATE {how}PROCEDURE p(a INT) SELECT a", "CREATE PROCEDURE p") for how in ("", "/*M! OR REPLACE */ ")],
                 ("-- why\nCREATE TABLE IF NOT EXISTS t (a INT) -- it's\n",
                  "CREATE TABLE IF NOT EXISTS t")]:
             with self.subTest(sql):

@@ -1,6 +1,7 @@
 """What an installation must not be is refused, at the start and while the daemons run, with a line
 that says what to type; and typing it helps (docs/runbooks/refusals.md)."""
 
+import time
 import unittest
 
 from confluent_kafka import Producer
@@ -9,10 +10,12 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions
 from stack.programs.api import Api
 from stack.programs.daemon import Daemon
 from stack.programs.fleet import FEED, RELATION_LOG, TASKS
+from stack.services.mysql import MariaDb
 from tests.e2e.installation import SESSION, USERS, Installation
 
 EVERYBODY = range(1, USERS + 1)
 REFUSES = 78
+CHECKED_EVERY = 5  # seconds (backends/wiring/checks.h)
 FEED_DLQ, TASKS_DLQ = f"{FEED}.dlq", f"{TASKS}.dlq"
 
 
@@ -153,6 +156,30 @@ class Refusals(Agreement):
         self.start_all()
         self.settle()
         self.assert_exact(live=EVERYBODY)
+
+    def test_a_shard_that_comes_back_as_an_older_version_is_waited_for(self):
+        shard = self.stack.mysql[1]
+        if not isinstance(shard, MariaDb):
+            self.skipTest("MySQL does not say that it is another version")
+        letters = self.feedctl.json("dlq", "list", "--json")["found"]
+        self.restart(shard, "10.6.20-MariaDB")
+        refused = Daemon(self.stack, self.ports, "fanline-dispatcher", "refused-by-version").start()
+        self.wait_refused(refused, "mysql_1: MariaDB 10.6.20 is too old")
+        self.publish_all(EVERYBODY)
+        self.wait_not_ready(self.mirror, "too old")
+        time.sleep(CHECKED_EVERY + 1)
+        for daemon in self.everyone:
+            self.assertTrue(daemon.running, daemon.name)
+        self.restart(shard, None)
+        self.start_all()
+        self.settle()
+        self.assert_exact(live=EVERYBODY)
+        self.assertEqual(self.feedctl.json("dlq", "list", "--json")["found"], letters)
+
+    def restart(self, shard, version):
+        shard.stop()
+        shard.called = version
+        shard.start()
 
     def stamp(self, how):
         wanted = ConfigResource(ConfigResource.Type.TOPIC, RELATION_LOG,

@@ -67,15 +67,19 @@ bool IsRefused(const Status& row) { return row.never() && row.cause != Cause::kS
 
 enum class MissingRow { kIsFine, kIsRefused };
 
-// Whether the shard has the row that it should have.
+// Whether `row` is the one that the shard should have. Never, or done.
+Status JudgeRow(const Config& config, Shard shard, const std::optional<InstallationRow>& row,
+                const Installation& expected, MissingRow missing) {
+  if (!row) return missing == MissingRow::kIsFine ? Status::Done() : NoRow(config, shard);
+  const std::string difference = DifferenceOf(*row, RowOf(expected, shard));
+  return difference.empty() ? Status::Done() : NeverOf(config, shard, difference);
+}
+
 Status CompareRow(ShardConnections& connections, Shard shard, const Installation& expected,
                   MissingRow missing) {
   std::optional<InstallationRow> row;
   if (Status status = ReadRow(connections, shard, &row); !status.done()) return status;
-  const Config& config = connections.config();
-  if (!row) return missing == MissingRow::kIsFine ? Status::Done() : NoRow(config, shard);
-  const std::string difference = DifferenceOf(*row, RowOf(expected, shard));
-  return difference.empty() ? Status::Done() : NeverOf(config, shard, difference);
+  return JudgeRow(connections.config(), shard, row, expected, missing);
 }
 
 Status CompareRows(ShardConnections& connections, const Installation& expected,
@@ -276,9 +280,12 @@ TablesFound FindTables(Connection& connection) {
 
 Status CheckUnchanged(ShardConnections& connections, const Installation& installation) {
   for (Shard shard = 0; shard < ShardCount(connections.config()); ++shard) {
-    Status status = CompareRow(connections, shard, installation, MissingRow::kIsRefused);
-    if (!status.never()) continue;
-    if (!IsRefused(status)) return status;
+    std::optional<InstallationRow> row;
+    // Whatever the reason: also a server that came back as one that is not supported.
+    if (!ReadRow(connections, shard, &row).done()) continue;
+    Status status =
+        JudgeRow(connections.config(), shard, row, installation, MissingRow::kIsRefused);
+    if (status.done()) continue;
     status.message +=
         "; it was so when this program started: stop all programs, set the row right on every "
         "shard (UPDATE installation) and start them again";

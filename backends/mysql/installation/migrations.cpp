@@ -36,23 +36,40 @@ constexpr Procedure kProcedures[] = {{"change_edge", sql_schema::kChangeEdgeSql}
 // the text itself only to its definer.
 std::string CommentOf(std::string_view script) { return "crc32 " + std::to_string(Crc32(script)); }
 
-// Calls fail between the two statements, also where one statement replaces a procedure (MariaDB).
-// So this replaces only a procedure that differs. The script is one statement and must not be cut
-// at its semicolons.
+bool IsMade(Connection& connection, std::string_view procedure, const std::string& comment) {
+  return 0 <
+         connection.Number(Sql(
+             "SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = DATABASE()"
+             " AND routine_name = ",
+             Quoted(procedure), " AND routine_comment = ", Quoted(comment)));
+}
+
+// Calls may fail meanwhile, also where one statement replaces a procedure (MariaDB). So this
+// replaces only a procedure that differs. The script is one statement and must not be cut at its
+// semicolons.
+//
+// MySQL replaces none: it refuses a name that is taken, but looks first whether this account may
+// make procedures. So one is dropped only when nothing but its name stood in the way. Another run
+// may do the same meanwhile.
 void MakeProcedure(Connection& connection, const Procedure& procedure) {
+  constexpr int kExists = 1304;
+  constexpr int kAttempts = 5;
   const auto& [name, script] = procedure;
   const std::string comment = CommentOf(script);
-  const bool made =
-      0 < connection.Number(Sql(
-              "SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = DATABASE()"
-              " AND routine_name = ",
-              Quoted(name), " AND routine_comment = ", Quoted(comment)));
-  if (made) return;
   std::string statement(script);
   const size_t at = statement.find("SQL SECURITY INVOKER\n");
   FANLINE_CHECK(at != std::string::npos, "procedures have the rights of their callers");
-  connection.Execute(Sql("DROP PROCEDURE IF EXISTS ", name));
-  connection.Execute(statement.insert(at, "COMMENT " + Quoted(comment) + ' '));
+  statement.insert(at, "COMMENT " + Quoted(comment) + ' ');
+  for (int attempt = 1; !IsMade(connection, name, comment); ++attempt) {
+    try {
+      connection.Execute(statement);
+      return;
+    } catch (const MysqlError& error) {
+      if (error.code() != kExists || attempt == kAttempts) throw;
+    }
+    if (!IsMade(connection, name, comment))
+      connection.Execute(Sql("DROP PROCEDURE IF EXISTS ", name));
+  }
 }
 
 // MySQL has no ADD COLUMN IF NOT EXISTS.

@@ -164,7 +164,9 @@ std::vector<CountersSeen> LookAt(Connection& connection, std::span<const UserId>
   const std::string sql =
       LookSql(kFollowed, false, ids) + " UNION ALL " + LookSql(kFollowers, true, ids);
   connection.Query(sql, [&](const Row& row) {
-    const auto at = std::lower_bound(users.begin(), users.end(), UserId{row.UInt64(1)});
+    const UserId user{row.UInt64(1)};
+    const auto at = std::lower_bound(users.begin(), users.end(), user);
+    if (at == users.end() || *at != user) return;  // a server's mistake must not be another's count
     CountersSeen& seen = seen_by_user[static_cast<size_t>(at - users.begin())];
     CounterFound& found = row.Bool(2) ? seen.followers : seen.followed;
     found.counter += row.Int64(3);

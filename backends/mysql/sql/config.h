@@ -30,6 +30,9 @@ std::string AddressOf(const ShardAddress& shard);
 struct Config {
   std::vector<ShardAddress> shards;
   std::string resource;  // the name in a Status of a server that is not a shard
+  // Whether our tables and procedures are there. False: an application's own database, which may be
+  // any server that understands the few statements we send it.
+  bool holds_ours = true;
   std::string user;
   Secret password;  // never logged, never part of a message; read for each connection
   TlsFiles tls;     // when on, a server that cannot prove its name is refused

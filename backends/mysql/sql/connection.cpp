@@ -163,7 +163,7 @@ void Connection::Connect() {
   Execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
   Execute(
       "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ENGINE_SUBSTITUTION', "
-      "time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = " +
+      "time_zone = '+00:00', autocommit = 1, completion_type = 0, innodb_lock_wait_timeout = " +
       wait + ", lock_wait_timeout = " + wait + IdleTransactionLimit(config_.idle_transaction));
   // What a UUID ends in is drawn anew when the server starts.
   Query("SELECT @@hostname, @@port, @@server_id, @@datadir, RIGHT(UUID(), 17)",
@@ -179,7 +179,9 @@ void Connection::Connect() {
 void Connection::RequireSupported() {
   Server server;
   Query("SELECT @@version", [&](const Row& row) { server = ServerOf(row.Text(1)); });
-  if (!server.refusal.empty()) throw MysqlError(kUnsupported, server.name + ' ' + server.refusal);
+  if (config_.holds_ours && !server.refusal.empty()) {
+    throw MysqlError(kUnsupported, server.name + ' ' + server.refusal);
+  }
   server_name_ = std::move(server.name);
 }
 

@@ -82,8 +82,8 @@ class Connection {
   // "MySQL 9.7.4"
   const std::string& server_name() const { return server_name_; }
   bool is_open() const { return connection_ != nullptr; }
-  // Closes what was open. Refuses a read-only server, and one that is not supported (server.h).
-  // Throws, and is closed then: a session with only part of its settings is of no use.
+  // Closes what was open. Refuses a read-only server, and one that cannot hold what is ours
+  // (server.h). Throws, and is closed then: a session with only part of its settings is of no use.
   void Open();
   void Close() noexcept;
 

@@ -69,6 +69,7 @@ constexpr int kColumnDenied = 1143;
 constexpr int kProcedureDenied = 1370;
 constexpr std::string_view kOfPrograms[] = {"SELECT", "INSERT", "UPDATE", "DELETE", "execute"};
 
+constexpr int kDeadlock = 1213;
 constexpr int kTls = 2026;
 // The client library adds these when the server has no TLS at all, and when its certificate is of
 // another.
@@ -77,7 +78,8 @@ constexpr std::string_view kNotItsName = "Validation of SSL server certificate f
 
 // clang-format off
 constexpr Entry kTable[] = {
-    {1213, ErrorKind::kDeadlock, Cause::kLocked},  // deadlock
+    {kDeadlock, ErrorKind::kDeadlock, Cause::kLocked},
+    {3101, ErrorKind::kDeadlock, Cause::kLocked},  // MySQL: rolled back by Group Replication
     {1205, ErrorKind::kBusy, Cause::kLocked},  // lock wait timeout: the wait was long enough
 
     {kUnsupported, ErrorKind::kLost},
@@ -213,6 +215,15 @@ bool RefusesToConnect(int code) {
 bool IsTimeLimit(int code) {
   constexpr int kMariaDb = 1969, kMySql = 3024;
   return code == kMariaDb || code == kMySql;
+}
+
+// "Got error 149 - 'Lock deadlock; Retry transaction' during COMMIT": in clusters, where another
+// node committed first.
+int CodeOf(int code, const std::string& message) {
+  constexpr int kOfTheEngine = 1180;
+  const bool deadlock = message.find("error 149") != std::string::npos ||
+                        message.find("eadlock") != std::string::npos;
+  return code == kOfTheEngine && deadlock ? kDeadlock : code;
 }
 
 ErrorKind KindOf(int code) {

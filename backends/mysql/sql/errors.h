@@ -27,7 +27,7 @@ enum class ErrorKind {
 // What a read-only server answers to a write, and what we answer to a read of truth there.
 inline constexpr int kReadOnly = 1290;
 // Ours: the server is of a kind or version that cannot hold the truth (server.h). Its Status is
-// never, with the cause kSetting.
+// never, with the cause kSetting, but later for work that has begun (shard_pool.h, CheckUnchanged).
 inline constexpr int kUnsupported = -1;
 
 // Whether a server answers so to who wants to connect. It says nothing about those connected.
@@ -40,10 +40,13 @@ bool IsTimeLimit(int code);
 // 0: an error that the connector raised itself.
 ErrorKind KindOf(int code);
 
+// 1213 for a deadlock that the storage engine has reported by a number of its own. Else `code`.
+int CodeOf(int code, const std::string& message);
+
 class MysqlError : public std::runtime_error {
  public:
   MysqlError(int code, const std::string& message)
-      : std::runtime_error(message), code_(code), kind_(KindOf(code)) {}
+      : std::runtime_error(message), code_(CodeOf(code, message)), kind_(KindOf(code_)) {}
   int code() const { return code_; }
   ErrorKind kind() const { return kind_; }
 

@@ -168,7 +168,9 @@ class ShardPool {
   // refuses come again and again.
   [[nodiscard]] Status Failed(const Connection& connection, const MysqlError& error) {
     const Shard shard = connection.shard();
-    Status status = StatusOf(error, config_, shard);
+    // A shard that came back as another server may become the right one again.
+    Status status =
+        error.code() == kUnsupported ? AwayBy(error, shard) : StatusOf(error, config_, shard);
     LogFailure(shard, error.code(), status.message);
     return status;
   }

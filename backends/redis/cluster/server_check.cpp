@@ -1,5 +1,6 @@
 #include "backends/redis/cluster/server_check.h"
 
+#include "backends/redis/client/errors.h"
 #include "backends/redis/client/identity.h"
 #include "backends/redis/client/reply.h"
 #include "backends/redis/cluster/masters.h"
@@ -22,12 +23,19 @@ bool TooOld(std::string_view version) {
   return *major < kLeastMajor || (*major == kLeastMajor && *minor < kLeastMinor);
 }
 
-// All servers have this setting. One that does not tell it refuses CONFIG, as managed services do.
+// All servers have this setting. One that does not tell it refuses CONFIG, as managed services do,
+// and others to a user without the right.
 bool HidesSettings(const ServerSays& says) { return says.listpack_entries.empty(); }
 
 std::string ToSet(const ServerSays& says, const std::string& setting) {
   if (!HidesSettings(says)) return "; redis-cli CONFIG SET " + setting + ", and in redis.conf";
-  return "; set " + setting + " in the service's parameter group";
+  return "; set " + setting + " in redis.conf, or in the service's parameter group";
+}
+
+// It may be right already.
+std::string ToReadOrSet(const ServerSays& says, const std::string& setting) {
+  const std::string set = ToSet(says, setting);
+  return says.denied ? "; give the user +config|get, or" + set.substr(1) : set;
 }
 
 void JudgeListpack(const ServerSays& says, const WindowLimits& window, ServerCheck& check) {
@@ -38,14 +46,15 @@ void JudgeListpack(const ServerSays& says, const WindowLimits& window, ServerChe
       "zset-max-listpack-entries " +
       (entries ? "is " + std::to_string(*entries) : std::string("cannot be read")) + ": below " +
       wanted + " long timelines take 5.6 times the memory (58 KB instead of 10 KB each)" +
-      ToSet(says, "zset-max-listpack-entries " + wanted));
+      ToReadOrSet(says, "zset-max-listpack-entries " + wanted));
 }
 
 void JudgeCoverage(const ServerSays& says, ServerCheck& check) {
   constexpr const char* kUnless = ": unless it is no, one master away stops the ranges of all";
   const std::string setting = "cluster-require-full-coverage";
   if (says.full_coverage.empty()) {
-    check.warnings.push_back(setting + " cannot be read" + kUnless + ToSet(says, setting + " no"));
+    check.warnings.push_back(setting + " cannot be read" + kUnless +
+                             ToReadOrSet(says, setting + " no"));
   } else if (says.full_coverage != "no") {
     check.refusals.push_back(setting + " is " + says.full_coverage + kUnless +
                              "; redis-cli --cluster call HOST:PORT CONFIG SET " + setting +
@@ -72,21 +81,24 @@ void JudgeMemory(const ServerSays& says, ServerCheck& check) {
   const auto used = ParseNumber<uint64_t>(InfoField(says.info, "used_memory"));
   const auto most = ParseNumber<uint64_t>(InfoField(says.info, "maxmemory"));
   if (!used || !most || policy != "noeviction" || *most == 0 || *used < *most) return;
-  check.full.push_back("is full: " + std::to_string(*used) + " bytes used, maxmemory is " +
-                       std::to_string(*most) +
-                       ": it takes no timeline, and drops those that get a post" +
-                       (HidesSettings(says) ? "; give it larger nodes, or more of them"
-                                            : "; redis-cli CONFIG SET maxmemory, to more than "
-                                              "both, and in redis.conf"));
+  check.full.push_back(
+      "is full: " + std::to_string(*used) + " bytes used, maxmemory is " + std::to_string(*most) +
+      ": it takes no timeline, and drops those that get a post" +
+      (HidesSettings(says) ? "; raise it in redis.conf, or give the service larger nodes, or more "
+                             "of them"
+                           : "; redis-cli CONFIG SET maxmemory, to more than both, and in "
+                             "redis.conf"));
 }
 
-std::string ReadSetting(BlockingConnection& connection, const char* name) {
+// A setting that cannot be read stays unknown: hosted servers refuse CONFIG.
+std::string ReadSetting(BlockingConnection& connection, const char* name, ServerSays* says) {
   std::string value;
-  // Hosted servers refuse CONFIG; the setting is then unknown.
-  (void)connection.Call(CommandOf("CONFIG", "GET", name), [&](const redisReply& reply) {
-    if (IsArray(reply, 2)) value = Text(At(reply, 1));
-    return Status::Done();
-  });
+  const Status status =
+      connection.Call(CommandOf("CONFIG", "GET", name), [&](const redisReply& reply) {
+        if (IsArray(reply, 2)) value = Text(At(reply, 1));
+        return Status::Done();
+      });
+  if (MeaningOf(status.message).word == "NOPERM") says->denied = true;
   return value;
 }
 
@@ -99,8 +111,8 @@ Status Listen(BlockingConnection& connection, ServerSays* says) {
     if (!status.done()) return status;
   }
   // Its name before Redis 7, which every later one knows.
-  says->listpack_entries = ReadSetting(connection, "zset-max-ziplist-entries");
-  says->full_coverage = ReadSetting(connection, "cluster-require-full-coverage");
+  says->listpack_entries = ReadSetting(connection, "zset-max-ziplist-entries", says);
+  says->full_coverage = ReadSetting(connection, "cluster-require-full-coverage", says);
   return Status::Done();
 }
 

@@ -28,6 +28,7 @@ struct ServerSays {
   std::string info;              // sections server, memory and cluster
   std::string listpack_entries;  // zset-max-listpack-entries
   std::string full_coverage;     // cluster-require-full-coverage
+  bool denied = false;           // hidden from this user only (NOPERM)
 };
 
 // Judges one server's report. Pure.

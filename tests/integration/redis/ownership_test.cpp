@@ -500,6 +500,8 @@ TEST_F(RedisOwnership, WithoutConfigAServerIsJudgedByInfoAndServes) {
   EXPECT_EQ(check.refusals, std::vector<std::string>{});
   ASSERT_EQ(check.warnings.size(), 2u);
   EXPECT_NE(check.warnings[0].find("volatile-ttl"), std::string::npos);
+  EXPECT_NE(check.warnings[1].find("; give the user +config|get, or set "), std::string::npos)
+      << check.warnings[1];
   EXPECT_NE(check.warnings[1].find("in the service's parameter group"), std::string::npos);
   Driver driver(hosted);
   driver.WaitUntilConnected();

@@ -10,7 +10,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(ErrorTable, EachClassOfErrorHasItsKind) {
-  EXPECT_EQ(KindOf(1213), ErrorKind::kDeadlock);
+  for (const int deadlock : {1213, 3101}) EXPECT_EQ(KindOf(deadlock), ErrorKind::kDeadlock);
   for (const int lost : {2002, 2003, 2006, 2013, 2014, 2030, 1927, 1053, 0}) {
     EXPECT_EQ(KindOf(lost), ErrorKind::kLost) << lost;
   }
@@ -31,6 +31,13 @@ TEST(ErrorTable, OnlyDataIsNeverAndAllElseNamesTheShard) {
     EXPECT_EQ(later.resource, "mysql_3");
     EXPECT_THAT(later.message, HasSubstr(std::to_string(code) + ": text"));
   }
+}
+
+TEST(ErrorTable, ADeadlockThatTheStorageEngineReportsIsOne) {
+  const MysqlError deadlock(1180, "Got error 149 - 'Lock deadlock; Retry transaction' on COMMIT");
+  EXPECT_EQ(deadlock.kind(), ErrorKind::kDeadlock);
+  EXPECT_EQ(StatusOf(deadlock, 0).cause, Cause::kLocked);
+  EXPECT_EQ(MysqlError(1180, "Got error 28 - 'No space' on COMMIT").kind(), ErrorKind::kBusy);
 }
 
 // The tables of an installation may be older than the program.

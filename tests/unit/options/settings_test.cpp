@@ -275,6 +275,7 @@ TEST(Settings, BodiesAreOneTableOfOneServer) {
   EXPECT_EQ(config->server.user, "u");
   EXPECT_EQ(config->server.password.text, "p");
   EXPECT_EQ(config->server.resource, "bodies");
+  EXPECT_FALSE(config->server.holds_ours) << "any version will do";
   EXPECT_EQ(config->id_column, "id");
   EXPECT_EQ(config->columns, (std::vector<std::string>{"text", "lang"}));
   EXPECT_EQ(config->time_limit, 1500ms);

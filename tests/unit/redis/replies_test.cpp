@@ -201,13 +201,15 @@ TEST(RedisServerCheck, RefusesAClusterThatStopsAsAWholeAndSaysWhatToType) {
   EXPECT_EQ(judge("").warnings.size(), 1u) << "hidden";
 }
 
-// As of a managed service. What INFO says is judged all the same.
-TEST(RedisServerCheck, WhereConfigIsRefusedItNamesTheParameterGroup) {
+// As of a managed service, or to a user without the right. What INFO says is judged all the same.
+TEST(RedisServerCheck, WhereConfigIsRefusedItNamesBothPlacesToSetIt) {
   const std::string info(kClustered);
   const auto hidden = Judge({info + "used_memory:9\r\nmaxmemory:9\r\n", "", ""}, {});
   ASSERT_EQ(hidden.warnings.size(), 2u);
   for (const std::string& warning : hidden.warnings) {
-    EXPECT_NE(warning.find("in the service's parameter group"), std::string::npos) << warning;
+    EXPECT_NE(warning.find(" in redis.conf, or in the service's parameter group"),
+              std::string::npos)
+        << warning;
     EXPECT_EQ(warning.find("CONFIG"), std::string::npos) << warning;
   }
   ASSERT_EQ(hidden.full.size(), 1u);
@@ -215,6 +217,11 @@ TEST(RedisServerCheck, WhereConfigIsRefusedItNamesTheParameterGroup) {
   const auto evicting = Judge({"maxmemory_policy:allkeys-lru\r\n", "", ""}, {});
   ASSERT_EQ(evicting.refusals.size(), 1u);
   EXPECT_NE(evicting.refusals[0].find("parameter group"), std::string::npos);
+  const auto denied = Judge({info, "", "", true}, {});
+  ASSERT_EQ(denied.warnings.size(), 2u);
+  for (const std::string& warning : denied.warnings) {
+    EXPECT_NE(warning.find("; give the user +config|get, or set "), std::string::npos) << warning;
+  }
 }
 
 TEST(RedisServerCheck, WarnsOfAPolicyThatIsHiddenOrEvictsWhatIsBeingRebuilt) {

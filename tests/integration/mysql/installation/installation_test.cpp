@@ -5,8 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
+#include "tests/integration/mysql/demotable_primary.h"
 #include "tests/integration/mysql/shards.h"
 
 namespace fanline::mysql {
@@ -117,6 +121,52 @@ TEST_F(InstallationTest, EachShardIsGivenTheMigrationsItHasNotHad) {
   EXPECT_THAT(CountMissing(), ::testing::ElementsAre(0, 0));
   EXPECT_EQ(shards_.Number(1, "SELECT COUNT(*) FROM later_table"), 0);
   EXPECT_EQ(shards_.Number(0, "SELECT COUNT(*) FROM migration"), 3);
+}
+
+TEST_F(InstallationTest, RunsBesideEachOtherMakeEachProcedureOnce) {
+  Create();
+  for (int round = 0; round < 10; ++round) {
+    for (Shard shard = 0; shard < shards_.count(); ++shard) {
+      for (const char* name : {"change_edge", "follow_new_edge"}) {
+        shards_.on(shard).Execute(std::string("ALTER PROCEDURE ") + name + " COMMENT 'older'");
+      }
+    }
+    std::vector<std::thread> runs;
+    for (int i = 0; i < 3; ++i) {
+      runs.emplace_back([&] {
+        const Status status = Migrate(shards_.config());
+        EXPECT_TRUE(status.done()) << status.message;
+      });
+    }
+    for (std::thread& run : runs) run.join();
+    EXPECT_EQ(
+        shards_.Total("SELECT COUNT(*) FROM information_schema.routines"
+                      " WHERE routine_schema = DATABASE() AND routine_comment LIKE 'crc32 %'"),
+        4);
+  }
+}
+
+TEST_F(InstallationTest, WhoMayOnlyDropProceduresLeavesThem) {
+  Create();
+  const Config as_admin = AsAdmin(shards_.config());
+  for (Shard shard = 0; shard < shards_.count(); ++shard) {
+    Connection admin(as_admin, shard);
+    admin.Open();
+    MakeUser(admin, "half", as_admin.password.text);
+    admin.Execute("GRANT SELECT, INSERT, EXECUTE, ALTER ROUTINE ON " +
+                  as_admin.shards[shard].database + ".* TO half@127.0.0.1");
+    shards_.on(shard).Execute("ALTER PROCEDURE change_edge COMMENT 'older'");
+  }
+  Config half = shards_.config();
+  half.user = "half";
+  EXPECT_FALSE(Migrate(half).done());
+  for (Shard shard = 0; shard < shards_.count(); ++shard) EXPECT_EQ(CountProcedures(shard), 1);
+  EXPECT_TRUE(Migrate(shards_.config()).done());
+  for (Shard shard = 0; shard < shards_.count(); ++shard) {
+    Connection admin(as_admin, shard);
+    admin.Open();
+    admin.Execute("DROP USER half@127.0.0.1");
+  }
 }
 
 // One that was interrupted has made part of a file, and not written its number down.

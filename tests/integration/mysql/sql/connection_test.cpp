@@ -46,6 +46,17 @@ TEST_F(ConnectionTest, TheSessionIsStrictUtcReadCommittedAndAutocommit) {
   }
 }
 
+// Otherwise a COMMIT would begin another transaction, which holds its locks until somebody commits.
+TEST_F(ConnectionTest, AServersCompletionTypeIsNotTheSessions) {
+  const Config as_admin = AsAdmin(shards_.config());
+  Connection admin(as_admin, 0);
+  admin.Open();
+  admin.Execute("SET GLOBAL completion_type = 'CHAIN'");
+  connection_.Open();
+  admin.Execute("SET GLOBAL completion_type = DEFAULT");
+  EXPECT_EQ(Variable("completion_type"), "NO_CHAIN");
+}
+
 // Both shards' account has one password: it is changed for an account of this test's own.
 TEST_F(ConnectionTest, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
   const Config as_admin = AsAdmin(shards_.config());

@@ -15,9 +15,7 @@ struct MutationSwitches {
   bool quarantine_drops = true;    // off: a quarantine leaves its readers' timelines alone
   bool newer_awaited = true;       // off: a hint of a newer program is quarantined
   // Who is live (pusher/units/audience.h).
-  bool news_after_hints = true;   // off: news that were asked for earlier serve a unit, too
   bool set_served_whole = true;   // off: units go on after the first call of a chain
-  bool dead_by_number = true;     // off: a write that finds no timeline counts for later ones, too
   bool claims_forget_set = true;  // off: a set outlives the claim
   bool index_named = true;        // off: any index serves
   // Lists of followers (pusher/units/follower_lists.h).
@@ -26,7 +24,6 @@ struct MutationSwitches {
   bool claims_forget_lists = true;        // off: lists outlive the claim
   bool quarantines_forget_lists = true;   // off: they outlive a sync that was quarantined
   bool undecodable_forgets_lists = true;  // off: they outlive a hint that nobody can read
-  bool walks_wait = true;                 // off: a walk begins beside units that write
   bool whole_lists = true;                // off: a list is used that lacks pages
   bool commit_lowest_pending = true;      // off: everything read is committed
   bool letters_before_commit = true;      // off: a dead letter that was refused counts as taken

@@ -4,11 +4,6 @@
 
 namespace fanline::pusher {
 
-void Audience::Need(uint64_t unit) {
-  const bool joins = id_ != 0 && !guards_.news_after_hints;
-  (joins ? served_ : waiting_).push_back(unit);
-}
-
 ReadNews Audience::Ask(uint64_t id, Range range, uint64_t epoch, uint32_t limit) {
   if (!more_) {
     served_ = std::exchange(waiting_, {});
@@ -42,7 +37,7 @@ std::vector<uint64_t> Audience::On(const NewsRead& news) {
 void Audience::NotLive(UserId reader, uint64_t heard) {
   const auto known = set_.numbers.find(reader);
   if (known == set_.numbers.end()) return;
-  if (known->second <= heard || !guards_.dead_by_number) set_.numbers.erase(known);
+  if (known->second <= heard) set_.numbers.erase(known);
 }
 
 }  // namespace fanline::pusher

@@ -33,7 +33,7 @@ class Audience {
   Audience(uint64_t index, const MutationSwitches& guards) : guards_(guards), index_(index) {}
 
   // A unit waits for news that are asked for from now on.
-  void Need(uint64_t unit);
+  void Need(uint64_t unit) { waiting_.push_back(unit); }
   // Whether a call is to be made now.
   bool due() const { return id_ == 0 && (more_ || !waiting_.empty()); }
   ReadNews Ask(uint64_t id, Range range, uint64_t epoch, uint32_t limit);

@@ -223,8 +223,7 @@ void Units::NeedWalk(const Unit& unit) {
   std::unordered_set<uint64_t> behind;
   for (const uint64_t id : work.units) {
     const Unit& other = units_.at(id);
-    const bool writes = other.stage == Stage::kRunning && other.credit;
-    if (writes && common_.setup.guards.walks_wait) behind.insert(id);
+    if (other.stage == Stage::kRunning && other.credit) behind.insert(id);
   }
   work.walk.Need(unit.id, std::move(behind));
 }

@@ -139,7 +139,7 @@ const Mutation kMutations[] = {
     {"application_versions", [](Guards& guards) { guards.application_versions = false; }, {9, 12, 22}, HasEvents},
     {"event_rows_before_commit", [](Guards& guards) { guards.event_rows_before_commit = false; }, {8, 9, 14}, HasEvents},
     // Empty ranges.
-    {"followers_after_commit", [](Guards& guards) { guards.followers_after_commit = false; }, {14250555260570286354u, 12454547270914137111u, 15815609862495172665u}, ReadsLate},
+    {"followers_after_commit", [](Guards& guards) { guards.followers_after_commit = false; }, {6531800271770179106}, ReadsLate},
     {"followers_as_they_are", [](Guards& guards) { guards.followers_as_they_are = false; }, {10145860447816901780u, 12757468981553409763u, 2723101669665546359}, ReadsLate},
     {"counters_only_choose", [](Guards& guards) { guards.mysql.counters_only_choose = false; }, {6, 31, 141}, CountsWrong},
     {"met_limit_is_all", [](Guards& guards) { guards.mysql.met_limit_is_all = false; }, {1507, 1799, 2287}, CountsFew},
@@ -152,7 +152,7 @@ const Mutation kMutations[] = {
     {"posts_mark", [](Guards& guards) { guards.logic.posts_mark = false; }, {22, 28, 84}, Switches},
     {"rebuilds_mark", [](Guards& guards) { guards.logic.rebuilds_mark = false; }, {17, 24, 31}, Switches},
     {"announced_is_told", [](Guards& guards) { guards.announced_is_told = false; }, {2071, 3028, 5952}, SwitchesAndCrashes},
-    {"keep_marks", [](Guards& guards) { guards.redis.keep_marks = false; }, {11696412592498002139u}, SwitchesWhileBuilding},
+    {"keep_marks", [](Guards& guards) { guards.redis.keep_marks = false; }, {15097182110085345486u}, SwitchesWhileBuilding},
     {"count_more_marks", [](Guards& guards) { guards.redis.count_more_marks = false; }, {23, 133, 190}, ManyMarks},
     {"marks_synced", [](Guards& guards) { guards.mysql.marks_synced = false; }, {28, 69, 116}, Switches},
     {"marked_for_good", [](Guards& guards) { guards.mysql.marked_for_good = false; }, {22, 24, 28}, Switches},

@@ -166,7 +166,7 @@ TEST_F(TruthTest, MembersAreFoundAmongAnyNumberOfTheAuthorsPosts) {
   for (uint64_t raw = kPosts + 1; raw <= kPosts + 1'000; ++raw) members.push_back(PostId{raw});
   const int64_t before = Selects(0);
   const auto truth =
-      Ask(ReadSync{.reader = UserId{9}, .author = author, .members = members, .window = 0});
+      Ask(ReadSync{.reader = UserId{9}, .author = author, .members = members, .window = 1});
   EXPECT_EQ(truth.remove, his);
   EXPECT_LE(Selects(0) - before, 1 + 1 + 5 + 6) << "edge, walk, lists of what is left; and its own";
 }
@@ -175,15 +175,26 @@ TEST_F(TruthTest, AFullTimelineOfMembersIsReadInParts) {
   const UserId author = shards_.UserOn(0, 5), reader{77};
   shards_.PutFollower(author, reader);
   shards_.PutPost(author, PostId{1}, Published(100));
+  shards_.PutPost(author, PostId{2}, Published(90));
   std::vector<PostId> members;
   for (uint64_t raw = 1; raw <= 1300; ++raw) members.push_back(PostId{raw});
   for (uint64_t raw = 10; raw <= 1300; ++raw) {
     shards_.PutPost(author, PostId{raw}, {.created_at = 1, .deleted = true});
   }
   const auto truth =
-      Ask(ReadSync{.reader = reader, .author = author, .members = members, .window = 0});
+      Ask(ReadSync{.reader = reader, .author = author, .members = members, .window = 1});
   EXPECT_EQ(truth.remove.size(), 1300u - 9);
-  EXPECT_EQ(truth.newest_unread, 100);
+  EXPECT_EQ(truth.newest_unread, 90);
+}
+
+TEST_F(TruthTest, WithoutAWindowOnlyTheEdgeIsRead) {
+  const UserId author = shards_.UserOn(0, 5), reader{77};
+  shards_.PutFollower(author, reader);
+  shards_.PutPost(author, PostId{1}, Published(100));
+  const auto truth = Ask(ReadSync{.reader = reader, .author = author});
+  EXPECT_TRUE(truth.following);
+  EXPECT_TRUE(truth.visible.empty());
+  EXPECT_FALSE(truth.newest_unread);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "pusher/units/audience.h"
 
-#include <algorithm>
-
 namespace fanline::pusher {
 
 ReadNews Audience::Ask(uint64_t id, Range range, uint64_t epoch, uint32_t limit) {

@@ -173,7 +173,6 @@ void PostRuns::TakeFromList(Run& run, const FollowerLists::Followers& list) {
     at = std::upper_bound(at, list.end(), *run.page_from, IsBehind);
   } else {
     AddAuthor(run, taken);
-    std::erase_if(taken, [&](UserId author) { return !audience.holds(author); });
   }
   uint64_t passed_over = 0;
   uint32_t left = run.page_limit;
@@ -200,7 +199,8 @@ bool PostRuns::IsMeasured(const Run& run) const {
 // A page that is read again after a failed write is in the list already. What changed between the
 // two reads has a sync behind this unit.
 void PostRuns::FillList(Run& run) {
-  const auto& [range, author] = std::pair(run.unit->range, run.unit->author);
+  const Range range = run.unit->range;
+  const UserId author = run.unit->author;
   if (!run.page_from && !run.list_from) run.list = lists_.Begin(range, author, run.since);
   if (run.list == 0 || run.list_from != run.page_from) return;
   lists_.Append(range, author, run.list, run.page.followers, !run.page.next);
@@ -212,8 +212,8 @@ std::optional<RunStep> PostRuns::Write(Run& run, Now now) {
   if (!run.listed) FillList(run);
   std::vector<UserId> readers = std::move(run.page.followers);
   if (!run.listed) {
-    if (!run.page_from) AddAuthor(run, readers);
     LeaveOutTheDead(run, readers);
+    if (!run.page_from) AddAuthor(run, readers);
   }
   run.writes_open = readers.size();
   run.page_live = 0;
@@ -230,8 +230,9 @@ std::optional<RunStep> PostRuns::Write(Run& run, Now now) {
 void PostRuns::AddAuthor(const Run& run, std::vector<UserId>& readers) const {
   const UserId author = run.unit->author;
   if (!common_.setup.own_posts || !guards_.own_pushed) return;
-  if (common_.setup.layout.RangeOf(author) == run.unit->range)
-    readers.insert(readers.begin(), author);
+  if (common_.setup.layout.RangeOf(author) != run.unit->range) return;
+  const bool live = claimed_.at(run.unit->range).audience.holds(author);
+  if (live) readers.insert(readers.begin(), author);
 }
 
 void PostRuns::LeaveOutTheDead(const Run& run, std::vector<UserId>& readers) const {

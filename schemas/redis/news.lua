@@ -7,8 +7,8 @@
 --       live: ("0" = it is not complete), how many readers are listed, {reader, number, ...}: those
 --       with higher numbers, ascending}
 -- A live: of a wrong type, or none, is not complete and lists nobody. Writes no timeline.
--- A write in name, which a replica refuses: a node that became one unnoticed does not list yet who
--- begins at its master, and his owner would pass him over.
+-- A write in name, which a replica refuses: a node that became one unnoticed does not list yet those
+-- who begin at its master, and the owner would pass them over.
 local refused = fence(ARGV[1])
 if refused then return refused end
 overwrites(KEYS[1])

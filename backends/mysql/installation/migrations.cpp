@@ -36,12 +36,16 @@ constexpr Procedure kProcedures[] = {{"change_edge", sql_schema::kChangeEdgeSql}
 // the text itself only to its definer.
 std::string CommentOf(std::string_view script) { return "crc32 " + std::to_string(Crc32(script)); }
 
-bool IsMade(Connection& connection, std::string_view procedure, const std::string& comment) {
+// Whether this account sees a procedure of the name, for which `further` holds.
+bool IsSeen(Connection& connection, std::string_view procedure, std::string_view further = "") {
   return 0 <
          connection.Number(Sql(
              "SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = DATABASE()"
              " AND routine_name = ",
-             Quoted(procedure), " AND routine_comment = ", Quoted(comment)));
+             Quoted(procedure), further));
+}
+bool IsMade(Connection& connection, std::string_view procedure, const std::string& comment) {
+  return IsSeen(connection, procedure, Sql(" AND routine_comment = ", Quoted(comment)));
 }
 
 // Calls may fail meanwhile, also where one statement replaces a procedure (MariaDB). So this
@@ -118,11 +122,7 @@ std::optional<uint32_t> FindNewer(Connection& connection, const Migrations& ours
 std::vector<std::string_view> FindMissingProcedures(Connection& connection) {
   std::vector<std::string_view> missing;
   for (const Procedure& procedure : kProcedures) {
-    const uint64_t found = connection.Number(
-        Sql("SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = DATABASE()"
-            " AND routine_name = ",
-            Quoted(procedure.name)));
-    if (found == 0) missing.push_back(procedure.name);
+    if (!IsSeen(connection, procedure.name)) missing.push_back(procedure.name);
   }
   return missing;
 }

@@ -132,8 +132,8 @@ build/%/build.ninja: CMakePresets.json
 
 cpp_files = find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -print0
 
-# Two a core, and at most eight: a stack takes about 1 GB.
-slots = $$(slots=$$((2 * $$(nproc))); echo $$((slots < 8 ? slots : 8)))
+# Three a core, and at most twelve: a stack takes about 1 GB.
+slots = $$(slots=$$((3 * $$(nproc))); echo $$((slots < 12 ? slots : 12)))
 
 # Both builds in one run of ctest, so that its last lines count all there is. Of a program's tests only
 # those that fail are printed.

@@ -15,14 +15,14 @@ _SETTLE = 2  # seconds of fan-out before others publish
 _FAN_OUTS = 1_000  # more than are ever needed
 _MOST_ROUNDS = 5
 _FILLED_AT_ONCE = 100_000
-_READ = "fanline_followers_read_total"
+_DELIVERIES = "fanline_deliveries_total"
 _CLASSES = ("lt_100", "lt_1k", "lt_10k", "lt_100k", "lt_1m", "ge_1m")  # fanline/model/size_class.h
 
 
 def fairness(rig, sizes):
     """Two rows for each share of the celebrity's followers that is live, by timelines of one item: the
-    others' publish to last delivery beside the same without her, and how many followers a second she
-    reaches beside the same without them. Default settings, one pusher, one node."""
+    others' publish to last delivery beside the same without her, and how many deliveries a second she
+    gets beside the same without them. Default settings, one pusher, one node."""
     rig.scene("compact", dispatcher_args=("--sample-rate", "1"))
     others, star = (rig.population.authors[name] for name in ("live100", "celebrity"))
     assert size_class(others.followers) != size_class(star.followers)
@@ -51,26 +51,27 @@ def _make_live(rig, live, wanted):
 
 def _rows(rig, rounds, rate, percent):
     star = rig.population.authors["celebrity"]
-    found = [_round(rig, star, rate) for _ in range(rounds + 1)][1:]
+    live = star.followers * percent // 100
+    found = [_round(rig, star, live, rate) for _ in range(rounds + 1)][1:]
     fan_outs = f"fan-outs to {star.followers:,}, {percent}% live"
     yield row(f"fairness_p99_ratio_live{percent}", [beside.p99_ms for _, _, beside in found],
               f"ms, p99 beside {fan_outs}", "without", [calm.p99_ms for _, calm, _ in found],
               events_per_second=rate)
     yield row(f"fairness_fanout_live{percent}", [beside.fanned_out for _, _, beside in found],
-              f"followers/s of {fan_outs}", "without others", [alone for alone, _, _ in found],
-              others_followers_per_second=statistics.median(beside.others for _, _, beside in found))
+              f"deliveries/s of {fan_outs}", "without others", [alone for alone, _, _ in found],
+              others_deliveries_per_second=statistics.median(beside.others for _, _, beside in found))
 
 
-def _round(rig, star, rate):
-    """Followers a second of a fan-out alone; the others alone; both together."""
+def _round(rig, star, live, rate):
+    """Deliveries a second of a fan-out alone; the others alone; both together."""
     seconds = run_at(rig, star, 1).seconds
     calm = _Others(rig, rate)
     with _fan_outs(rig, star, 1 / seconds):
         beside = _Others(rig, rate)
     rig.wait_idle()
     rig.say(f"p99 {calm.p99_ms:.0f} ms at {rate:.0f} posts/s, {beside.p99_ms:.0f} ms beside fan-outs; "
-            f"{star.followers / seconds:,.0f} followers/s of a fan-out alone, {beside.fanned_out:,.0f} beside others")
-    return star.followers / seconds, calm, beside
+            f"{live / seconds:,.0f} deliveries/s of a fan-out alone, {beside.fanned_out:,.0f} beside others")
+    return live / seconds, calm, beside
 
 
 @contextmanager
@@ -103,5 +104,5 @@ class _Others:
                   "last deliveries", rig.say)
         seconds, done = time.perf_counter() - begin, rig.fleet.counters() - before
         self.p99_ms = done.histogram(LAST_DELIVERY, followers=mine).quantile(0.99) * 1e3
-        self.others = events * authors.followers / seconds  # followers a second
-        self.fanned_out = done.total(_READ) / seconds - self.others
+        self.others = events * authors.followers / seconds  # deliveries a second: all are live
+        self.fanned_out = done.total(_DELIVERIES, result="added") / seconds - self.others

@@ -23,6 +23,7 @@ HELD = ("--kafka-properties", "session.timeout.ms=600000,max.poll.interval.ms=60
 _DONE = re.compile(r'^fanline_hints_done_total\{kind="post"\} (\S+)', re.M)
 _DELIVERIES = re.compile(r'^fanline_deliveries_total\{result="(\w+)"\} (\S+)', re.M)
 _TAKEOVERS = re.compile(r"^fanline_takeovers_total\{.*\} (\S+)", re.M)
+_PAGES = re.compile(r'^fanline_follower_pages_total\{source="(\w+)"\} (\S+)', re.M)
 _BATCHES = re.compile(r"^fanline_batch_(timelines|items)_(sum|count) (\S+)", re.M)
 
 
@@ -33,6 +34,7 @@ class Look(NamedTuple):
     hints_done: float
     deliveries: Counter  # by result
     batches: Counter
+    pages: Counter  # of followers, by where they were found
     takeovers: float
 
     @staticmethod
@@ -44,6 +46,7 @@ class Look(NamedTuple):
                     Counter({result: float(value) for result, value in _DELIVERIES.findall(text)}),
                     Counter({f"{what}_{kind}": float(value)
                              for what, kind, value in _BATCHES.findall(text)}),
+                    Counter({source: float(value) for source, value in _PAGES.findall(text)}),
                     sum(map(float, _TAKEOVERS.findall(text))))
 
 
@@ -60,6 +63,7 @@ class Run(NamedTuple):
     deliveries: int  # posts that came into live timelines
     posts_per_zadd: float
     timelines_per_batch: float
+    listed: float  # of pages of followers, the share that came from the pusher's own lists
     cpu: Counter  # CPU seconds by process
     moments: list
 
@@ -146,7 +150,8 @@ def summed_up(before, end, seconds, cpu, moments, due):
     if added != due:
         raise WrongResult(f"{added:.0f} deliveries where {due} were due: {end.deliveries}")
     batches = Counter({name: end.batches[name] - before.batches[name] for name in end.batches})
+    pages = Counter({source: end.pages[source] - before.pages[source] for source in end.pages})
     return Run(seconds=seconds, deliveries=due,
                posts_per_zadd=batches["items_sum"] / batches["timelines_sum"],
                timelines_per_batch=batches["timelines_sum"] / batches["timelines_count"],
-               cpu=cpu, moments=moments)
+               listed=pages["list"] / pages.total(), cpu=cpu, moments=moments)

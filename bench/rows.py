@@ -52,6 +52,7 @@ def deliveries(rig, sizes, share, encoding, variant="", pusher_args=(), run=run_
                                                   for mine in runs),
               posts_per_zadd=statistics.median(mine.posts_per_zadd for mine in runs),
               timelines_per_batch=statistics.median(mine.timelines_per_batch for mine in runs),
+              listed=statistics.median(mine.listed for mine in runs),
               cpu_us_per_delivery=_cpu_us(runs, due),
               beside_redis_cpu_us=statistics.median(cpu * 1e6 / plain_due for _, cpu in plain))
 

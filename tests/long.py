@@ -15,7 +15,7 @@ FAULTS = [*WHOLE, r"^e2e\.relation_faults_test$"]
 REDIS = [*WHOLE, r"^e2e\.redis(_cluster)?_test$"]
 SHARDS = [*WHOLE, r"^e2e\.(readiness|reconciler)_test$"]
 LONG = ["ctest", "--preset", "release", "-C", "long", "--output-on-failure", "-R",
-        r"^e2e\.(gaps|leaderless|ranges_page|redis_cluster_long|timeline_model)_test$"]
+        r"^e2e\.(bench_whole|gaps|leaderless|ranges_page|redis_cluster_long|timeline_model)_test$"]
 MONITORING = ["ctest", "--preset", "release", "-C", "long", "--output-on-failure", "-R",
               r"^monitoring\."]
 CELEBRITY = ["env", "FANLINE_CELEBRITY=1000000", "ctest", "--preset", "release", "--output-on-failure",
@@ -32,8 +32,8 @@ STEPS = [
       for number in (1, 2, 3)],
     ("shards that are away or hang: probes, the reconciler", SHARDS),
     ("chaos, the seeds 1 to 3", [sys.executable, "tests/chaos/run.py", "--seeds", "3"]),
-    ("gaps of logs, a partition without a leader, another number of ranges, nodes that fail while a slot moves, "
-     "10,000 steps of a model", LONG),
+    ("all of the bench, tiny; gaps of logs, a partition without a leader, another number of ranges, nodes that fail "
+     "while a slot moves, 10,000 steps of a model", LONG),
     ("rules and dashboards on a real Prometheus, every alert mutated", MONITORING),
     ("threads under the sanitizer", ["make", "tsan"]),
     ("what has shards, on MySQL", ["make", "test-mysql"]),

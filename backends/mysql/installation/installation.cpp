@@ -57,15 +57,19 @@ Status NeverOf(const Config& config, Shard shard, const std::string& why) {
   return Status::Never(config.PlaceOf(shard) + ": " + why);
 }
 
+// Not `never`: feedctl init makes the tables first, and may be about to write the row.
 Status NoRow(const Config& config, Shard shard) {
-  return NeverOf(config, shard, "table installation is empty: run feedctl init");
+  Status status =
+      Status::Later(config.NameOf(shard), "table installation is empty: run feedctl init");
+  status.cause = Cause::kSetting;
+  return status;
 }
 
 // Whether the shard's row is refused. A server of another kind is refused, too (kUnsupported), and
 // its row says nothing then.
 bool IsRefused(const Status& row) { return row.never() && row.cause != Cause::kSetting; }
 
-enum class MissingRow { kIsFine, kIsRefused };
+enum class MissingRow { kIsFine, kIsAwaited };
 
 // Whether `row` is the one that the shard should have. Never, or done.
 Status JudgeRow(const Config& config, Shard shard, const std::optional<InstallationRow>& row,
@@ -238,14 +242,14 @@ Status CreateInstallation(const Config& config, Installation installation) {
         shard, [&](Connection& connection) { WriteRow(connection, RowOf(installation, shard)); });
     if (!status.done()) return status;
   }
-  return CompareRows(connections, installation, MissingRow::kIsRefused);
+  return CompareRows(connections, installation, MissingRow::kIsAwaited);
 }
 
 Status ReadInstallation(const Config& config, Installation* out) {
   ShardConnections connections(config);
   std::optional<Installation> found;
   if (Status status = ReadInstalled(connections, 0, &found); !status.done()) return status;
-  Status status = CompareRows(connections, *found, MissingRow::kIsRefused);
+  Status status = CompareRows(connections, *found, MissingRow::kIsAwaited);
   if (IsRefused(status)) {
     status.message +=
         "; all shards must hold the same row: name them in the order of feedctl init, or set the "
@@ -265,7 +269,7 @@ Status ReadInstallationAround(ShardConnections& connections, Installation* out,
   for (Shard shard = 0; shard < ShardCount(config); ++shard) {
     Status& status = (*shards)[shard];
     if (!found) status = ReadInstalled(connections, shard, &found);
-    if (found) status = CompareRow(connections, shard, *found, MissingRow::kIsRefused);
+    if (found) status = CompareRow(connections, shard, *found, MissingRow::kIsAwaited);
     if (first_failure.done()) first_failure = status;
   }
   if (!found) return first_failure;
@@ -284,7 +288,8 @@ Status CheckUnchanged(ShardConnections& connections, const Installation& install
     // Whatever the reason: also a server that came back as one that is not supported.
     if (!ReadRow(connections, shard, &row).done()) continue;
     Status status =
-        JudgeRow(connections.config(), shard, row, installation, MissingRow::kIsRefused);
+        row ? JudgeRow(connections.config(), shard, row, installation, MissingRow::kIsAwaited)
+            : NeverOf(connections.config(), shard, "table installation is empty");
     if (status.done()) continue;
     status.message +=
         "; it was so when this program started: stop all programs, set the row right on every "

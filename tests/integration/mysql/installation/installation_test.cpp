@@ -406,11 +406,17 @@ TEST_F(InstallationTest, OneOfAnotherSchemaIsLeftAsItIs) {
   EXPECT_TRUE(MakeTables(shards_.config()).done());
 }
 
-TEST_F(InstallationTest, AnEmptyTableSaysWhatToDo) {
+// A program that was started first looks while feedctl init is between the tables and their rows.
+TEST_F(InstallationTest, AnEmptyTableSaysWhatToDoAndIsWaitedFor) {
   Installation found;
-  const Status status = ReadInstallation(shards_.config(), &found);
-  EXPECT_TRUE(status.never());
-  EXPECT_THAT(status.message, HasSubstr("run feedctl init"));
+  for (const Shard row_of : {1, 0}) {
+    const Status status = ReadInstallation(shards_.config(), &found);
+    EXPECT_TRUE(status.later());
+    EXPECT_EQ(status.cause, Cause::kSetting);
+    EXPECT_THAT(status.message, HasSubstr("run feedctl init"));
+    ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+    shards_.on(row_of).Execute("DELETE FROM installation");
+  }
 }
 
 TEST_F(InstallationTest, AShardOutOfReachIsLaterNotAMismatch) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "fanline/base/number.h"
 
@@ -23,6 +24,8 @@ constexpr uint64_t Raw(UserId id) { return static_cast<uint64_t>(id); }
 constexpr uint64_t Raw(PostId id) { return static_cast<uint64_t>(id); }
 
 constexpr bool IsValidId(uint64_t raw) { return raw != 0 && raw != UINT64_MAX; }
+
+using PostKey = std::pair<UserId, PostId>;  // author, post
 
 inline std::string ToString(UserId id) { return std::to_string(Raw(id)); }
 inline std::string ToString(PostId id) { return std::to_string(Raw(id)); }

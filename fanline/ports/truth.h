@@ -24,12 +24,11 @@ struct FollowerCursor {
   friend bool operator==(const FollowerCursor&, const FollowerCursor&) = default;
 };
 
-// The states of some posts of one author.
+// The states of some posts, whose authors lie on one shard. At least one.
 struct ReadPostStates {
   using Reply = struct PostStates;
   uint64_t id = 0;
-  UserId author{};
-  std::vector<PostId> posts;
+  std::vector<PostKey> posts;
 };
 struct PostStates {
   uint64_t id = 0;

@@ -47,17 +47,48 @@ void PostRuns::Begin(const Unit& unit, uint32_t followers, Now now) {
   run.trouble = Status::Done();
   ++run.reads_open;
   claimed_.at(unit.range).audience.Need(unit.id);
-  run.listed = lists_.Find(unit.range, unit.author, now.mono) != nullptr;
+  const auto* list = lists_.Find(unit.range, unit.author, now.mono);
+  run.listed = list != nullptr;
   ports_.metrics.LookedUp(run.listed);
   run.page_read = false;
-  if (run.listed) return;
-  if (!run.states_read) ReadStates(run);
-  ReadPage(run);
+  const bool needs_states = !run.listed || KnowsOfOne(run, *list);
+  if (!run.listed) ReadPage(run);
+  if (needs_states && !run.states_read) ReadStates(run);
+}
+
+bool PostRuns::KnowsOfOne(const Run& run, const FollowerLists::Followers& list) const {
+  const Audience& audience = claimed_.at(run.unit->range).audience;
+  return std::any_of(list.begin(), list.end(),
+                     [&](UserId reader) { return audience.holds(reader); });
 }
 
 void PostRuns::ReadStates(Run& run) {
+  const Unit& unit = *run.unit;
   ++run.reads_open;
-  ports_.truth.Submit(ReadPostStates{run.unit->id, run.unit->author, run.posts});
+  if (unit.alone) {
+    Ask({unit.id});
+  } else {
+    unasked_[unit.way.shard].push_back(unit.id);
+  }
+}
+
+void PostRuns::AskForStates() {
+  for (const auto& [shard, units] : std::exchange(unasked_, {})) Ask(units);
+}
+
+void PostRuns::Ask(const std::vector<uint64_t>& units) {
+  Asked asked;
+  for (const uint64_t unit : units) {
+    const Run* run = Find(unit);
+    if (run == nullptr) continue;  // its range was lost in this step
+    asked.units.push_back(unit);
+    for (const PostId post : run->posts) asked.posts.emplace_back(run->unit->author, post);
+  }
+  if (asked.units.empty()) return;
+  std::sort(asked.posts.begin(), asked.posts.end());
+  asked.posts.erase(std::unique(asked.posts.begin(), asked.posts.end()), asked.posts.end());
+  ports_.truth.Submit(ReadPostStates{++common_.ids, asked.posts});
+  states_.emplace(common_.ids, std::move(asked));
 }
 
 void PostRuns::ReadPage(Run& run) {
@@ -73,15 +104,20 @@ PostRuns::Run* PostRuns::Find(uint64_t unit) {
   return found == runs_.end() ? nullptr : &found->second;
 }
 
-std::optional<RunStep> PostRuns::On(const PostStates& states, Now now) {
-  Run* run = Find(states.id);
-  if (run == nullptr) return std::nullopt;
-  if (states.status.done()) {
-    run->states_read = true;
-    TakeStates(*run, states.posts);
-    run->whole = !run->page_from || !GoesOn(*run);
+std::vector<RunStep> PostRuns::On(const PostStates& states, Now now) {
+  const Asked asked = TakeAnswered(states_, states.id);
+  std::vector<RunStep> steps;
+  for (const uint64_t unit : asked.units) {
+    Run* run = Find(unit);
+    if (run == nullptr) continue;  // its range was lost meanwhile
+    if (states.status.done()) {
+      run->states_read = true;
+      TakeStates(*run, asked, states);
+      run->whole = !run->page_from || !GoesOn(*run);
+    }
+    if (const auto step = Answered(*run, states.status, now)) steps.push_back(*step);
   }
-  return Answered(*run, states.status, now);
+  return steps;
 }
 
 std::optional<RunStep> PostRuns::On(FollowerPage& page, Now now) {
@@ -148,8 +184,8 @@ std::optional<RunStep> PostRuns::LookUp(Run& run, Now now) {
         run.listed ? lists_.Find(run.unit->range, run.unit->author, now.mono) : nullptr;
     if (list == nullptr) {
       run.listed = false;
-      if (!run.states_read) ReadStates(run);
       ReadPage(run);
+      if (!run.states_read) ReadStates(run);
       return std::nullopt;
     }
     TakeFromList(run, *list);
@@ -241,10 +277,12 @@ void PostRuns::LeaveOutTheDead(const Run& run, std::vector<UserId>& readers) con
       std::erase_if(readers, [&](UserId reader) { return !audience.holds(reader); }));
 }
 
-void PostRuns::TakeStates(Run& run, const std::vector<PostState>& states) {
+void PostRuns::TakeStates(Run& run, const Asked& asked, const PostStates& states) {
   run.content = Mixed(0, Raw(run.unit->author));
+  auto at = asked.posts.begin();
   for (size_t i = 0; i < run.posts.size(); ++i) {
-    const PostState& state = states.at(i);
+    at = std::lower_bound(at, asked.posts.end(), PostKey(run.unit->author, run.posts[i]));
+    const PostState& state = states.posts.at(static_cast<size_t>(at - asked.posts.begin()));
     // A post that is merged at read must not be in any timeline. Its author is marked instead.
     const bool add = state.visible() && state.pushed;
     if (!state.pushed && guards_.posts_mark) run.mark = run.unit->author;

@@ -2,9 +2,14 @@
 // the first page of the author's followers and for news of who is live (audience.h) at the same
 // time. It then writes page after page to the timelines of those followers who may be live.
 //
-// If the author's followers are listed (follower_lists.h), a run asks for news first. If none of
-// the listed is live, it is done. Else it reads the states of its posts, and a page holds the next
-// of the live followers. A run that reads its pages fills the author's list.
+// If the author's followers are listed (follower_lists.h), a run asks for news alone, as long as it
+// knows of nobody among them who is live. If nobody is by the news either, it is done. Else it
+// needs the states of its posts, and a page holds the next of the live followers. A run that reads
+// its pages fills the author's list.
+//
+// All runs of a step ask for their states together: one request for each shard. An author's ranges
+// begin together (Units::StartOne), so a post is read once for all of them. A unit that is alone
+// has a request of its own: if the answer is `never`, it is its fault.
 //
 // A post that is visible and pushed is added; any other is removed.
 // A post that is merged at read is removed and marks its author in the timelines. If home timelines
@@ -55,7 +60,7 @@ class PostRuns {
   // `unit` must stay where it is until its run has ended: finished, answered `never`, or forgotten.
   void Begin(const Unit& unit, uint32_t followers, Now now);
   // Takes an answer; returns the steps that follow from it.
-  std::optional<RunStep> On(const PostStates& states, Now now);
+  std::vector<RunStep> On(const PostStates& states, Now now);
   std::optional<RunStep> On(FollowerPage& page, Now now);
   // The range that asked for these news, unless it was lost meanwhile; once for each answer.
   std::optional<Range> AskedFor(const NewsRead& news);
@@ -64,8 +69,9 @@ class PostRuns {
   std::vector<RunStep> On(const BatchWritten& written, Now now);
   void On(const PartMarked& marked, Now now) { marks_.On(marked, now); }
   void On(const AuthorWeighed& weighed) { weights_.On(weighed); }
-  // Asks for the news that runs wait for.
+  // Ask for what runs wait for: news, states.
   void AskForNews();
+  void AskForStates();
   // Sends the writes that wait, as far as each node of Redis may have batches under way.
   void SendBatches();
   // Forget what a range that was lost has begun, and its units. Their writes may still arrive in
@@ -124,6 +130,8 @@ class PostRuns {
 
   Run* Find(uint64_t unit);
   void ReadStates(Run& run);
+  void Ask(const std::vector<uint64_t>& units);
+  bool KnowsOfOne(const Run& run, const FollowerLists::Followers& list) const;
   void ReadPage(Run& run);
   std::optional<RunStep> LookUp(Run& run, Now now);
   void TakeFromList(Run& run, const FollowerLists::Followers& list);
@@ -134,7 +142,11 @@ class PostRuns {
   void AddAuthor(const Run& run, std::vector<UserId>& readers) const;
   void LeaveOutTheDead(const Run& run, std::vector<UserId>& readers) const;
   void TakeDead(const Sent& sent, const BatchWritten& written);
-  void TakeStates(Run& run, const std::vector<PostState>& states);
+  struct Asked {  // for states
+    std::vector<uint64_t> units;
+    std::vector<PostKey> posts;  // sorted
+  };
+  void TakeStates(Run& run, const Asked& asked, const PostStates& states);
   bool GoesOn(Run& run);
   void Pass(const Run& run);
   void End(const Run& run);
@@ -157,7 +169,9 @@ class PostRuns {
     Audience audience;
   };
   std::map<Range, Claimed> claimed_;
-  std::unordered_map<uint64_t, Range> news_;  // asked for, by request
+  std::unordered_map<uint64_t, Range> news_;        // asked for, by request
+  std::map<Shard, std::vector<uint64_t>> unasked_;  // units that need states, until the step ends
+  std::unordered_map<uint64_t, Asked> states_;      // asked for, by request
   std::map<Range, Writes> writes_;
   Range last_sent_ = -1;                        // round robin over ranges
   std::unordered_map<uint64_t, Sent> batches_;  // under way, by request

@@ -68,6 +68,7 @@ void Units::Start(Now now) {
   if (taking_) StartUnits(now);
   StartWalks();
   posts_.AskForNews();
+  posts_.AskForStates();
   posts_.SendBatches();
 }
 
@@ -246,6 +247,10 @@ void Units::On(const RangeReset& reset, Now now) {
     reset.status.done() ? Enter(unit, Stage::kDeadLettering, now)
                         : Later(unit, Status::Later("redis", reset.status.message), now);
   }
+}
+
+void Units::On(const PostStates& states, Now now) {
+  for (const RunStep& step : posts_.On(states, now)) Advance(step, now);
 }
 
 void Units::On(const NewsRead& news, Now now) {

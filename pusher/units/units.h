@@ -67,7 +67,7 @@ class Units {
   // Replies.
   void On(const RangeOwned& reply, Now now);
   void On(const DeadLetterAppended& reply, Now now);
-  void On(const PostStates& states, Now now) { Advance(posts_.On(states, now), now); }
+  void On(const PostStates& states, Now now);
   void On(FollowerPage& page, Now now) { Advance(posts_.On(page, now), now); }
   void On(const NewsRead& news, Now now);
   void On(SyncTruth& truth, Now now) { Advance(syncs_.On(truth), now); }

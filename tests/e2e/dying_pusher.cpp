@@ -1,9 +1,9 @@
 // fanline-pusher, wired by its own main.cpp, that ends as by SIGKILL when it is about to read the
 // truth about one hint: of post DIE_AT_POST in range DIE_IN_RANGE. Such a hint is to be quarantined
 // after three crashes, alone (dlq_test.py).
-#include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "backends/mysql/posts/truth.h"
@@ -26,18 +26,19 @@ class DyingTruth final : public ServesAll<DyingTruth, ReadPostStates, ReadFollow
   static uint64_t Number(const char* name) { return std::strtoull(std::getenv(name), nullptr, 10); }
 
   void Look(const ReadSync&) {}
+  // Comes after the pages of followers that were asked for in the same step.
   void Look(const ReadPostStates& request) {
-    const bool met = std::find(request.posts.begin(), request.posts.end(),
-                               PostId{Number("DIE_AT_POST")}) != request.posts.end();
-    if (met) of_the_post_ = request.id;
+    for (const auto& [author, post] : request.posts) {
+      if (Raw(post) == Number("DIE_AT_POST") && in_the_range_.contains(author)) std::raise(SIGKILL);
+    }
+    in_the_range_.clear();
   }
-  // Comes after the states of the unit's posts, under the same id.
   void Look(const ReadFollowerPage& request) {
-    const bool met = request.id == of_the_post_;
-    if (met && static_cast<uint64_t>(request.range) == Number("DIE_IN_RANGE")) std::raise(SIGKILL);
+    const bool met = static_cast<uint64_t>(request.range) == Number("DIE_IN_RANGE");
+    if (met) in_the_range_.insert(request.author);
   }
 
-  uint64_t of_the_post_ = 0;
+  std::set<UserId> in_the_range_;
   MysqlTruth truth_;
 };
 

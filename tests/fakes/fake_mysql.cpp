@@ -180,8 +180,8 @@ void FakeMysql::LosePosts(Shard shard, const FakeMysql& replica) {
 
 PostStates FakeMysql::Do(const ReadPostStates& request) const {
   PostStates states{.id = request.id};
-  for (PostId post : request.posts) {
-    const auto found = posts_.find({request.author, post});
+  for (const PostKey& post : request.posts) {
+    const auto found = posts_.find(post);
     states.posts.push_back(found == posts_.end() ? PostState{} : found->second);
   }
   return states;

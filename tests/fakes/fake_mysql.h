@@ -86,7 +86,7 @@ class FakeMysql {
   // A failover to a replica that lags: posts of the shard's authors are as in `replica`.
   void LosePosts(Shard shard, const FakeMysql& replica);
 
-  const std::map<std::pair<UserId, PostId>, PostState>& posts() const { return posts_; }
+  const std::map<PostKey, PostState>& posts() const { return posts_; }
 
  private:
   struct Start {
@@ -106,7 +106,7 @@ class FakeMysql {
   RangeLayout layout_;
   uint32_t page_limit_;  // smaller than asked for: makes every list walk its pages
   ShardMap shards_;
-  std::map<std::pair<UserId, PostId>, PostState> posts_;
+  std::map<PostKey, PostState> posts_;
   std::map<UserId, UnixMs> last_at_;
   struct Mode {
     bool pull = false, marked = false, by_hand = false;

@@ -149,7 +149,7 @@ class FakeRedis {
     bool any = false;
     bool observed = false;
   };
-  std::map<std::pair<UserId, PostId>, Done> done_;
+  std::map<PostKey, Done> done_;
 };
 
 }  // namespace fanline::fakes

@@ -268,10 +268,10 @@ struct PusherProcess : ServesAll<PusherProcess, ReadPostStates, ReadFollowerPage
   using RedisCaller::RedisCaller;
 
   PusherMetrics metrics{world.counts};
-  std::map<Range, Session> claimed;                         // range -> connection it was claimed in
-  std::map<std::pair<UserId, PostId>, PostState> believed;  // truth_after_hint off
-  std::set<Range> tried;  // ranges that try their hints one by one
-  bool upgraded = false;  // it knows hints of the newer version
+  std::map<Range, Session> claimed;       // range -> connection it was claimed in
+  std::map<PostKey, PostState> believed;  // truth_after_hint off
+  std::set<Range> tried;                  // ranges that try their hints one by one
+  bool upgraded = false;                  // it knows hints of the newer version
   bool draining = false;
 
   // The record as this program reads it. A program that is not upgraded sees a higher version than
@@ -322,8 +322,8 @@ struct PusherProcess : ServesAll<PusherProcess, ReadPostStates, ReadFollowerPage
     failed.id = request.id;
     failed.status = AwayStatus();
     Ask(to, "truth", failed, [this, request, failed] {
-      if (TruthAway(request.author)) return failed;
-      typename R::Reply reply = ServerOf(request.author).Do(request);
+      if (TruthAway(AuthorOf(request))) return failed;
+      typename R::Reply reply = ServerOf(AuthorOf(request)).Do(request);
       if (Never()) {
         reply = failed;
         reply.status = Status::Never("a row that cannot be read");
@@ -335,6 +335,10 @@ struct PusherProcess : ServesAll<PusherProcess, ReadPostStates, ReadFollowerPage
       return reply;
     });
   }
+
+  static UserId AuthorOf(const ReadPostStates& request) { return request.posts.at(0).first; }
+  static UserId AuthorOf(const ReadFollowerPage& request) { return request.author; }
+  static UserId AuthorOf(const ReadSync& request) { return request.author; }
 
   // An author's posts and followers lie on one shard.
   bool TruthAway(UserId author) {
@@ -361,8 +365,7 @@ struct PusherProcess : ServesAll<PusherProcess, ReadPostStates, ReadFollowerPage
   // The mutation: the result of a read for an earlier hint is used for a later one.
   void Believe(const ReadPostStates& asked, PostStates& reply) {
     for (size_t i = 0; i < asked.posts.size(); ++i) {
-      const std::pair post(asked.author, asked.posts[i]);
-      reply.posts[i] = believed.emplace(post, reply.posts[i]).first->second;
+      reply.posts[i] = believed.emplace(asked.posts[i], reply.posts[i]).first->second;
     }
   }
 

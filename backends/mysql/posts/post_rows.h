@@ -14,8 +14,6 @@
 
 namespace fanline::mysql {
 
-using PostKey = std::pair<UserId, PostId>;  // author, post
-
 // "((1,2),(3,4))"
 std::string PostKeyList(std::span<const PostKey> keys);
 

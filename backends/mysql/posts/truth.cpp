@@ -11,15 +11,15 @@ std::vector<PostStates> TruthService::DoAll(Connection& connection,
                                             const std::vector<ReadPostStates>& requests) {
   std::vector<PostKey> keys;
   for (const ReadPostStates& request : requests) {
-    for (const PostId post : request.posts) keys.push_back({request.author, post});
+    keys.insert(keys.end(), request.posts.begin(), request.posts.end());
   }
   const auto rows = ReadPostRows(connection, std::move(keys));
 
   std::vector<PostStates> replies;
   for (const ReadPostStates& request : requests) {
     PostStates& reply = replies.emplace_back();
-    for (const PostId post : request.posts) {
-      const auto row = rows.find({request.author, post});
+    for (const PostKey& post : request.posts) {
+      const auto row = rows.find(post);
       reply.posts.push_back(row == rows.end() ? PostState{} : row->second);
     }
   }

@@ -25,6 +25,9 @@ struct TruthService {
   std::vector<FollowerPage> DoAll(Connection& connection,
                                   const std::vector<ReadFollowerPage>& requests);
   std::vector<SyncTruth> DoAll(Connection& connection, const std::vector<ReadSync>& requests);
+  Shard ShardOf(const ReadPostStates& request) const {
+    return map.ShardOf(request.posts.at(0).first);
+  }
   template <class R>
   Shard ShardOf(const R& request) const {
     return map.ShardOf(request.author);

@@ -132,7 +132,7 @@ struct Fleet : ServesAll<Fleet, ReadPostStates, ReadFollowerPage, ReadSync, Clai
 
   static PostStates StatesOf(const ReadPostStates& request) {
     PostStates states{.id = request.id};
-    for (const PostId post : request.posts) {
+    for (const auto& [author, post] : request.posts) {
       states.posts.emplace_back().created_at = static_cast<UnixMs>(Raw(post));
     }
     return states;

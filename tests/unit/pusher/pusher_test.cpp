@@ -100,6 +100,54 @@ TEST(Pusher, AUnitIsParkedOnceItsPostsAndItsFollowersAreBothAnswered) {
   EXPECT_EQ(w.Items(w.bob), Posts{kPost});
 }
 
+TEST(Pusher, RangesThatBeginTogetherReadAPostOnce) {
+  World w;
+  w.AssignAll();
+  const UserId readers[] = {ReaderIn(0, 1), ReaderIn(1, 1)};
+  for (const UserId reader : readers) {
+    w.Follow(reader, kAnn);
+    w.MakeLive(reader);
+  }
+  // The second time the followers are listed.
+  for (const PostId post : {kPost, PostId{78}}) {
+    w.Publish(kAnn, post, static_cast<UnixMs>(Raw(post)));
+    for (const Range range : {0, 1}) w.Give(range, Hint::OfPost(kAnn, post));
+    w.Step();
+    ASSERT_EQ(w.state_calls.size(), 1u);
+    EXPECT_EQ(w.state_calls[0].posts, (std::vector<PostKey>{{kAnn, post}}));
+    w.RunUntilIdle();
+    for (const UserId reader : readers) EXPECT_EQ(w.Items(reader).front(), post);
+  }
+}
+
+TEST(Pusher, APostThatCanNeverBeReadIsQuarantinedAloneOfThoseReadTogether) {
+  BobsWorld w;
+  w.Follow(w.bob, kBen);
+  const auto broken = [](const ReadPostStates& call) {
+    return std::any_of(call.posts.begin(), call.posts.end(),
+                       [](const PostKey& post) { return post.first == kBen; });
+  };
+  for (const UserId author : {kAnn, kBen}) {
+    w.Publish(author, PostId{Raw(author)}, 1'000);
+    w.Give(0, Hint::OfPost(author, PostId{Raw(author)}));
+  }
+  size_t together = 0;
+  for (int step = 0; step < 12; ++step) {
+    for (const auto& call : std::exchange(w.state_calls, {})) {
+      together = std::max(together, call.posts.size());
+      PostStates reply = w.mysql.Do(call);
+      if (broken(call)) reply = {.id = call.id, .status = Status::Never("a column is gone")};
+      w.inbox.emplace_back(std::move(reply));
+    }
+    w.Step();
+    w.AnswerTruth();
+    w.AnswerTimelines();
+  }
+  EXPECT_EQ(together, 2u);
+  EXPECT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.metrics.done, 2);
+}
+
 TEST(Pusher, PostsThatWereReadAreNotReadAgainWithTheFollowers) {
   BobsWorld w;
   w.Post();

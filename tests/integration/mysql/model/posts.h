@@ -55,7 +55,9 @@ struct Posts {
       ReadFollowerPage request;
       request.range = static_cast<Range>(world.Below(world.layout.partitions()));
       request.author = world.User();
-      states.push_back({.author = request.author, .posts = world.Posts(5)});
+      ReadPostStates& asked = states.emplace_back();
+      asked.posts = {{request.author, PostId{1}}};
+      for (const PostId post : world.Posts(5)) asked.posts.emplace_back(request.author, post);
       request.limit = static_cast<uint32_t>(1 + world.Below(4));
       const UserId after = world.User();
       if (world.layout.RangeOf(after) == request.range) {
@@ -126,7 +128,7 @@ struct Posts {
   }
 
   void CompareContents() {
-    std::map<std::pair<UserId, PostId>, std::string> rows, expected;
+    std::map<PostKey, std::string> rows, expected;
     for (Shard shard = 0; shard < world.shards.count(); ++shard) {
       world.shards.on(shard).Query(
           "SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version,"

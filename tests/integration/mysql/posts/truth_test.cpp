@@ -61,7 +61,7 @@ TEST_F(TruthTest, EachOfManyRequestsAtOnceIsAnsweredOnceAndAsIfAlone) {
     } else {
       const auto range = static_cast<Range>(seeded.Below(16));
       pages.push_back({++last_id_, range, author, std::nullopt, 50});
-      truth_.Submit(ReadPostStates{last_id_, author, {PostId{Raw(author)}}}, states_);
+      truth_.Submit(ReadPostStates{last_id_, {{author, PostId{Raw(author)}}}}, states_);
       truth_.Submit(pages.back(), pages_);
     }
   }
@@ -98,7 +98,7 @@ TEST_F(TruthTest, PostsAndFollowersThatWaitTogetherAreAFewStatements) {
   shards_.on(kShard).Execute("LOCK TABLES author_post WRITE, follower WRITE");  // the first wait
   const Range range = layout_.RangeOf(UserId{1000});
   for (uint64_t nth = 1; nth <= 100; ++nth) {
-    truth_.Submit(ReadPostStates{nth, authors[nth - 1], {PostId{nth}}}, states_);
+    truth_.Submit(ReadPostStates{nth, {{authors[nth - 1], PostId{nth}}}}, states_);
     truth_.Submit(ReadFollowerPage{nth, range, authors[nth - 1], std::nullopt, 500}, pages_);
   }
   shards_.on(kShard).Execute("UNLOCK TABLES");

@@ -95,6 +95,9 @@ void PostRuns::ReadPage(Run& run) {
   const Unit& unit = *run.unit;
   ++run.reads_open;
   run.read_from = run.page_from;
+  // Before the page is read: what forgets the list from here on may be news to the page.
+  const bool fills = !run.page_from && !run.list_from;
+  if (fills) run.list = lists_.Begin(unit.range, unit.author, run.since);
   ports_.truth.Submit(
       ReadFollowerPage{unit.id, unit.range, unit.author, run.read_from, run.page_limit});
 }
@@ -237,7 +240,6 @@ bool PostRuns::IsMeasured(const Run& run) const {
 void PostRuns::FillList(Run& run) {
   const Range range = run.unit->range;
   const UserId author = run.unit->author;
-  if (!run.page_from && !run.list_from) run.list = lists_.Begin(range, author, run.since);
   if (run.list == 0 || run.list_from != run.page_from) return;
   lists_.Append(range, author, run.list, run.page.followers, !run.page.next);
   run.list_from = run.page.next;

@@ -190,6 +190,27 @@ TEST(ListsOfAPusher, AreForgottenWithAHintThatNobodyCanRead) {
   EXPECT_TRUE(w.Items(w.bob).empty());
 }
 
+// The page was read before Bob left, and is taken after the hint that says so.
+TEST(ListsOfAPusher, AListThatIsBeingFilledIsForgottenWithTheOthers) {
+  BobsWorld w;
+  w.hold_news = true;
+  w.Post();
+  w.Step();
+  w.AnswerTruth();
+  w.Step();
+  w.Follow(w.bob, kAnn, false);
+  w.GiveBytes(0, "no hint");
+  w.Step();
+  w.hold_news = false;
+  w.RunUntilIdle();
+  ASSERT_FALSE(w.IsLive(w.bob));
+  ASSERT_EQ(w.letters.size(), 1u);
+  w.MakeLive(w.bob);
+  w.Publish(kAnn, kNext, 2'000);
+  w.Push(0, Hint::OfPost(kAnn, kNext));
+  EXPECT_TRUE(w.Items(w.bob).empty()) << "he follows Ann no more";
+}
+
 // The post's run has taken Bob from the list, and its write comes after the hint.
 TEST(ListsOfAPusher, TheWalkForSuchAHintWaitsForWhatIsBeingWritten) {
   ListedWorld w;

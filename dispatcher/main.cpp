@@ -63,12 +63,12 @@ int Main(int argc, char** argv) {
                           .wake_fd = process.wakeup.fd()},
                          process.log.Sink());
 
-  const auto metrics = dispatcher::PrometheusMetrics(process.registry, process.log);
+  dispatcher::PrometheusMetrics metrics(process.registry, process.log);
   dispatcher::Dispatcher dispatcher(
       {.posts = {posts, inbox},
        .hints = {producer, inbox},
        .dead_letters = {producer, inbox},
-       .metrics = *metrics},
+       .metrics = metrics},
       {installation.layout(), installation.shard_map, wiring::RandomSeed(), installation.own_posts},
       config.limits);
   wiring::ConsumeLoop loop(events, installation.feed_topic, inbox, dispatcher, process,

@@ -70,13 +70,13 @@ int Main(int argc, char** argv) {
                         log);
 
   config.limits.window = installation.window;
-  const auto metrics = pusher::PrometheusMetrics(process.registry, process.log, process.health);
+  pusher::PrometheusMetrics metrics(process.registry, process.log, process.health);
   pusher::Pusher pusher({.truth = {truth, inbox},
                          .timelines = {timelines, inbox},
                          .owners = {owners, inbox},
                          .dead_letters = {dead_letters, inbox},
                          .weights = {weights, inbox},
-                         .metrics = *metrics},
+                         .metrics = metrics},
                         {.layout = layout,
                          .topic_generation = installation.generation,
                          .seed = wiring::RandomSeed(),

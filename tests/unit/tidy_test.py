@@ -76,7 +76,7 @@ class Rules(unittest.TestCase):
             ("dispatcher/dispatcher.cpp", "backends/kafka/consumer.h", False),
             ("dispatcher/main.cpp", "backends/kafka/consumer.h", True),
             ("dispatcher/config.h", "daemon/options/options.h", True),
-            ("dispatcher/prometheus_metrics.cpp", "daemon/observe/metrics.h", True),
+            ("dispatcher/prometheus_metrics.h", "daemon/observe/metrics.h", True),
             ("dispatcher/main.cpp", "pusher/limits.h", False),
             ("api/http_server.cpp", "daemon/observe/log.h", False),
             ("feedctl/commands/audit.cpp", "timeline/rebuild.h", True),

@@ -1,4 +1,7 @@
 // fanout-tasks (Kafka) -> Pusher -> live timelines (Redis). Wiring only.
+#include <unistd.h>
+
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,7 +18,6 @@
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
-#include "daemon/run/process_name.h"
 #include "pusher/config.h"
 #include "pusher/prometheus_metrics.h"
 #include "pusher/pusher.h"
@@ -23,6 +25,14 @@
 using namespace fanline;
 
 namespace {
+
+// "PROGRAM-HOST-PID": the name that an operator finds this process by in Kafka. In Kubernetes the
+// host is the pod's name.
+std::string ProcessName(const std::string& program) {
+  char host[256] = "";
+  if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+  return program + "-" + host + "-" + std::to_string(getpid());
+}
 
 int Main(int argc, char** argv) {
   pusher::Config config;
@@ -35,7 +45,7 @@ int Main(int argc, char** argv) {
 
   // All programs must agree on shards, ranges and topic, and need a Redis that can hold timelines.
   const auto mysql_config = options::ToConfig(config.mysql);
-  const auto client = options::ToOptions(config.kafka, daemon::ProcessName("fanline-pusher"));
+  const auto client = options::ToOptions(config.kafka, ProcessName("fanline-pusher"));
   wiring::Checks checks(process);
   const auto installation = checks.AwaitInstallation(mysql_config);
   const auto redis_options = options::ToOptions(config.redis, config.timelines, installation);

@@ -14,7 +14,7 @@ class Repository(unittest.TestCase):
 
     def test_is_all_there(self):
         paths = tidy.Tree(ROOT).paths
-        for path in ("fanline/model/member.cpp", "tests/unit/tidy.py", "docs/producers.md", "Makefile"):
+        for path in ("fanline/model/member.h", "tests/unit/tidy.py", "docs/producers.md", "Makefile"):
             self.assertIn(path, paths)
         self.assertFalse([path for path in paths if path.startswith(("build/", ".git/"))])
 

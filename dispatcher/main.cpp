@@ -3,7 +3,6 @@
 
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"
-#include "backends/mysql/installation/installation.h"
 #include "backends/mysql/posts/post_store.h"
 #include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"

@@ -7,7 +7,6 @@
 
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"
-#include "backends/mysql/installation/installation.h"
 #include "backends/mysql/installation/range_owners.h"
 #include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/posts/truth.h"

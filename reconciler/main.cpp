@@ -4,7 +4,6 @@
 #include "backends/kafka/log_positions.h"
 #include "backends/kafka/producer.h"
 #include "backends/mysql/edges/mirror_store.h"
-#include "backends/mysql/installation/installation.h"
 #include "backends/mysql/repairs/counter_store.h"
 #include "backends/mysql/repairs/repair_store.h"
 #include "backends/wiring/checks.h"

@@ -246,23 +246,23 @@ int Main(int argc, char** argv) {
   const auto& map = installation.shard_map;
   http::RaiseDescriptorLimit(DescriptorsFor(config, map.shards()));
 
-  const auto metrics = api::PrometheusMetrics(process.registry, process.log);
+  api::PrometheusMetrics metrics(process.registry, process.log);
   std::optional<Publishing> publishing;
   if (!config.kafka.brokers.empty()) {
-    publishing.emplace(config.kafka, installation, config.limits, *metrics, process);
+    publishing.emplace(config.kafka, installation, config.limits, metrics, process);
   }
 
-  Serving serving(mysql_config, redis_options, bodies_config, installation, config.limits, *metrics,
+  Serving serving(mysql_config, redis_options, bodies_config, installation, config.limits, metrics,
                   process);
   serving.timelines.SetFit(redis_checked->fit());
 
   api::Handler handler(*serving.exchanges, *serving.pages,
-                       publishing ? &*publishing->publisher : nullptr, *metrics, SystemNow,
+                       publishing ? &*publishing->publisher : nullptr, metrics, SystemNow,
                        config.allowed_origins);
   http::Server server(config.listen.host, config.listen.port, api::HttpLimits(config.limits),
                       handler);
   process.log.Info("serves requests", {{"host", config.listen.host}, {"port", server.port()}});
-  MainLoop loop{server, serving, *redis_checked, *metrics};
+  MainLoop loop{server, serving, *redis_checked, metrics};
   const int code = process.Run(loop);
   loop.AnswerTheRest();
   return code;

@@ -1,5 +1,5 @@
 // The API's metrics, as verbs to be called from any thread. The default does nothing, for tests;
-// prometheus_metrics.cpp is the real one.
+// prometheus_metrics.h is the real one.
 #pragma once
 
 #include <string>

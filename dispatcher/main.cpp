@@ -3,7 +3,6 @@
 
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"
-#include "backends/mysql/installation/installation.h"
 #include "backends/mysql/posts/post_store.h"
 #include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"
@@ -63,12 +62,12 @@ int Main(int argc, char** argv) {
                           .wake_fd = process.wakeup.fd()},
                          process.log.Sink());
 
-  const auto metrics = dispatcher::PrometheusMetrics(process.registry, process.log);
+  dispatcher::PrometheusMetrics metrics(process.registry, process.log);
   dispatcher::Dispatcher dispatcher(
       {.posts = {posts, inbox},
        .hints = {producer, inbox},
        .dead_letters = {producer, inbox},
-       .metrics = *metrics},
+       .metrics = metrics},
       {installation.layout(), installation.shard_map, wiring::RandomSeed(), installation.own_posts},
       config.limits);
   wiring::ConsumeLoop loop(events, installation.feed_topic, inbox, dispatcher, process,

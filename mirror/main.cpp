@@ -3,7 +3,6 @@
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"
 #include "backends/mysql/edges/mirror_store.h"
-#include "backends/mysql/installation/installation.h"
 #include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/inbox_loop.h"
@@ -75,14 +74,14 @@ int Main(int argc, char** argv) {
                           .wake_fd = process.wakeup.fd()},
                          log);
 
-  const auto metrics = mirror::PrometheusMetrics(process.registry, process.log);
+  mirror::PrometheusMetrics metrics(process.registry, process.log);
   mirror::Mirror mirror({.log = {changes, to_mirror},
                          .steps = {.relations = {producer, to_mirror},
                                    .reverse = {reverse, to_mirror},
                                    .hints = {producer, to_mirror},
                                    .forward = {forward, to_mirror},
                                    .dead_letters = {producer, to_mirror},
-                                   .metrics = *metrics}},
+                                   .metrics = metrics}},
                         {.steps = {installation.layout(), map, wiring::RandomSeed()},
                          .partitions = partitions,
                          .gather = config.gather},
@@ -91,7 +90,7 @@ int Main(int argc, char** argv) {
                                                 .reverse = {reverse_at_once, to_events},
                                                 .modes = {changes, to_events},
                                                 .dead_letters = {producer, to_events},
-                                                .metrics = *metrics,
+                                                .metrics = metrics,
                                                 .assigned = to_mirror,
                                                 .revoked = to_mirror},
                                                {map, wiring::RandomSeed()}, config.limits);

@@ -1,5 +1,5 @@
 // What a mirror reports about itself, one method per event. The default does nothing and serves
-// the tests; prometheus_metrics.cpp is the real one.
+// the tests; prometheus_metrics.h is the real one.
 #pragma once
 
 #include <cstdint>

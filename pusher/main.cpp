@@ -1,10 +1,12 @@
 // fanout-tasks (Kafka) -> Pusher -> live timelines (Redis). Wiring only.
+#include <unistd.h>
+
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"
-#include "backends/mysql/installation/installation.h"
 #include "backends/mysql/installation/range_owners.h"
 #include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/posts/truth.h"
@@ -15,7 +17,6 @@
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
-#include "daemon/run/process_name.h"
 #include "pusher/config.h"
 #include "pusher/prometheus_metrics.h"
 #include "pusher/pusher.h"
@@ -23,6 +24,14 @@
 using namespace fanline;
 
 namespace {
+
+// "PROGRAM-HOST-PID": the name that an operator finds this process by in Kafka. In Kubernetes the
+// host is the pod's name.
+std::string ProcessName(const std::string& program) {
+  char host[256] = "";
+  if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+  return program + "-" + host + "-" + std::to_string(getpid());
+}
 
 int Main(int argc, char** argv) {
   pusher::Config config;
@@ -35,7 +44,7 @@ int Main(int argc, char** argv) {
 
   // All programs must agree on shards, ranges and topic, and need a Redis that can hold timelines.
   const auto mysql_config = options::ToConfig(config.mysql);
-  const auto client = options::ToOptions(config.kafka, daemon::ProcessName("fanline-pusher"));
+  const auto client = options::ToOptions(config.kafka, ProcessName("fanline-pusher"));
   wiring::Checks checks(process);
   const auto installation = checks.AwaitInstallation(mysql_config);
   const auto redis_options = options::ToOptions(config.redis, config.timelines, installation);
@@ -70,13 +79,13 @@ int Main(int argc, char** argv) {
                         log);
 
   config.limits.window = installation.window;
-  const auto metrics = pusher::PrometheusMetrics(process.registry, process.log, process.health);
+  pusher::PrometheusMetrics metrics(process.registry, process.log, process.health);
   pusher::Pusher pusher({.truth = {truth, inbox},
                          .timelines = {timelines, inbox},
                          .owners = {owners, inbox},
                          .dead_letters = {dead_letters, inbox},
                          .weights = {weights, inbox},
-                         .metrics = *metrics},
+                         .metrics = metrics},
                         {.layout = layout,
                          .topic_generation = installation.generation,
                          .seed = wiring::RandomSeed(),

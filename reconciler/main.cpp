@@ -4,7 +4,6 @@
 #include "backends/kafka/log_positions.h"
 #include "backends/kafka/producer.h"
 #include "backends/mysql/edges/mirror_store.h"
-#include "backends/mysql/installation/installation.h"
 #include "backends/mysql/repairs/counter_store.h"
 #include "backends/mysql/repairs/repair_store.h"
 #include "backends/wiring/checks.h"
@@ -101,25 +100,25 @@ int Main(int argc, char** argv) {
   kafka::Consumer relation_log(consumer(config.group, kRelationLogTopic), log);
   kafka::Consumer retry_log(consumer(config.group + "-retry", kRelationRetryTopic), log);
 
-  const auto metrics = reconciler::PrometheusMetrics(process.registry, process.log);
+  reconciler::PrometheusMetrics metrics(process.registry, process.log);
   config.gate.second_check_after = config.limits.grace;
   const auto checks = ChecksOf(installation, app);
   reconciler::RepairGate gate(config.gate, static_cast<Shard>(checks.shards.reverse.shards()));
-  const auto ports = [&](auto to) { return PortsOf(changes, store, producer, *metrics, to); };
+  const auto ports = [&](auto to) { return PortsOf(changes, store, producer, metrics, to); };
   PairReconciler pairs(
       {.checker = ports(AsPart<CheckerReply>(inbox)),
        .mode = {changes, inbox},
        .retries = {producer, inbox},
        .positions = {positions, inbox},
-       .metrics = *metrics},
+       .metrics = metrics},
       {.checker = checks, .mirror_group = lags, .patience = config.retries.patience}, config.limits,
       gate);
   RetryReconciler retries({.checker = ports(AsPart<CheckerReply>(retry_inbox)),
                            .retries = {producer, retry_inbox},
                            .dead_letters = {producer, retry_inbox},
-                           .metrics = *metrics},
+                           .metrics = metrics},
                           checks, config.retries, gate);
-  CounterReconciler counters({counter_store, counter_inbox}, *metrics, gate,
+  CounterReconciler counters({counter_store, counter_inbox}, metrics, gate,
                              static_cast<Shard>(map.shards()), config.counters);
   wiring::ConsumeLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process);
   wiring::ConsumeLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process);

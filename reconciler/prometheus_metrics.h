@@ -4,14 +4,172 @@
 
 #include <prometheus/registry.h>
 
-#include <memory>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <string>
 
+#include "daemon/observe/consumed_log.h"
 #include "daemon/observe/log.h"
+#include "daemon/observe/metrics.h"
+#include "fanline/base/mono_now.h"
 #include "reconciler/metrics.h"
 
 namespace fanline::reconciler {
 
-// Both outlive what is answered.
-std::unique_ptr<Metrics> PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log);
+class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
+ public:
+  PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log)
+      : ConsumedLog(registry, log, "what its lost records said is found by a scan") {}
+
+  void Matched(Duration from_msg1_to_msg2) override {
+    pairs_[kMatched]->Increment();
+    Observe(latency_, from_msg1_to_msg2);
+  }
+
+  void Early() override { pairs_[kEarly]->Increment(); }
+  void Duplicate() override { pairs_[kDup]->Increment(); }
+  void Coalesced() override { pairs_[kCoalesced]->Increment(); }
+  void TimedOut() override { pairs_[kTimeout]->Increment(); }
+  void LeftToMirror() override { pairs_[kPending]->Increment(); }
+  void EarlyExpired() override { early_expired_.Increment(); }
+
+  void SentToRetry(RetryCause cause) override {
+    retried_.at(static_cast<size_t>(cause))->Increment();
+  }
+
+  void LogGap(int32_t partition, int64_t wanted, int64_t first) override {
+    Add(lost_, first - wanted);
+    log_.Error(
+        "records were cut from a log before they were read; what they said is found by a scan",
+        {{"partition", partition}, {"from_offset", wanted}, {"to_offset", first}});
+  }
+
+  void Undecodable(const std::string& why) override {
+    undecodable_.Increment();
+    log_.WarnEvery("undecodable", kWarnEvery, SystemNow().mono, "a record is no message we know",
+                   {{"reason", why}});
+  }
+
+  void Checked(Finding finding) override { checks_.at(static_cast<size_t>(finding))->Increment(); }
+
+  void Repaired(RepairKind kind, Duration since) override {
+    repairs_.at(static_cast<size_t>(kind))->Increment();
+    Observe(repair_seconds_, since);
+  }
+
+  void WouldRepair(const EdgeKey& edge, const Verdict& verdict) override {
+    withheld_.Increment();
+    log_.WarnEvery("withheld", kWarnEvery, SystemNow().mono, "a repair was not made",
+                   {{"src", ToString(edge.src)},
+                    {"dst", ToString(edge.dst)},
+                    {"version", std::to_string(verdict.state.ver)},
+                    {"follows", verdict.state.live}});
+  }
+
+  void Hopeless(const EdgeKey& edge, const std::string& why) override {
+    hopeless_.Increment();
+    log_.WarnEvery("hopeless", kWarnEvery, SystemNow().mono,
+                   "an edge cannot be repaired: set its rows right by hand",
+                   {{"src", ToString(edge.src)}, {"dst", ToString(edge.dst)}, {"reason", why}});
+  }
+
+  void BreakerOpen(Shard shard, bool open) override {
+    Set(AddGauge("fanline_rel_breaker_open",
+                 "1: too many followers would be removed, an operator must look", Of(shard)),
+        open);
+    if (open && !open_[shard]) {
+      log_.Error(
+          "repairs would remove too many followers: they stop until the setting reconciler "
+          "goes from dry_run or pause to run",
+          {{"shard", shard}});
+    }
+    open_[shard] = open;
+  }
+
+  void Throttled(Duration waited) override { Add(throttled_, waited); }
+
+  void Pending(uint64_t pairs, Duration oldest, uint64_t commit_lag) override {
+    Set(pending_, pairs);
+    Set(oldest_, oldest);
+    Set(commit_lag_, commit_lag);
+  }
+
+  void CountersMarked(Shard shard, uint64_t counters) override {
+    Set(AddGauge("fanline_rel_counters_marked",
+                 "Counters known to be wrong that wait for their repair, 100 at most", Of(shard)),
+        counters);
+  }
+
+  void CounterRepaired(int64_t drift) override {
+    counter_repairs_.Increment();
+    Observe(counter_drift_, std::abs(drift));
+  }
+
+  void CountersSwept(uint64_t users, uint64_t marked) override {
+    Add(swept_, users);
+    Add(swept_wrong_, marked);
+  }
+
+  void MirrorLagged(Duration lag) override { Set(mirror_lag_, lag); }
+  void RetriesHeld(uint64_t entries) override { Set(retry_depth_, entries); }
+
+ private:
+  static constexpr Duration kWarnEvery = std::chrono::seconds(10);
+
+  static Labels Of(Shard shard) { return {{"shard", std::to_string(shard)}}; }
+
+  Histogram& latency_ = AddSeconds("fanline_rel_pair_latency_seconds",
+                                   "From a change's msg1 to its msg2, by the broker's clock");
+  enum PairResult { kMatched, kEarly, kDup, kCoalesced, kTimeout, kPending };
+  Counters<6> pairs_ =
+      AddCounters("fanline_rel_pairs_total", "Messages of relation-log, by what became of the pair",
+                  "result", {"matched", "early", "dup", "coalesced", "timeout", "pending"});
+  Counter& early_expired_ =
+      AddCounter("fanline_rel_early_expired_total",
+                 "msg2 whose msg1 never came: lost, or a writer unknown to us");
+  Counters<2> retried_ = AddCounters(  // by cause
+      "fanline_rel_retries_total", "Pairs given to the retries, to be checked later", "cause",
+      {"checks_failed", "too_many"});
+  Counter& lost_ =
+      AddCounter("fanline_events_lost_total",
+                 "Offsets cut from a log before they were read: longer retention needed");
+  Counter& undecodable_ =
+      AddCounter("fanline_rel_undecodable_total", "Records that are no message we know");
+  Counters<7> checks_ = AddCounters(  // by finding
+      "fanline_rel_checks_total", "Edges whose two rows were compared, by what was found",
+      "outcome", kFindings, {{"net", "pair"}});
+  Counters<3> repairs_ = AddCounters(  // by kind
+      "fanline_rel_repairs_total", "Edges and counters set right, by what it took", "kind",
+      {"add", "remove", "bump"}, {{"net", "pair"}});
+  Counter& counter_repairs_ =
+      AddCounter("fanline_rel_repairs_total", "Edges and counters set right, by what it took",
+                 {{"net", "counter"}, {"kind", "counter"}});
+  Counter& swept_ = AddCounter("fanline_rel_counters_swept_total",
+                               "Users whose counters were compared with their rows");
+  Counter& swept_wrong_ = AddCounter("fanline_rel_counters_swept_wrong_total",
+                                     "Counters that the comparison found wrong");
+  Histogram& counter_drift_ = AddSizes("fanline_rel_counter_drift",
+                                       "By how much a counter that was repaired had been wrong");
+  Histogram& repair_seconds_ = AddSeconds("fanline_rel_repair_seconds",
+                                          "From the read that found a difference to its repair");
+  Counter& withheld_ = AddCounter("fanline_rel_repairs_withheld_total",
+                                  "Repairs not made: a dry run, an open breaker");
+  Counter& hopeless_ =
+      AddCounter("fanline_rel_hopeless_total", "Checks of edges that no repair can set right");
+  Counter& throttled_ =
+      AddCounter("fanline_rel_throttled_seconds_total",
+                 "Time checks waited for the throttle of their shard", {{"reason", "rate"}});
+  Gauge& pending_ = AddGauge("fanline_rel_pending", "Pairs that wait for their msg2");
+  Gauge& oldest_ = AddGauge("fanline_rel_oldest_pending_seconds", "Age of the oldest of them");
+  Gauge& commit_lag_ = AddGauge("fanline_rel_commit_offset_lag",
+                                "Records of relation-log that a restart would read again");
+  Gauge& mirror_lag_ = AddGauge(
+      "fanline_rel_mirror_lag_seconds",
+      "How far behind an application's mirror was seen: above the grace no pair is checked");
+  Gauge& retry_depth_ =
+      AddGauge("fanline_rel_retry_depth", "Entries of relation-log.retry held until they are due");
+  std::map<Shard, bool> open_;
+};
 
 }  // namespace fanline::reconciler

@@ -25,25 +25,43 @@ Status Specify(const TopicSpec& topic, NewTopicHandle* made) {
   return Status::Done();
 }
 
+// The answer to a request of librdkafka's admin API. The event goes before its queue.
+struct Answer {
+  QueueHandle queue;
+  EventHandle event;  // null: none came in time
+  rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR__TIMED_OUT;
+};
+
+// `submit(options, queue)` begins the request.
+template <typename Submit>
+Answer Ask(const Client& client, rd_kafka_admin_op_t request, Duration timeout, Submit submit) {
+  const AdminOptionsHandle options(rd_kafka_AdminOptions_new(client.get(), request));
+  char why[512] = "";
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), ToMs(timeout), why, sizeof why);
+  if (request == RD_KAFKA_ADMIN_OP_CREATETOPICS) {
+    rd_kafka_AdminOptions_set_operation_timeout(options.get(), ToMs(timeout), why, sizeof why);
+  }
+  Answer answer;
+  answer.queue.reset(rd_kafka_queue_new(client.get()));
+  submit(options.get(), answer.queue.get());
+  answer.event.reset(rd_kafka_queue_poll(answer.queue.get(), ToMs(timeout) + 500));
+  if (answer.event) answer.error = rd_kafka_event_error(answer.event.get());
+  return answer;
+}
+
 rd_kafka_resp_err_t Send(const Client& client, rd_kafka_NewTopic_t* topic, Duration timeout,
                          std::string* why) {
-  const AdminOptionsHandle options(
-      rd_kafka_AdminOptions_new(client.get(), RD_KAFKA_ADMIN_OP_CREATETOPICS));
-  char text[512] = "";
-  rd_kafka_AdminOptions_set_request_timeout(options.get(), ToMs(timeout), text, sizeof text);
-  rd_kafka_AdminOptions_set_operation_timeout(options.get(), ToMs(timeout), text, sizeof text);
-  const QueueHandle queue(rd_kafka_queue_new(client.get()));
-  rd_kafka_CreateTopics(client.get(), &topic, 1, options.get(), queue.get());
-
-  const EventHandle event(rd_kafka_queue_poll(queue.get(), ToMs(timeout) + 500));
-  if (!event) return RD_KAFKA_RESP_ERR__TIMED_OUT;
-  if (rd_kafka_event_error(event.get()) != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    *why = rd_kafka_event_error_string(event.get());
-    return rd_kafka_event_error(event.get());
+  const Answer answer =
+      Ask(client, RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout, [&](auto* options, auto* queue) {
+        rd_kafka_CreateTopics(client.get(), &topic, 1, options, queue);
+      });
+  if (answer.error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (answer.event) *why = rd_kafka_event_error_string(answer.event.get());
+    return answer.error;
   }
   size_t count = 0;
-  const rd_kafka_topic_result_t** results =
-      rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event.get()), &count);
+  const rd_kafka_topic_result_t** results = rd_kafka_CreateTopics_result_topics(
+      rd_kafka_event_CreateTopics_result(answer.event.get()), &count);
   if (count != 1) return RD_KAFKA_RESP_ERR__BAD_MSG;
   if (const char* text_of_broker = rd_kafka_topic_result_error_string(results[0]))
     *why = text_of_broker;
@@ -54,6 +72,26 @@ rd_kafka_resp_err_t Send(const Client& client, rd_kafka_NewTopic_t* topic, Durat
 Status StatusOf(const Client& client, rd_kafka_resp_err_t result, const std::string& what) {
   rd_kafka_poll(client.get(), 0);
   return client.StatusOf(result, what);
+}
+
+// Notes the member as the owner of its partitions of the topic.
+void Take(const rd_kafka_MemberDescription_t* member, const std::string& topic,
+          GroupOwners* owners) {
+  GroupOwner owner{rd_kafka_MemberDescription_client_id(member),
+                   rd_kafka_MemberDescription_host(member)};
+  if (owner.host.starts_with('/')) owner.host.erase(0, 1);  // Java prints addresses so
+  const rd_kafka_topic_partition_list_t* list =
+      rd_kafka_MemberAssignment_partitions(rd_kafka_MemberDescription_assignment(member));
+  for (int i = 0; list != nullptr && i < list->cnt; ++i) {
+    if (list->elems[i].topic == topic) (*owners)[list->elems[i].partition] = owner;
+  }
+}
+
+// A group that nobody has joined yet, or that all have left, has no members.
+bool IsSettled(rd_kafka_consumer_group_state_t state) {
+  return state == RD_KAFKA_CONSUMER_GROUP_STATE_STABLE ||
+         state == RD_KAFKA_CONSUMER_GROUP_STATE_EMPTY ||
+         state == RD_KAFKA_CONSUMER_GROUP_STATE_DEAD;
 }
 
 }  // namespace
@@ -118,21 +156,15 @@ Status Admin::ReadConfig(const std::string& topic, const std::string& name, std:
   const std::string what = "reading the settings of topic " + topic;
   const ConfigResourceHandle asked(
       rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));
-  const AdminOptionsHandle options(
-      rd_kafka_AdminOptions_new(client_->get(), RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS));
-  char why[512] = "";
-  rd_kafka_AdminOptions_set_request_timeout(options.get(), ToMs(timeout_), why, sizeof why);
-  const QueueHandle queue(rd_kafka_queue_new(client_->get()));
   rd_kafka_ConfigResource_t* resource = asked.get();
-  rd_kafka_DescribeConfigs(client_->get(), &resource, 1, options.get(), queue.get());
-
-  const EventHandle event(rd_kafka_queue_poll(queue.get(), ToMs(timeout_) + 500));
-  if (!event) return StatusOf(*client_, RD_KAFKA_RESP_ERR__TIMED_OUT, what);
-  if (const auto error = rd_kafka_event_error(event.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return StatusOf(*client_, error, what);
+  const Answer answer =
+      Ask(*client_, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout_, [&](auto* options, auto* queue) {
+        rd_kafka_DescribeConfigs(client_->get(), &resource, 1, options, queue);
+      });
+  if (answer.error != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(*client_, answer.error, what);
   size_t count = 0;
   const rd_kafka_ConfigResource_t** found = rd_kafka_DescribeConfigs_result_resources(
-      rd_kafka_event_DescribeConfigs_result(event.get()), &count);
+      rd_kafka_event_DescribeConfigs_result(answer.event.get()), &count);
   if (count != 1) return StatusOf(*client_, RD_KAFKA_RESP_ERR__BAD_MSG, what);
   if (const auto error = rd_kafka_ConfigResource_error(found[0]);
       error != RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -145,6 +177,31 @@ Status Admin::ReadConfig(const std::string& topic, const std::string& name, std:
     return Status::Done();
   }
   return Status::Never("topic " + topic + " has no setting " + name);
+}
+
+Status Admin::ReadOwners(const std::string& group, const std::string& topic, GroupOwners* owners) {
+  const std::string what = "asking the group " + group + " who has which partition";
+  const char* groups[] = {group.c_str()};
+  const Answer answer =
+      Ask(*client_, RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, timeout_,
+          [&](auto* options, auto* queue) {
+            rd_kafka_DescribeConsumerGroups(client_->get(), groups, 1, options, queue);
+          });
+  if (answer.error != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(*client_, answer.error, what);
+  size_t count = 0;
+  const rd_kafka_ConsumerGroupDescription_t** found = rd_kafka_DescribeConsumerGroups_result_groups(
+      rd_kafka_event_DescribeConsumerGroups_result(answer.event.get()), &count);
+  if (count != 1) return StatusOf(*client_, RD_KAFKA_RESP_ERR__BAD_MSG, what);
+  const auto error = rd_kafka_error_code(rd_kafka_ConsumerGroupDescription_error(found[0]));
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(*client_, error, what);
+  if (!IsSettled(rd_kafka_ConsumerGroupDescription_state(found[0]))) {
+    return Status::Later("kafka", what + ": they are being shared out anew just now");
+  }
+  const size_t members = rd_kafka_ConsumerGroupDescription_member_count(found[0]);
+  for (size_t i = 0; i < members; ++i) {
+    Take(rd_kafka_ConsumerGroupDescription_member(found[0], i), topic, owners);
+  }
+  return Status::Done();
 }
 
 }  // namespace fanline::kafka

@@ -1,4 +1,5 @@
-// Topics. `feedctl` and the tests create them; every daemon counts their partitions at its start.
+// Topics, and who consumes them. `feedctl` and the tests create topics; every daemon counts their
+// partitions at its start.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +23,18 @@ struct TopicSpec {
   std::map<std::string, std::string> configs;
 };
 
+// A member of a consumer group.
+struct GroupOwner {
+  std::string client;  // its client.id
+  std::string host;    // the address it comes from
+};
+using GroupOwners = std::map<int32_t, GroupOwner>;  // by partition; absent: nobody has it
+
 // Blocking calls that end within `timeout`. Messages are one line. One thread.
 class Admin {
  public:
   // Throws Misconfigured like the other clients; brokers need not be there yet.
-  Admin(ClientOptions options, Duration timeout, LogSink log);
+  Admin(ClientOptions options, Duration timeout, LogSink log = {});
   ~Admin();
   Admin(const Admin&) = delete;
   Admin& operator=(const Admin&) = delete;
@@ -40,6 +48,10 @@ class Admin {
 
   // The value of a setting of an existing topic: its own or the brokers' default.
   Status ReadConfig(const std::string& topic, const std::string& name, std::string* value);
+
+  // Asks the group's coordinator which of the topic's partitions its members have. kLater: nobody
+  // answers, or the group is rebalancing.
+  Status ReadOwners(const std::string& group, const std::string& topic, GroupOwners* owners);
 
  private:
   Status AwaitTopic(const std::string& topic, int32_t* partitions);

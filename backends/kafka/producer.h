@@ -50,6 +50,7 @@ class Producer final : public Serves<AppendHints>,
   using Reply = std::function<void(Status)>;
 
   // Throws Misconfigured for properties that librdkafka refuses. Brokers need not be there yet.
+  // `log` may be empty.
   Producer(ProducerOptions options, LogSink log);
   // Close(10 s), if that was not done.
   ~Producer() override;

@@ -8,26 +8,48 @@
 
 #include "backends/redis/client/command_buffer.h"
 #include "backends/redis/client/options.h"
+#include "backends/redis/client/reply.h"
+#include "backends/redis/cluster/masters.h"
 #include "backends/redis/keys.h"
 #include "fanline/base/outcome.h"
 
-struct redisReply;
-
 namespace fanline::redis {
 
-class Masters;
-
 // Two commands: the first writes a missing mark, the second reads the mark.
-CommandBuffer MarkCommand(const Options& options, const Keys& keys);
-CommandBuffer AskMarkCommand(const Keys& keys);
+inline CommandBuffer MarkCommand(const Options& options, const Keys& keys) {
+  return CommandOf("SET", keys.Installation(), options.generation, "NX");
+}
+inline CommandBuffer AskMarkCommand(const Keys& keys) {
+  return CommandOf("MGET", keys.Installation());
+}
 
 // Judges the answer to the second. Never: the keys are another installation's; the message says
 // what to do.
-Status JudgeMark(const Options& options, const redisReply& answer);
+inline Status JudgeMark(const Options& options, const redisReply& answer) {
+  const std::string ours = std::to_string(options.generation);
+  const std::string found(IsArray(answer, 1) ? Text(At(answer, 0)) : std::string_view());
+  // Empty: deleted between the two commands, or not a string. The next check will tell.
+  if (found.empty() || found == ours) return Status::Done();
+  return Status::Never("this Redis holds the keys of installation " + found + ", this one is " +
+                       ours +
+                       ": give one of them a --redis-key-prefix of its own, in all its programs "
+                       "(or, when the other is no more, run feedctl timelines drop)");
+}
 
 // Sends both, blocking. Later: the server could not be asked. A caller that asks repeatedly keeps
 // the connections in `masters`, made with the same options.
-Status CheckMark(const Options& options);
-Status CheckMark(const Options& options, Masters& masters);
+inline Status CheckMark(const Options& options, Masters& masters) {
+  const Keys keys(options);
+  const Bucket home = keys.Home(Range{0});
+  const Status marked = masters.Call(home, MarkCommand(options, keys),
+                                     [](const redisReply&) { return Status::Done(); });
+  if (!marked.done()) return marked;
+  return masters.Call(home, AskMarkCommand(keys),
+                      [&](const redisReply& answer) { return JudgeMark(options, answer); });
+}
+inline Status CheckMark(const Options& options) {
+  Masters masters(options);
+  return CheckMark(options, masters);
+}
 
 }  // namespace fanline::redis

@@ -4,7 +4,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
 #include "backends/redis/client/scripts.h"
 #include "backends/redis/installation_mark.h"

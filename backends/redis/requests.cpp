@@ -1,7 +1,5 @@
 #include "backends/redis/requests.h"
 
-#include <algorithm>
-
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
 #include "backends/redis/client/scripts.h"

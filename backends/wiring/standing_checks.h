@@ -12,10 +12,20 @@
 #include <vector>
 
 #include "daemon/run/process.h"
+#include "fanline/base/mono_now.h"
 #include "fanline/base/outcome.h"
 #include "fanline/base/time.h"
 
 namespace fanline::wiring {
+
+// Shows on /readyz what is waited for and what to do about it, and logs it every ten seconds.
+inline void ShowWaiting(daemon::Process& process, const std::string& what, const Status& status) {
+  const std::string advice = status.advice;
+  const std::string reason = status.message + (advice.empty() ? "" : "; ") + advice;
+  process.health.SetReady(what, false, reason);
+  process.log.WarnEvery(what, std::chrono::seconds(10), SystemNow().mono, "waiting for a service",
+                        {{"service", what}, {"reason", reason}});
+}
 
 class StandingChecks {
  public:
@@ -23,7 +33,14 @@ class StandingChecks {
 
   StandingChecks(daemon::Process& process, Duration every) : process_(process), every_(every) {}
   // Waits for the running check.
-  ~StandingChecks();
+  ~StandingChecks() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+      changed_.notify_all();
+    }
+    if (thread_.joinable()) thread_.join();
+  }
   StandingChecks(const StandingChecks&) = delete;
   StandingChecks& operator=(const StandingChecks&) = delete;
 
@@ -32,7 +49,16 @@ class StandingChecks {
   void Add(std::string name, Ask ask) { checks_.push_back({std::move(name), std::move(ask)}); }
 
   // Call it once. The first round begins after `every`.
-  void Begin();
+  void Begin() {
+    thread_ = std::thread([this] {
+      while (!StoppedWithin(every_)) {
+        for (const Check& check : checks_) {
+          if (StoppedWithin(Duration::zero())) return;
+          Judge(check);
+        }
+      }
+    });
+  }
 
  private:
   struct Check {
@@ -40,9 +66,16 @@ class StandingChecks {
     Ask ask;
   };
 
-  void Run();
-  void Judge(const Check& check);
-  [[nodiscard]] bool StoppedWithin(Duration wait);
+  void Judge(const Check& check) {
+    const Status status = check.ask();
+    if (status.never()) return process_.Refuse(status.message);
+    if (status.later()) return ShowWaiting(process_, check.name, status);
+    process_.health.SetReady(check.name, true);
+  }
+  [[nodiscard]] bool StoppedWithin(Duration wait) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, wait, [this] { return stop_; });
+  }
 
   daemon::Process& process_;
   const Duration every_;
@@ -52,8 +85,5 @@ class StandingChecks {
   bool stop_ = false;  // guarded by mutex_
   std::thread thread_;
 };
-
-// Shows on /readyz what is waited for and what to do about it, and logs it every ten seconds.
-void ShowWaiting(daemon::Process& process, const std::string& what, const Status& status);
 
 }  // namespace fanline::wiring

@@ -1,4 +1,4 @@
-#include "daemon/options/command_line.h"
+#include "daemon/options/parsing.h"
 
 #include <algorithm>
 #include <cctype>

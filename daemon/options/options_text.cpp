@@ -1,4 +1,4 @@
-#include "daemon/options/options_text.h"
+#include "daemon/options/parsing.h"
 
 #include <algorithm>
 

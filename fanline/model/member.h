@@ -88,12 +88,28 @@ struct Member {
   PostId post{};    // of an item or a removal
 };
 
-// Nothing: no member of a timeline.
-std::optional<Member> ParseMember(std::string_view text);
 // Of an item; nothing for every other member.
 inline std::optional<PostId> ParseItem(std::string_view text) {
   const auto raw = ParseId(text);
   return raw ? std::optional(PostId{*raw}) : std::nullopt;
+}
+// Nothing: no member of a timeline.
+inline std::optional<Member> ParseMember(std::string_view text) {
+  using Kind = Member::Kind;
+  if (const auto post = ParseItem(text)) return Member{.kind = Kind::kItem, .post = *post};
+  if (text == kHeadMember) return Member{.kind = Kind::kHead};
+  if (text == kFloorMember) return Member{.kind = Kind::kFloor};
+  if (text == kMoreMarksMember) return Member{.kind = Kind::kMoreMarks};
+  if (text.starts_with("B:")) return Member{.kind = Kind::kRebuild};
+  if (text.starts_with('A')) {
+    const auto author = ParseId(text.substr(1));
+    if (author) return Member{.kind = Kind::kMark, .author = UserId{*author}};
+  }
+  if (text.starts_with('X')) {
+    const auto post = ParseItem(text.substr(1));
+    if (post) return Member{.kind = Kind::kRemoval, .post = *post};
+  }
+  return std::nullopt;
 }
 
 }  // namespace fanline

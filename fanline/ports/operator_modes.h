@@ -2,10 +2,9 @@
 // once a second.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
 #include "fanline/base/outcome.h"
 
@@ -18,14 +17,9 @@ enum class MirrorMode {
   kSync,   // the writer also tries it inline; a failure is no error to its caller
 };
 
-constexpr const char* NameOf(MirrorMode mode) {
-  return mode == MirrorMode::kSync ? "sync" : "async";
-}
-constexpr std::optional<MirrorMode> ParseMirrorMode(std::string_view text) {
-  if (text == NameOf(MirrorMode::kSync)) return MirrorMode::kSync;
-  if (text == NameOf(MirrorMode::kAsync)) return MirrorMode::kAsync;
-  return std::nullopt;
-}
+// The names in table `setting` and to operators, by the mode's number.
+inline constexpr std::array kMirrorModes = {"async", "sync"};
+constexpr const char* NameOf(MirrorMode mode) { return kMirrorModes[static_cast<size_t>(mode)]; }
 
 struct ReadMirrorMode {
   using Reply = struct MirrorModeRead;
@@ -44,15 +38,9 @@ enum class ReconcilerMode {
   kPause,   // neither: edges that are due for a check wait in the retries
 };
 
+inline constexpr std::array kReconcilerModes = {"run", "dry_run", "pause"};
 constexpr const char* NameOf(ReconcilerMode mode) {
-  constexpr const char* kNames[] = {"run", "dry_run", "pause"};
-  return kNames[static_cast<size_t>(mode)];
-}
-constexpr std::optional<ReconcilerMode> ParseReconcilerMode(std::string_view text) {
-  for (const auto mode : {ReconcilerMode::kRun, ReconcilerMode::kDryRun, ReconcilerMode::kPause}) {
-    if (text == NameOf(mode)) return mode;
-  }
-  return std::nullopt;
+  return kReconcilerModes[static_cast<size_t>(mode)];
 }
 
 struct ReadReconcilerMode {

@@ -3,16 +3,23 @@
 #pragma once
 
 #include <google/protobuf/message.h>
+#include <google/protobuf/unknown_field_set.h>
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "fanline/wire/event_form.h"
 
 namespace fanline {
 
-[[nodiscard]] std::optional<Rejection> ReadProtoNumber(uint64_t found, const NumberField& field,
-                                                       uint64_t* number);
+[[nodiscard]] inline std::optional<Rejection> ReadProtoNumber(uint64_t found,
+                                                              const NumberField& field,
+                                                              uint64_t* number) {
+  if (found == 0) return RefuseMissing(field.name, field.send);
+  *number = found;
+  return CheckRange(field, found);
+}
 
 // A message that has the member schema_version and one of several events.
 template <class Message>
@@ -26,6 +33,11 @@ template <class Message>
 }
 
 // For a message with none of the events we know.
-Rejection RefuseNoEvent(const google::protobuf::Message& message, EventNames names);
+inline Rejection RefuseNoEvent(const google::protobuf::Message& message, EventNames names) {
+  const std::string send = "one of " + AllOf(names);
+  const auto& unknown = message.GetReflection()->GetUnknownFields(message);
+  if (unknown.empty()) return RefuseMissing("event", send);
+  return Refuse("event", "field " + std::to_string(unknown.field(0).number()), send);
+}
 
 }  // namespace fanline

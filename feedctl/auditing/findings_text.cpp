@@ -8,8 +8,8 @@ namespace fanline::feedctl {
 namespace {
 
 using audit::Difference;
-using audit::Figures;
 using audit::Findings;
+using audit::kFigures;
 using audit::Kind;
 
 std::string Right(const std::string& text, size_t width) {
@@ -72,7 +72,7 @@ bool IsGood(const Findings& findings, const RepairResult* repair) {
 
 std::string ToJson(const Findings& findings, const RepairResult* repair, double seconds) {
   Json json;
-  for (const auto& figure : Figures()) json[figure.name] = findings.*figure.value;
+  for (const auto& figure : kFigures) json[figure.name] = findings.*figure.value;
   json["seconds"] = seconds;
   json["good"] = IsGood(findings, repair);
   json["examples"] = Json::array();
@@ -87,7 +87,7 @@ std::string ToJson(const Findings& findings, const RepairResult* repair, double 
 
 std::string ToText(const Findings& findings, const RepairResult* repair, double seconds) {
   std::string text;
-  for (const auto& figure : Figures()) {
+  for (const auto& figure : kFigures) {
     text += Line(figure.name, findings.*figure.value, figure.meaning);
   }
   for (const Difference& one : findings.differences) text += ToText(one) + "\n";

@@ -3,7 +3,6 @@
 #include <prometheus/registry.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -26,21 +25,16 @@ namespace {
 
 using namespace std::chrono_literals;
 using audit::Difference;
-using daemon::AddCounter;
-using daemon::AddCounters;
-using daemon::AddGauge;
-using prometheus::Counter;
-using prometheus::Gauge;
-using prometheus::Registry;
 
 constexpr Duration kShortestSleep = 100ms;
 constexpr Duration kSayAgain = 1min;
 
 // The metrics that docs/metrics.md lists; findings and failures also go to the log. Called from the
 // watch's thread; scraped from another.
-class Prometheus final : public audit::WatchMetrics {
+class Prometheus final : public daemon::RegistryMetrics<audit::WatchMetrics> {
  public:
-  Prometheus(Registry& registry, const daemon::Log& log) : registry_(registry), log_(log) {
+  Prometheus(prometheus::Registry& registry, const daemon::Log& log)
+      : RegistryMetrics(registry, log) {
     misses_.Set(std::numeric_limits<double>::quiet_NaN());  // nothing compared yet
     RoundEnded();                                           // none is due yet
   }
@@ -49,12 +43,12 @@ class Prometheus final : public audit::WatchMetrics {
 
   void Judged(Result result, uint64_t items) override {
     timelines_[static_cast<size_t>(result)]->Increment();
-    items_.Increment(static_cast<double>(items));
+    Add(items_, items);
   }
 
   void Found(const std::vector<Difference>& all) override {
-    missing_.Increment(static_cast<double>(audit::MissingIn(all)));
-    surplus_.Increment(static_cast<double>(audit::SurplusIn(all)));
+    Add(missing_, audit::MissingIn(all));
+    Add(surplus_, audit::SurplusIn(all));
     log_.Error("a live timeline is wrong; feedctl audit --repair rebuilds it",
                {{"reader", ToString(all.front().reader)},
                 {"differences", all.size()},
@@ -73,24 +67,21 @@ class Prometheus final : public audit::WatchMetrics {
   }
 
  private:
-  Registry& registry_;
-  const daemon::Log& log_;
-  std::array<Counter*, 4> timelines_ =
-      AddCounters(registry_, "fanline_audit_timelines_total",
-                  "Live timelines compared with the truth, by what came of it", "result",
-                  {"good", "wrong", "unsettled", "not_judged"});  // by Result
-  Counter& items_ = AddCounter(registry_, "fanline_audit_items_total",
+  Counters<4> timelines_ = AddCounters(
+      "fanline_audit_timelines_total", "Live timelines compared with the truth, by what came of it",
+      "result", {"good", "wrong", "unsettled", "not_judged"});  // by Result
+  Counter& items_ = AddCounter("fanline_audit_items_total",
                                "Items in live timelines that were compared with the truth");
-  Counter& missing_ = AddCounter(registry_, "fanline_audit_missing_total",
+  Counter& missing_ = AddCounter("fanline_audit_missing_total",
                                  "Items that were missing in live timelines at both looks");
-  Counter& surplus_ = AddCounter(registry_, "fanline_audit_surplus_total",
+  Counter& surplus_ = AddCounter("fanline_audit_surplus_total",
                                  "Items in live timelines that should not be there, at both looks");
-  Gauge& misses_ = AddGauge(registry_, "fanline_audit_misses_per_10000",
+  Gauge& misses_ = AddGauge("fanline_audit_misses_per_10000",
                             "Items missing per 10,000 live items of the timelines compared last; "
                             "0 is the only good value");
-  Gauge& wrong_ = AddGauge(registry_, "fanline_audit_wrong_timelines",
+  Gauge& wrong_ = AddGauge("fanline_audit_wrong_timelines",
                            "How many of the timelines compared last are wrong");
-  Gauge& last_ = AddGauge(registry_, "fanline_audit_last_round_timestamp_seconds",
+  Gauge& last_ = AddGauge("fanline_audit_last_round_timestamp_seconds",
                           "When the last whole round ended, in seconds since 1970");
 };
 

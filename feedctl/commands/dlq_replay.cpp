@@ -32,7 +32,7 @@ struct Appending {
         producer({.client = options::ToOptions(settings.kafka, kClientId),
                   .hint_topic = installation.tasks_topic,
                   .linger = std::chrono::milliseconds(5)},
-                 [](LogLevel, const std::string&) {}) {}
+                 {}) {}
 
   Replayer replayer;
   kafka::Producer producer;  // last: its thread calls the members above

@@ -89,7 +89,7 @@ class Import : public Command {
     Acknowledgements acknowledged;
     kafka::Producer producer({.client = options::ToOptions(settings_.kafka, kClientId),
                               .hint_topic = installation.tasks_topic},
-                             [](LogLevel, const std::string&) {});
+                             {});
     Progress progress("hinting", "relations", graph.edges().size());
     AppendHints next;
     const auto send = [&] {

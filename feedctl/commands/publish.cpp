@@ -42,7 +42,7 @@ class Publish : public Command {
     kafka::Producer producer({.client = options::ToOptions(settings_.kafka, kClientId),
                               .feed_topic = settings_.topics.feed,
                               .linger = kLinger},
-                             [](LogLevel, const std::string&) {});
+                             {});
     const Interrupt::Graceful graceful(interrupt);
     const Time begin = SystemNow().mono;
     SendAll(lines, producer, interrupt);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "backends/kafka/tools/group_owners.h"
+#include "backends/kafka/admin.h"
 #include "backends/redis/range_states.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
@@ -41,8 +41,8 @@ class Ranges : public Command {
  private:
   // When Kafka is away, only the owners are unknown.
   void AskOwners(const std::string& topic) {
-    const Status asked = kafka::ReadGroupOwners(options::ToOptions(settings_.kafka, kClientId),
-                                                group_, topic, kKafkaTimeout, &owners_);
+    kafka::Admin admin(options::ToOptions(settings_.kafka, kClientId), kKafkaTimeout);
+    const Status asked = admin.ReadOwners(group_, topic, &owners_);
     if (asked.done()) return;
     unknown_ = Explain(asked, settings_).what();
     std::fprintf(stderr, "feedctl: owners are not known: %s\n", unknown_.c_str());

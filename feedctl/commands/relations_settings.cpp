@@ -1,6 +1,7 @@
 // feedctl relations mode: shows or sets whether writers of relations also write the reverse row at
 // once. feedctl relations reconciler: shows or sets whether reconcilers repair what they find. All
 // daemons apply a change within about a second.
+#include <algorithm>
 #include <cstdio>
 
 #include "backends/mysql/installation/settings.h"
@@ -13,34 +14,20 @@
 namespace fanline::feedctl {
 namespace {
 
-// One setting: its values, and how it is read and written.
-struct MirrorSetting {
-  using Mode = MirrorMode;
-  static constexpr const char* kHelp = "sync or async; none: show the present mode";
-  static constexpr Mode kModes[] = {Mode::kSync, Mode::kAsync};
-  static Mode Get(mysql::Connection& connection) { return mysql::GetMirrorMode(connection); }
-  static void Set(mysql::Connection& connection, Mode mode) {
-    mysql::SetMirrorMode(connection, mode);
-  }
-};
-
-struct ReconcilerSetting {
-  using Mode = ReconcilerMode;
-  static constexpr const char* kHelp = "run, dry_run or pause; none: show the present mode";
-  static constexpr Mode kModes[] = {Mode::kRun, Mode::kDryRun, Mode::kPause};
-  static Mode Get(mysql::Connection& connection) { return mysql::GetReconcilerMode(connection); }
-  static void Set(mysql::Connection& connection, Mode mode) {
-    mysql::SetReconcilerMode(connection, mode);
-  }
-};
-
-template <class Setting>
+// One setting: how it is read and written, and the names of its modes.
+template <auto Get, auto Set, const auto& kModes>
 class RelationsSetting : public Command {
  public:
   RelationsSetting(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     std::vector<std::string> texts{""};
-    for (const auto mode : Setting::kModes) texts.emplace_back(NameOf(mode));
-    table.AddPositional("mode", &mode_, Setting::kHelp).OneOf(texts).Optional();
+    std::string help;
+    for (const char* const mode : kModes) {
+      texts.emplace_back(mode);
+      help += std::string(mode) + " or ";
+    }
+    table.AddPositional("mode", &mode_, help + "none: show the present mode")
+        .OneOf(texts)
+        .Optional();
     options::AddOptions(table, settings.mysql);
   }
 
@@ -48,16 +35,17 @@ class RelationsSetting : public Command {
     (void)ReadInstalled(settings_);
     const mysql::Config config = options::ToConfig(settings_.mysql);
     mysql::ShardConnections connections(config);
-    typename Setting::Mode before{}, now{};
-    Require(connections.Run(mysql::kSettingsShard,
-                            [&](mysql::Connection& connection) {
-                              before = now = Setting::Get(connection);
-                              for (const auto mode : Setting::kModes) {
-                                if (mode_ == NameOf(mode)) Setting::Set(connection, now = mode);
-                              }
-                            }),
-            settings_);
-    Report(NameOf(before), NameOf(now));
+    std::string before, now;
+    const auto call = [&](mysql::Connection& connection) {
+      const auto mode = Get(connection);
+      before = now = NameOf(mode);
+      const auto wanted = std::find(kModes.begin(), kModes.end(), mode_);
+      if (wanted == kModes.end()) return;
+      now = mode_;
+      Set(connection, static_cast<decltype(mode)>(wanted - kModes.begin()));
+    };
+    Require(connections.Run(mysql::kSettingsShard, call), settings_);
+    Report(before, now);
     return 0;
   }
 
@@ -77,9 +65,11 @@ class RelationsSetting : public Command {
 
 }  // namespace
 
-extern const Row kRelationsMode = RowOf<RelationsSetting<MirrorSetting>>(
-    "relations mode", "shows or sets how reverse rows are written");
-extern const Row kRelationsReconciler = RowOf<RelationsSetting<ReconcilerSetting>>(
-    "relations reconciler", "shows or sets whether differing rows are repaired");
+extern const Row kRelationsMode =
+    RowOf<RelationsSetting<mysql::GetMirrorMode, mysql::SetMirrorMode, kMirrorModes>>(
+        "relations mode", "shows or sets how reverse rows are written");
+extern const Row kRelationsReconciler =
+    RowOf<RelationsSetting<mysql::GetReconcilerMode, mysql::SetReconcilerMode, kReconcilerModes>>(
+        "relations reconciler", "shows or sets whether differing rows are repaired");
 
 }  // namespace fanline::feedctl

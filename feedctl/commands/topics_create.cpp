@@ -56,8 +56,7 @@ class TopicsCreate : public Command {
   int Run(Interrupt& interrupt) override {
     interrupt.Advise("run it again to finish it");
     const mysql::Installation installation = ReadInstalled(settings_);
-    kafka::Admin admin(options::ToOptions(settings_.kafka, kClientId), kTimeout,
-                       [](LogLevel, const std::string&) {});
+    kafka::Admin admin(options::ToOptions(settings_.kafka, kClientId), kTimeout);
     const auto tasks_partitions = static_cast<int32_t>(installation.partitions);
     // Nothing depends on the number of the feed topic's partitions, so an existing one is kept.
     Create(admin, Spec(installation.feed_topic, feed_partitions_, feed_retention_), true);

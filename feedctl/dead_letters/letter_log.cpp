@@ -23,8 +23,7 @@ class LetterReader {
   LetterReader(const Settings& settings, const Selection& selection)
       : settings_(settings),
         selection_(selection),
-        reader_(options::ToOptions(settings.kafka, kClientId), kPatience,
-                [](LogLevel, const std::string&) {}) {}
+        reader_(options::ToOptions(settings.kafka, kClientId), kPatience) {}
 
   std::vector<LetterPlaces> Run(const std::function<bool(Letter)>& take) {
     std::vector<LetterPlaces> missing = selection_.places;

@@ -3,7 +3,6 @@
 #include <set>
 
 #include "backends/kafka/admin.h"
-#include "backends/kafka/tools/group_owners.h"
 #include "backends/mysql/installation/settings.h"
 #include "backends/redis/cluster/server_check.h"
 #include "fanline/wire/dead_letter.h"
@@ -65,9 +64,7 @@ std::vector<LogFacts> LogsOf(const options::TopicSettings& topics, const Groups&
 class KafkaAsker {
  public:
   explicit KafkaAsker(const Settings& settings)
-      : settings_(settings),
-        options_(options::ToOptions(settings.kafka, kClientId)),
-        admin_(options_, kKafkaTimeout, [](LogLevel, const std::string&) {}) {}
+      : settings_(settings), admin_(options::ToOptions(settings.kafka, kClientId), kKafkaTimeout) {}
 
   // No broker answers at all. If only some log or group fails, the others may still be asked.
   bool silent() const { return silent_; }
@@ -88,7 +85,7 @@ class KafkaAsker {
 
   std::optional<kafka::GroupOwners> OwnersOf(const std::string& group, const std::string& topic) {
     kafka::GroupOwners owners;
-    const Status asked = kafka::ReadGroupOwners(options_, group, topic, kKafkaTimeout, &owners);
+    const Status asked = admin_.ReadOwners(group, topic, &owners);
     return asked.done() ? std::optional(std::move(owners)) : std::nullopt;
   }
 
@@ -110,7 +107,6 @@ class KafkaAsker {
   }
 
   const Settings& settings_;
-  const kafka::ClientOptions options_;
   kafka::Admin admin_;
   bool silent_ = false;
 };

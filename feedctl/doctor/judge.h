@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/kafka/tools/group_owners.h"
+#include "backends/kafka/admin.h"
 #include "backends/mysql/installation/installation_row.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/range_states.h"

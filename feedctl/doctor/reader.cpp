@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "audit/look.h"
-#include "backends/kafka/admin.h"
 #include "backends/kafka/tools/log_reader.h"
 #include "backends/mysql/edges/relation_store.h"
 #include "backends/mysql/posts/author_modes.h"
@@ -73,12 +72,12 @@ Status AskHints(const Settings& settings, const mysql::Installation& installatio
                 const std::string& group, ReaderFacts& facts) {
   const auto options = options::ToOptions(settings.kafka, kClientId);
   int32_t partitions = 0;
-  kafka::Admin admin(options, kKafkaTimeout, [](LogLevel, const std::string&) {});
+  kafka::Admin admin(options, kKafkaTimeout);
   Status status = admin.CountPartitions(installation.tasks_topic, &partitions);
   facts.tasks_exist = partitions > 0;
   if (!status.done() || !facts.tasks_exist) return status;
   std::vector<kafka::LogSpan> logs;
-  kafka::LogReader reader(options, kKafkaTimeout, [](LogLevel, const std::string&) {});
+  kafka::LogReader reader(options, kKafkaTimeout);
   status = reader.Look(installation.tasks_topic, static_cast<int32_t>(installation.partitions), 0,
                        &logs);
   if (!status.done()) return status;
@@ -88,9 +87,7 @@ Status AskHints(const Settings& settings, const mysql::Installation& installatio
         std::max<int64_t>(0, log.to - std::max(log.from, facts.state->position->offset)));
   }
   kafka::GroupOwners owners;
-  facts.owner_known =
-      kafka::ReadGroupOwners(options, group, installation.tasks_topic, kKafkaTimeout, &owners)
-          .done();
+  facts.owner_known = admin.ReadOwners(group, installation.tasks_topic, &owners).done();
   const auto owner = owners.find(facts.range);
   if (owner != owners.end()) facts.owner = owner->second;
   return Status::Done();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "audit/findings.h"
-#include "backends/kafka/tools/group_owners.h"
+#include "backends/kafka/admin.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/redis/range_states.h"
 #include "fanline/model/author_mode.h"

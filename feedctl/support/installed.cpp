@@ -29,8 +29,7 @@ redis::Options RequireRedis(const Settings& settings, const mysql::Installation&
 }
 
 int32_t RequireTopic(const Settings& settings, const std::string& topic, uint32_t partitions) {
-  kafka::Admin admin(options::ToOptions(settings.kafka, kClientId), kKafkaTimeout,
-                     [](LogLevel, const std::string&) {});
+  kafka::Admin admin(options::ToOptions(settings.kafka, kClientId), kKafkaTimeout);
   int32_t found = 0;
   Require(admin.CountPartitions(topic, &found), settings);
   if (found == 0) {

@@ -1,5 +1,5 @@
 // What a pusher reports about itself, one method per event, so that the logic needs no metric
-// library. The default does nothing and serves the simulation; prometheus_metrics.cpp is the real
+// library. The default does nothing and serves the simulation; prometheus_metrics.h is the real
 // one.
 #pragma once
 

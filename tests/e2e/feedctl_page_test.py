@@ -108,7 +108,7 @@ class FeedctlPage(unittest.TestCase):
         return set(re.findall(r"`(\w+)`", re.sub(r"\|[^|]*\|$", "", table, flags=re.M)))
 
     def test_tells_every_figure_of_an_audit(self):
-        source = (ROOT / "audit" / "findings.cpp").read_text()
+        source = (ROOT / "audit" / "findings.h").read_text()
         self.assertEqual(self.figures("figure"), set(re.findall(r'\{"(\w+)", &Findings', source)))
 
     def test_tells_every_figure_of_a_repair(self):

@@ -11,7 +11,7 @@ FOLDERS = {"fanline/consuming": ".cpp", "dispatcher": ".cpp", "pusher/ranges": "
            "pusher/units": ".cpp", "timeline": ".cpp", "mirror": ".cpp", "reconciler": ".cpp",
            "schemas/redis": ".lua", "schemas/sql": ".sql"}
 # Files that start, configure and measure have no logic to mutate; tables are not statements.
-LEFT_OUT = re.compile(r"(^|/)(main|config|prometheus_metrics)\.cpp$|/shard\.sql$")
+LEFT_OUT = re.compile(r"(^|/)((main|config)\.cpp|prometheus_metrics\.h)$|/shard\.sql$")
 
 _FLIPPED = {"<=": "<", ">=": ">", "<": "<=", ">": ">=", "==": "!=", "!=": "==", "~=": "=="}
 # With a space on either side, so that templates, arrows and shifts are none.

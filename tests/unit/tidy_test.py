@@ -14,7 +14,7 @@ class Repository(unittest.TestCase):
 
     def test_is_all_there(self):
         paths = tidy.Tree(ROOT).paths
-        for path in ("fanline/model/member.cpp", "tests/unit/tidy.py", "docs/producers.md", "Makefile"):
+        for path in ("fanline/model/member.h", "tests/unit/tidy.py", "docs/producers.md", "Makefile"):
             self.assertIn(path, paths)
         self.assertFalse([path for path in paths if path.startswith(("build/", ".git/"))])
 
@@ -76,7 +76,7 @@ class Rules(unittest.TestCase):
             ("dispatcher/dispatcher.cpp", "backends/kafka/consumer.h", False),
             ("dispatcher/main.cpp", "backends/kafka/consumer.h", True),
             ("dispatcher/config.h", "daemon/options/options.h", True),
-            ("dispatcher/prometheus_metrics.cpp", "daemon/observe/metrics.h", True),
+            ("dispatcher/prometheus_metrics.h", "daemon/observe/metrics.h", True),
             ("dispatcher/main.cpp", "pusher/limits.h", False),
             ("api/http_server.cpp", "daemon/observe/log.h", False),
             ("feedctl/commands/audit.cpp", "timeline/rebuild.h", True),

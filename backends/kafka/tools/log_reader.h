@@ -31,7 +31,7 @@ struct LogSpan {
 class LogReader {
  public:
   // Throws like Admin; brokers need not be there yet.
-  LogReader(ClientOptions options, Duration patience, LogSink log);
+  LogReader(ClientOptions options, Duration patience, LogSink log = {});
   ~LogReader();
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;

@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "backends/mysql/sql/connection.h"

@@ -2,7 +2,6 @@
 
 #include <random>
 
-#include "backends/mysql/installation/installation_row.h"
 #include "backends/mysql/sql/sql_text.h"
 
 namespace fanline::mysql {

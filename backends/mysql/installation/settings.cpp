@@ -1,5 +1,8 @@
 #include "backends/mysql/installation/settings.h"
 
+#include <algorithm>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "backends/mysql/sql/sql_text.h"
@@ -20,6 +23,14 @@ std::string Get(Connection& connection, const char* name) {
   return value;
 }
 
+// Nothing: no mode is called so.
+template <class Mode>
+std::optional<Mode> ModeCalled(const std::string& name, std::span<const char* const> names) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Mode>(found - names.begin());
+}
+
 void Set(Connection& connection, const char* name, const char* value) {
   connection.Execute(Sql("INSERT INTO setting (name, value) VALUES (", Quoted(name), ", ",
                          Quoted(value), ") ON DUPLICATE KEY UPDATE value = VALUES(value)"));
@@ -37,7 +48,8 @@ void CloseBreakers(Connection& connection) {
 
 // An unknown value counts as unset, because a writer must go on.
 MirrorMode GetMirrorMode(Connection& connection) {
-  return ParseMirrorMode(Get(connection, kMirrorMode)).value_or(MirrorMode::kAsync);
+  return ModeCalled<MirrorMode>(Get(connection, kMirrorMode), kMirrorModes)
+      .value_or(MirrorMode::kAsync);
 }
 
 void SetMirrorMode(Connection& connection, MirrorMode mode) {
@@ -47,7 +59,7 @@ void SetMirrorMode(Connection& connection, MirrorMode mode) {
 ReconcilerMode GetReconcilerMode(Connection& connection) {
   const std::string value = Get(connection, kReconcilerMode);
   if (value.empty()) return ReconcilerMode::kRun;
-  return ParseReconcilerMode(value).value_or(ReconcilerMode::kPause);
+  return ModeCalled<ReconcilerMode>(value, kReconcilerModes).value_or(ReconcilerMode::kPause);
 }
 
 // Writes the number before the mode. If the call is interrupted in between, its repetition counts

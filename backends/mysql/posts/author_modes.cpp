@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"

@@ -1,7 +1,6 @@
 // Reads pages of followers: many small lists in one statement, a large list page by page.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "backends/mysql/sql/connection.h"

@@ -6,7 +6,6 @@
 // for all kinds of events, and every transaction takes its locks in the same order.
 #pragma once
 
-#include <map>
 #include <set>
 #include <span>
 #include <string>

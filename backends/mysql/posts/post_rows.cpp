@@ -1,7 +1,6 @@
 #include "backends/mysql/posts/post_rows.h"
 
 #include <algorithm>
-#include <span>
 
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/mysql/sql/connection.h"
+#include "backends/mysql/sql/sql_text.h"
 #include "fanline/base/time.h"
 #include "fanline/model/edge.h"
 #include "fanline/ports/repair_store.h"
@@ -13,7 +14,12 @@
 namespace fanline::mysql {
 
 // For a counter, net is "counter", cause "drift", edge.src the user, edge.dst 0, ver its epoch.
-std::string RepairSql(const LogRepair& repair);
+inline std::string RepairSql(const LogRepair& repair) {
+  return Sql(
+      "INSERT INTO repair_log (net, cause, src, dst, before_value, after_value, ver) VALUES (",
+      Quoted(repair.net), ",", Quoted(repair.cause), ",", repair.edge.src, ",", repair.edge.dst,
+      ",", Quoted(repair.before), ",", Quoted(repair.after), ",", repair.ver, ")");
+}
 
 struct LoggedRepair {
   LogRepair repair;
@@ -22,7 +28,23 @@ struct LoggedRepair {
 
 // Returns the last `most` repairs of one edge, newest first, for a person who asks. It searches the
 // newest `look_at` rows of the shard, since there is no index on edges. Throws MysqlError.
-[[nodiscard]] std::vector<LoggedRepair> LastRepairs(Connection& connection, const EdgeKey& edge,
-                                                    uint32_t look_at, uint32_t most);
+[[nodiscard]] inline std::vector<LoggedRepair> LastRepairs(Connection& connection,
+                                                           const EdgeKey& edge, uint32_t look_at,
+                                                           uint32_t most) {
+  return connection.All(
+      Sql("SELECT net, cause, before_value, after_value, ver, at FROM (SELECT * FROM repair_log"
+          " ORDER BY id DESC LIMIT ",
+          look_at, ") AS newest WHERE src = ", edge.src, " AND dst = ", edge.dst,
+          " ORDER BY id DESC LIMIT ", most),
+      [&](const Row& row) {
+        return LoggedRepair{{.net = row.Text(1),
+                             .cause = row.Text(2),
+                             .edge = edge,
+                             .before = row.Text(3),
+                             .after = row.Text(4),
+                             .ver = row.UInt64(5)},
+                            row.Int64(6)};
+      });
+}
 
 }  // namespace fanline::mysql

@@ -26,8 +26,6 @@
 // the rest.
 #pragma once
 
-#include <memory>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <variant>

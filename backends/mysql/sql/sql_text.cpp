@@ -1,7 +1,5 @@
 #include "backends/mysql/sql/sql_text.h"
 
-#include <algorithm>
-
 #include "fanline/base/check.h"
 
 namespace fanline::mysql {

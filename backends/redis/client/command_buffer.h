@@ -5,8 +5,6 @@
 
 #include <charconv>
 #include <concepts>
-#include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 

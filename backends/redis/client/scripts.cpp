@@ -3,7 +3,6 @@
 #include <openssl/sha.h>
 
 #include <array>
-#include <string_view>
 #include <utility>
 
 #include "schemas/redis_scripts.h"
@@ -11,17 +10,8 @@
 namespace fanline::redis {
 namespace {
 
-// In the order of the enumeration.
-constexpr std::string_view kBodies[kScriptCount] = {
-    redis_scripts::kApplyLua,         redis_scripts::kClaimLua,
-    redis_scripts::kDropLua,          redis_scripts::kMarkPartLua,
-    redis_scripts::kNewsLua,          redis_scripts::kReadMembersLua,
-    redis_scripts::kReadPageLua,      redis_scripts::kRebuildBeginLua,
-    redis_scripts::kRebuildFinishLua, redis_scripts::kRebuildAbandonLua,
-    redis_scripts::kResetBeginLua,    redis_scripts::kResetEndLua,
-    redis_scripts::kResetPageLua,     redis_scripts::kSavePositionLua,
-    redis_scripts::kSyncLua,
-};
+// By name, in the order of the enumeration; the last is what they share.
+static_assert(redis_scripts::kFiles.size() == kScriptCount + 1);
 
 struct Known {
   std::string text, digest;
@@ -31,7 +21,7 @@ std::array<Known, kScriptCount> All() {
   std::array<Known, kScriptCount> all;
   for (size_t i = 0; i < kScriptCount; ++i) {
     std::string text(redis_scripts::kTimelineLua);
-    text += kBodies[i];
+    text += redis_scripts::kFiles[i].text;
     unsigned char digest[SHA_DIGEST_LENGTH];
     SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
     for (const unsigned char byte : digest) {

@@ -7,6 +7,7 @@
 
 namespace fanline::redis {
 
+// In the order of their files' names.
 enum class Script {
   kApply,
   kClaim,
@@ -15,9 +16,9 @@ enum class Script {
   kNews,
   kReadMembers,
   kReadPage,
+  kRebuildAbandon,
   kRebuildBegin,
   kRebuildFinish,
-  kRebuildAbandon,
   kResetBegin,
   kResetEnd,
   kResetPage,

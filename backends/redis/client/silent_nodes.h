@@ -25,9 +25,27 @@ class SilentNodes {
 
   // False: the node rests. True: ask it, then report Silent or Answered. For a node that was
   // silent, one caller gets true within `patience`, the longest that its call may take.
-  [[nodiscard]] bool MayAsk(const Endpoint& node, Duration patience);
-  void Silent(const Endpoint& node);
-  void Answered(const Endpoint& node);
+  [[nodiscard]] bool MayAsk(const Endpoint& node, Duration patience) {
+    if (resting_ == 0) return true;
+    const std::lock_guard lock(mutex_);
+    const auto resting = until_.find(ToString(node));
+    if (resting == until_.end()) return true;
+    const Time now = clock_();
+    if (now < resting->second) return false;
+    resting->second = now + patience;
+    return true;
+  }
+  void Silent(const Endpoint& node) {
+    const std::lock_guard lock(mutex_);
+    until_[ToString(node)] = clock_() + kRest;
+    resting_ = until_.size();
+  }
+  void Answered(const Endpoint& node) {
+    if (resting_ == 0) return;
+    const std::lock_guard lock(mutex_);
+    until_.erase(ToString(node));
+    resting_ = until_.size();
+  }
 
  private:
   const std::function<Time()> clock_;

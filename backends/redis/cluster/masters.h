@@ -13,12 +13,20 @@
 #include <vector>
 
 #include "backends/redis/client/blocking_connection.h"
-#include "backends/redis/cluster/sentinels.h"
 #include "backends/redis/cluster/slot_map.h"
 #include "backends/redis/cluster/survey.h"
 #include "fanline/base/time.h"
 
 namespace fanline::redis {
+
+// What a Sentinel says about where the master is. When a master fails, the Sentinels elect one of
+// them to promote a replica. A Sentinel that was cut off names the former master until it learns of
+// the new one, so the word with the later configuration epoch counts, as among the Sentinels
+// themselves.
+struct SentinelWord {
+  Endpoint master;
+  uint64_t epoch = 0;
+};
 
 class Masters {
  public:

@@ -1,7 +1,6 @@
 // Checks once at start-up whether Redis, or each master of a Cluster, can hold timelines. Blocking.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "backends/redis/cluster/slot_map.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 
 #include "fanline/base/number.h"

@@ -1,4 +1,4 @@
-#include "backends/kafka/tools/group_owners.h"
+#include "backends/kafka/admin.h"
 
 #include <gmock/gmock.h>
 
@@ -21,8 +21,8 @@ class GroupOwnersTest : public test::RealBrokerTest {
   }
   Status Read(const std::string& of, GroupOwners* owners) const {
     owners->clear();
-    return ReadGroupOwners(test::RealBroker(), GroupMember().group, of, std::chrono::seconds(5),
-                           owners);
+    Admin admin(test::RealBroker(), std::chrono::seconds(5), LogSink());
+    return admin.ReadOwners(GroupMember().group, of, owners);
   }
   // A broker that has just come up, or is busy, may first say that it is asked too early.
   Status ReadInTheEnd(const std::string& of, GroupOwners* owners) const {
@@ -65,9 +65,9 @@ TEST_F(GroupOwnersTest, WhilePartitionsChangeHandsNobodyIsNamed) {
 
 TEST_F(GroupOwnersTest, BrokersThatAreAwayAreAskedAgainLater) {
   const ClientOptions nowhere{.brokers = "127.0.0.1:1"};
+  Admin admin(nowhere, std::chrono::milliseconds(300), LogSink());
   GroupOwners owners;
-  EXPECT_TRUE(
-      ReadGroupOwners(nowhere, "any", topic, std::chrono::milliseconds(300), &owners).later());
+  EXPECT_TRUE(admin.ReadOwners("any", topic, &owners).later());
 }
 
 }  // namespace

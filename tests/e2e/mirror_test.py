@@ -207,10 +207,14 @@ class KilledAndCutOff(Mirrored):
                 posts = []
                 for number, (reader, author) in enumerate(self.strangers(20)):
                     posts.append((reader, self.publish(author)))
-                    if number % 2:
+                    if number % 3 == 0:
                         self.change(reader, author, True)
-                    else:
+                    elif number % 3 == 1:
                         self.produce([self.tell(reader, author, True)])
+                    else:
+                        self.relations.befriend(reader, author, True, next(self.versions))
+                        self.note(reader, author, True)
+                        self.note(author, reader, True)
                 victim = Daemon(self.stack, self.ports, "dying_mirror", f"mirror-dies-{step}",
                                 SESSION, {"DIE_AFTER": step}).start()
                 self.wait_for(lambda: not victim.running, f"its death after {step}")

@@ -181,22 +181,6 @@ TEST_F(HandlerTest, ACheckAnswersInTheOrderAskedAndWhatIsAskedTwiceTwice) {
               ElementsAre("none", "follower", "follower", "none", "follower"));
 }
 
-TEST_F(HandlerTest, FamiliarFollowersAreThoseIFollow) {
-  for (const int other : {2, 3, 4}) Follow(1, other);
-  for (const int other : {2, 4, 5}) Follow(other, 9);
-  EXPECT_EQ(w_.Json("GET /v1/users/1/familiar-followers/9")["items"],
-            json::parse(R"([{"id":"4"},{"id":"2"}])"));
-  EXPECT_EQ(w_.Json("GET /v1/users/1/familiar-followers/9?limit=1")["items"].size(), 1u);
-}
-
-TEST_F(HandlerTest, CountsAreOfBothSides) {
-  Follow(1, 2);
-  Follow(1, 3);
-  Follow(3, 1);
-  EXPECT_EQ(w_.Json("GET /v1/users/1/counts"),
-            json::parse(R"({"user":"1","following":2,"followers":1})"));
-}
-
 constexpr const char* kLines[] = {"PUT /v1/users/5/following/7",
                                   "DELETE /v1/users/5/following/7",
                                   "GET /v1/users/5/following/7",

@@ -31,12 +31,9 @@ class CountingMetrics : public Metrics {
                    const std::string& reason) override {
     failed.push_back(std::string(route) + " " + resource + " " + reason);
   }
-  void Connected(size_t clients) override { connected = clients; }
   void RebuildEnded(timeline::RebuildResult result) override {
     if (result == timeline::RebuildResult::kRebuilt) ++rebuilt;
   }
-
-  void RebuildsWait(size_t readers) override { rebuilds_wait = readers; }
   void PageServed(PageFacts::State) override { ++pages; }
   void IncompleteServed() override { ++incomplete; }
   void BodiesServed(bool available, size_t gone) override {
@@ -47,7 +44,6 @@ class CountingMetrics : public Metrics {
   std::atomic<int> rebuilt = 0, pages = 0, incomplete = 0;  // pages: of home timelines
   std::vector<std::string> bodies;
   std::vector<std::string> answered, failed;
-  std::atomic<size_t> connected = 0, rebuilds_wait = 0;
 };
 
 // "PUT /v1/users/5/following/7" or "GET /v1/users/5/friends?limit=2&cursor=x", not decoded.
@@ -77,10 +73,7 @@ inline std::vector<std::string> Ids(const nlohmann::json& page) {
 
 struct World {
   World() {
-    const auto clock = [this] {
-      ++clock_reads;
-      return Now{mono.load(), now};
-    };
+    const auto clock = [this] { return Now{mono.load(), now}; };
     posts.as_of = [this] { return now; };
     exchanges = std::make_unique<Exchanges>(relations, relations, posts, posts, &texts, map,
                                             Exchanges::Rules(), clock);
@@ -129,7 +122,6 @@ struct World {
 
   static constexpr uint32_t kPulls = 8;
 
-  std::atomic<int> clock_reads = 0;  // the first of a request is at its beginning
   UnixMs now = 1'700'000'000'000;
   std::atomic<Time> mono = Time{};
   const ShardMap map = ShardMap::Even(1);

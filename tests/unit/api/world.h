@@ -107,6 +107,18 @@ struct World {
   std::string Code(const std::string& line, int status, const std::string& body = {}) {
     return Json(line, status, body).value("code", "");
   }
+  // Ids of all pages below /v1/users/.
+  std::vector<std::string> Walk(const std::string& path, const std::string& query) {
+    std::vector<std::string> walked;
+    std::string cursor;
+    do {
+      const nlohmann::json page =
+          Json("GET /v1/users/" + path + "?" + query + (cursor.empty() ? "" : "&cursor=" + cursor));
+      for (const std::string& id : Ids(page)) walked.push_back(id);
+      cursor = page.value("next_cursor", "");
+    } while (!cursor.empty());
+    return walked;
+  }
 
   void Publish(uint64_t author, uint64_t post, UnixMs at) {
     posts.mysql.Do(

@@ -59,16 +59,6 @@ TEST(RelationEventConsumer, WritesTheForwardRowAndLeavesTheRestToTheMirror) {
   EXPECT_FALSE(w.live());
 }
 
-TEST(RelationEventConsumer, TheHighestVersionWinsWhateverTheOrderAndEachCommitsItsOffset) {
-  EventWorld w;
-  w.Unfollow(3);
-  w.Follow(2);
-  w.Follow(2);
-  w.Turns();
-  EXPECT_FALSE(w.live());
-  EXPECT_EQ(w.event_committed, 3);
-}
-
 TEST(RelationEventConsumer, CommitsNothingBeforeTheRowIsWritten) {
   EventWorld w;
   w.Follow(1);

@@ -313,18 +313,6 @@ TEST_F(BreakerTest, StopsRemovalsUntilTheModeComesBackToRun) {
   EXPECT_EQ(removed(), 6);
 }
 
-TEST_F(BreakerTest, TwoReconcilersRemoveNoMoreThanOne) {
-  Unfollow(2'500);
-  One one(world, now, 1'000), other(world, now, 1'000);
-  Suspect(one);
-  Suspect(other);
-  CheckAll(one);
-  CheckAll(other);
-  EXPECT_EQ(removed(), 1'000);
-  EXPECT_TRUE(one.gate.BreakerOpen(0));
-  EXPECT_TRUE(other.gate.BreakerOpen(0));
-}
-
 TEST_F(BreakerTest, ARestartDoesNotCloseIt) {
   Unfollow(10);
   for (int restart = 0; restart < 5; ++restart) {

@@ -11,7 +11,6 @@ ROOT = Path(__file__).resolve().parent.parent
 
 SCHEDULES = 20_000
 WHOLE = ["env", "FANLINE_TEST_LONG=1", "ctest", "--preset", "release", "--output-on-failure", "-R"]  # with @long
-FAULTS = [*WHOLE, r"^e2e\.relation_faults_test$"]
 REDIS = [*WHOLE, r"^e2e\.redis(_cluster)?_test$"]
 SHARDS = [*WHOLE, r"^e2e\.(readiness|reconciler)_test$"]
 LONG = ["ctest", "--preset", "release", "-C", "long", "--output-on-failure", "-R",
@@ -27,11 +26,10 @@ NEWEST = ["env", "FANLINE_NEWEST_READERS=400", "FANLINE_BIN=build/release/bin", 
 STEPS = [
     (f"{SCHEDULES:,} schedules of the fleet",
      ["env", f"FANLINE_SIM_SCHEDULES={SCHEDULES}", "build/release/bin/fleet_sim"]),
-    *[(f"faults of relations, round {number} of 3", FAULTS) for number in (1, 2, 3)],
     *[(f"a Redis that loses much, a Cluster that changes, round {number} of 3", REDIS)
       for number in (1, 2, 3)],
     ("shards that are away or hang: probes, the reconciler", SHARDS),
-    ("chaos, the seeds 1 to 3", [sys.executable, "tests/chaos/run.py", "--seeds", "3"]),
+    ("chaos, the seeds 1 to 6", [sys.executable, "tests/chaos/run.py", "--seeds", "6"]),
     ("all of the bench, tiny; gaps of logs, a partition without a leader, another number of ranges, nodes that fail "
      "while a slot moves, 10,000 steps of a model", LONG),
     ("rules and dashboards on a real Prometheus, every alert mutated", MONITORING),

@@ -5,6 +5,7 @@ A change is repeated until it is acknowledged. After an answer that did not come
 changed to the opposite any more: what was asked for may be carried out later than all that follows.
 """
 
+import http.client
 import itertools
 import json
 import time
@@ -15,7 +16,6 @@ from confluent_kafka import KafkaException
 from demo.clients import Client
 from stack.programs.fleet import RELATION_EVENTS
 from tests.chaos.posts import idempotent_producer
-from tests.e2e.relation_clients import NO_ANSWER
 
 BY_HTTP = 0.7  # of the changes
 CHANGES_OF_AN_EDGE = 8  # on average
@@ -94,7 +94,7 @@ class OverHttp(Client):
         """Why it is not done; empty: it is."""
         try:
             answer = client.ask("PUT" if live else "DELETE", path)
-        except NO_ANSWER as error:
+        except (OSError, http.client.HTTPException) as error:
             client.close()
             return repr(error)
         if answer.status not in (200, 503):

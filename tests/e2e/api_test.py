@@ -152,14 +152,6 @@ class ApiTest(KeepsLogs):
         self.assertEqual(self.relation(ann, bob), "follower")
         self.assertEqual(self.unfollow(self.user(50), bob)["version"], "0")
 
-    def test_every_change_is_left_to_the_mirror_too(self):
-        ann, bob = self.user(0), self.user(1)
-        self.follow(ann, bob)
-        self.follow(ann, bob)
-        self.unfollow(ann, bob)
-        pending = self.rows(f"SELECT state, done FROM log1 WHERE kind = 1 AND src = {ann}")
-        self.assertEqual(pending, [("0", "0"), ("1", "0")])
-
     def test_a_version_is_what_a_reader_may_insist_on(self):
         ann, bob = self.user(0), self.user(1)
         version = int(self.follow(ann, bob)["version"])

@@ -119,17 +119,6 @@ class ByLogAndEvents(Mirrored):
             self.wait_for(lambda: post not in self.posts_of(reader), "the post to go")
         self.assert_mirrored()
 
-    def test_events_in_any_order_and_thrice_end_in_the_highest_version(self):
-        events = []
-        for reader, author in self.strangers(60):
-            for live in (True, False, self.draw.random() < 0.5):
-                events.append(self.tell(reader, author, live))
-        events *= 3
-        self.draw.shuffle(events)
-        self.publish_all(self.draw.choices(EVERYBODY, k=100))
-        self.produce(events)
-        self.assert_mirrored()
-
     def test_a_friendship_is_both_edges(self):
         one, other = self.strangers()
         self.relations.befriend(one, other, True, 1)
@@ -207,10 +196,14 @@ class KilledAndCutOff(Mirrored):
                 posts = []
                 for number, (reader, author) in enumerate(self.strangers(20)):
                     posts.append((reader, self.publish(author)))
-                    if number % 2:
+                    if number % 3 == 0:
                         self.change(reader, author, True)
-                    else:
+                    elif number % 3 == 1:
                         self.produce([self.tell(reader, author, True)])
+                    else:
+                        self.relations.befriend(reader, author, True, next(self.versions))
+                        self.note(reader, author, True)
+                        self.note(author, reader, True)
                 victim = Daemon(self.stack, self.ports, "dying_mirror", f"mirror-dies-{step}",
                                 SESSION, {"DIE_AFTER": step}).start()
                 self.wait_for(lambda: not victim.running, f"its death after {step}")

@@ -107,7 +107,7 @@ class Pairs(WithReconciler):
         def causes():
             return [cause for net, cause, *_ in self.tables.repairs() if net == "test"]
 
-        self.reconciler.stop()
+        self.assertEqual(self.reconciler.stop(), 0)
         self.reconciler.start().wait_ready()
         self.wait_for(lambda: "old" not in causes(), "the purge")
         self.assertEqual(causes(), ["young"] * len(self.stack.mysql))
@@ -183,15 +183,6 @@ class Pairs(WithReconciler):
         mirror = self.daemon("fanline-mirror")
         self.addCleanup(mirror.stop)
         self.wait_for(lambda: self.mirrored(edges), "the mirror")
-
-    def test_a_stop_is_orderly_and_what_is_pending_is_found_again(self):
-        edge, = self.edges(25_000, 1)
-        self.tables.put_forward(edge)
-        self.log.written(edge)
-        self.assertEqual(self.reconciler.stop(), 0)
-        self.assertFalse(self.mirrored([edge]))
-        self.reconciler.start().wait_ready()
-        self.wait_for(lambda: self.mirrored([edge]), "the repair by the next life")
 
     def test_killed_while_it_repairs_it_finishes_in_its_next_life(self):
         edges = self.edges(30_000, 1_000)

@@ -98,11 +98,6 @@ class RedisComesBack(Installation):
         self.assert_exact(live=EVERYBODY)
 
     @long
-    def test_flushed_under_the_pushers_hands_it_is_claimed_again(self):
-        with self.a_loss("missing"):
-            self.redis.command("FLUSHALL")
-
-    @long
     def test_rolled_back_by_a_restart_to_before_its_owner_came_it_is_given_again_what_it_lost(self):
         self.redis.command("SAVE")
         self.publish_all(list(EVERYBODY))

@@ -9,6 +9,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions
 
 from stack.programs.api import Api
 from stack.programs.daemon import Daemon
+from stack.programs.feedctl import FeedctlFailed
 from stack.programs.fleet import FEED, RELATION_LOG, TASKS
 from stack.services.mysql import MariaDb
 from tests.e2e.installation import SESSION, USERS, Installation
@@ -193,6 +194,11 @@ class Refusals(Agreement):
         ours = redis.command("GET", mark)
         redis.command("SET", mark, "12345")
         self.wait_refused(self.pusher, "installation 12345", "--redis-key-prefix")
+        self.pusher.start()
+        self.wait_refused(self.pusher, "refusing to start", "holds the keys of installation 12345")
+        with self.assertRaisesRegex(FeedctlFailed, "(?s)ended with 78: .*--redis-key-prefix"):
+            self.feedctl.run("audit")
+        self.assertEqual(redis.command("GET", mark), "12345")
         redis.command("SET", mark, ours)
         self.start_all()
         self.assert_exact(live=EVERYBODY)

@@ -142,31 +142,6 @@ class SecuredServices(Installation):
                 self.assertEqual(said.returncode, 78, said.stderr)
                 self.assertIn(advice, said.stderr)
 
-    def test_another_installation_on_the_same_redis_is_told_to_take_a_prefix(self):
-        redis = self.stack.redis
-        mark, = redis.command("KEYS", "installation:*")
-        ours = redis.command("GET", mark)
-        redis.command("SET", mark, "12345")  # as if another had been here first
-        pusher, = self.fleet.pushers
-        pusher.stop()
-        pusher.start()
-        self.wait_for(lambda: not pusher.running, "the pusher to refuse")
-        self.assertEqual(pusher.process.exit_code, 78)
-        self.assertIn("holds the keys of installation 12345", self.log_of(pusher))
-        said = self.feedctl_says("audit")
-        self.assertEqual(said.returncode, 78, said.stderr)
-        self.assertIn("--redis-key-prefix", said.stderr)
-        self.assertEqual(redis.command("GET", mark), "12345")
-
-        redis.command("ACL", "SETUSER", "fanline", "~blue:*")
-        said = self.feedctl_says("audit", FANLINE_REDIS_KEY_PREFIX="blue:")
-        self.assertEqual(said.returncode, 0, said.stderr)
-        self.assertEqual(redis.command("GET", f"blue:{mark}"), ours)
-        redis.command("DEL", mark)
-        pusher.start()
-        self.fleet.wait_serving()
-        self.assertEqual(redis.command("GET", mark), ours)
-
 
 if __name__ == "__main__":
     unittest.main()

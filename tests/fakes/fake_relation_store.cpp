@@ -9,12 +9,6 @@ EdgeState FakeRelationStore::Of(UserId src, UserId dst) const {
   return found == edges_.end() ? EdgeState{} : found->second;
 }
 
-EdgeState FakeRelationStore::ReverseOf(UserId src, UserId dst) const {
-  EdgeState state = Of(src, dst);
-  state.ver -= std::min(state.ver, behind);
-  return state;
-}
-
 EdgeChanged FakeRelationStore::Do(const ChangeEdge& request) {
   const EdgeKey edge{request.change.src, request.change.dst};
   const bool live = request.change.live;
@@ -132,13 +126,12 @@ UsersChecked FakeRelationStore::Do(const CheckUsers& request) const {
   for (const UserId other : request.others) {
     Standing& standing = reply.standings.emplace_back();
     if (request.sides != Sides::kFollowers) standing.followed = Of(request.user, other).live;
-    if (request.sides != Sides::kFollowing) standing.follower = ReverseOf(other, request.user);
+    if (request.sides != Sides::kFollowing) standing.follower = Of(other, request.user);
   }
   return reply;
 }
 
-ForwardRead FakeRelationStore::Do(const ReadForward& request) {
-  caught_up.push_back(request);
+ForwardRead FakeRelationStore::Do(const ReadForward& request) const {
   ForwardRead reply;
   for (const EdgeKey& edge : request.edges) reply.states.push_back(Of(edge.src, edge.dst));
   return reply;

@@ -19,10 +19,6 @@ class FakeRelationStore : public ServesAll<FakeRelationStore, ChangeEdge, ReadPa
   size_t changes = SIZE_MAX;     // allowed to each user; then one a minute
   Status fail = Status::Done();  // what every request is answered, unless done
   std::vector<Turn> turns;       // of all requests so far
-  // The forward rows that checks ask for beside the reverse rows, by shard.
-  std::vector<ReadForward> caught_up;
-  // Reverse rows are behind by this many versions.
-  uint64_t behind = 0;
 
   template <class R>
   void Serve(const R& request, ReplyTo<typename R::Reply> to, const Turn& turn) {
@@ -43,7 +39,7 @@ class FakeRelationStore : public ServesAll<FakeRelationStore, ChangeEdge, ReadPa
   ListRead Do(const ReadList& request) const;
   RelationsCounted Do(const CountRelations& request) const;
   UsersChecked Do(const CheckUsers& request) const;
-  ForwardRead Do(const ReadForward& request);
+  ForwardRead Do(const ReadForward& request) const;
   FriendshipRead Do(const ReadFriendship& request) const;
   RoomAsked Do(const AskRoom& request) const;
   ChangeUsedUp Do(const UseUpChange& request);
@@ -51,7 +47,6 @@ class FakeRelationStore : public ServesAll<FakeRelationStore, ChangeEdge, ReadPa
   FriendshipWritten Do(const WriteFriendship& request);
 
   EdgeState Of(UserId src, UserId dst) const;
-  EdgeState ReverseOf(UserId src, UserId dst) const;
   Friendship PairOf(UserId one, UserId other) const;
   bool Lists(UserList list, const EdgeKey& key, UserId user) const;
   std::vector<ListEntry> All(UserList list, UserId user) const;  // newest first

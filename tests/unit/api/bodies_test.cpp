@@ -1,37 +1,22 @@
 // Pages of posts with their bodies over HTTP, on in-memory stores.
-#include <gmock/gmock.h>
-
-#include <vector>
-
 #include "api/operations/bounds.h"
-#include "tests/unit/api/world.h"
+#include "tests/unit/api/pages_world.h"
 
 namespace fanline::api {
 namespace {
 
-using nlohmann::json;
 using ::testing::ElementsAre;
 
-class BodiesTest : public ::testing::Test {
+class BodiesTest : public PagesTest {
  protected:
-  BodiesTest() {
-    const uint64_t version = w_.posts.mysql.WriteForward(UserId{5}, UserId{7}, true);
-    w_.posts.mysql.ApplyReverse(UserId{5}, UserId{7}, version, true);
-  }
+  BodiesTest() { Follow(5, 7); }
   void Publish(uint64_t most) {
     for (uint64_t post = 1; post <= most; ++post) {
       w_.Publish(7, post, 1'000 + static_cast<UnixMs>(post));
       w_.texts.Put(post, "text " + std::to_string(post));
     }
   }
-  // Reads once, and waits until the timeline is live.
-  void MakeLive() {
-    w_.Json("GET /v1/users/5/timeline");
-    w_.WaitUntilRebuilt(1);
-  }
   json Get(const std::string& path) { return w_.Json("GET /v1/users/" + path); }
-
-  World w_;
 };
 
 TEST_F(BodiesTest, AreLeftOutWhileClientsLeaveTooMuchUntaken) {
@@ -67,19 +52,10 @@ TEST_F(BodiesTest, WhatIsGoneLeavesThePageLivePulledAndOfAnAuthor) {
   Publish(20);
   for (const uint64_t gone : {20, 18, 17, 9}) w_.texts.rows.erase(PostId{gone});
   for (const std::string path : {"5/timeline", "5/timeline", "7/posts"}) {
-    std::vector<std::string> walked;
-    std::string cursor;
-    do {
-      const json page =
-          Get(path + "?limit=3&expand=body" + (cursor.empty() ? "" : "&cursor=" + cursor));
-      if (cursor.empty()) {
-        EXPECT_EQ(page["newest_cursor"], "1020.20");
-        EXPECT_THAT(Ids(page), ElementsAre("19", "16", "15")) << path;
-      }
-      for (const std::string& id : Ids(page)) walked.push_back(id);
-      cursor = page.value("next_cursor", "");
-    } while (!cursor.empty());
-    EXPECT_EQ(walked.size(), 16u) << path;
+    const json page = Get(path + "?limit=3&expand=body");
+    EXPECT_EQ(page["newest_cursor"], "1020.20");
+    EXPECT_THAT(Ids(page), ElementsAre("19", "16", "15")) << path;
+    EXPECT_EQ(w_.Walk(path, "limit=3&expand=body").size(), 16u) << path;
     w_.WaitUntilRebuilt(1);
   }
   EXPECT_THAT(w_.metrics.bodies, ::testing::Contains("complete, gone 3"));
@@ -95,7 +71,7 @@ TEST_F(BodiesTest, ARefillIsNoVisitOfItsOwn) {
 TEST_F(BodiesTest, WithoutTheApplicationsDatabasePagesAreServedWithout) {
   Publish(3);
   w_.texts.rows.erase(PostId{3});
-  MakeLive();
+  MakeLive("5");
   w_.texts.fails = Status::Later("bodies", "no answer");
   const json page = Get("5/timeline?limit=2&expand=body");
   EXPECT_EQ(page["bodies"], "unavailable");
@@ -109,7 +85,7 @@ TEST_F(BodiesTest, WithoutTheApplicationsDatabasePagesAreServedWithout) {
 
 TEST_F(BodiesTest, ADatabaseThatHangsHoldsUpNoPageWithoutBodies) {
   Publish(1);
-  MakeLive();
+  MakeLive("5");
   w_.texts.holds = true;
   std::vector<Response> slow;
   w_.handler->Serve(RequestOf("GET /v1/users/5/timeline?expand=body"),

@@ -108,13 +108,6 @@ TEST(MergedPosts, WhileTheyAreReadAnewOthersAreServedWhatThereIsForAMoment) {
   EXPECT_EQ(too_late, 0u);
 }
 
-TEST(MergedPosts, OneRequestEndsAllWaitsForAnAuthor) {
-  BobsWorld w;
-  EXPECT_TRUE(w.merged.Await(kAnn, 1, w.now));
-  EXPECT_FALSE(w.merged.Await(kAnn, 2, w.now + MergedPosts::kStale - std::chrono::seconds(1)));
-  EXPECT_EQ(w.merged.Put(kAnn, w.Read(kAnn), w.now), (std::vector<uint64_t>{1, 2}));
-}
-
 // What one that hung for long brings at last is older.
 TEST(MergedPosts, AnEarlierRequestThatIsAnsweredLaterChangesNothing) {
   BobsWorld w;

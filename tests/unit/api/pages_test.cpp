@@ -49,9 +49,9 @@ TEST_F(PagesTest, WhatIsNewIsCountedAndShownFromTheNewestDownToThePlace) {
   w_.posts.redis.FlushAll();
   EXPECT_EQ(count("5/timeline"), json::parse(R"({"count":6,"more":false})"));
   EXPECT_EQ(count("7/posts"), json::parse(R"({"count":6,"more":false})"));
-  EXPECT_THAT(Walk("5/timeline", "limit=4&newer_than=" + seen),
+  EXPECT_THAT(w_.Walk("5/timeline", "limit=4&newer_than=" + seen),
               ElementsAre("9", "8", "7", "6", "5", "4"));
-  EXPECT_THAT(Walk("7/posts", "limit=4&newer_than=" + seen),
+  EXPECT_THAT(w_.Walk("7/posts", "limit=4&newer_than=" + seen),
               ElementsAre("9", "8", "7", "6", "5", "4"));
 }
 

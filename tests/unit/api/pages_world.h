@@ -48,18 +48,6 @@ class PagesTest : public ::testing::Test {
   json Home(const std::string& user, const std::string& query = {}) {
     return w_.Json("GET /v1/users/" + user + "/timeline" + query);
   }
-  // Ids of all pages.
-  std::vector<std::string> Walk(const std::string& path, const std::string& query) {
-    std::vector<std::string> walked;
-    std::string cursor;
-    do {
-      const json page = w_.Json("GET /v1/users/" + path + "?" + query +
-                                (cursor.empty() ? "" : "&cursor=" + cursor));
-      for (const std::string& id : Ids(page)) walked.push_back(id);
-      cursor = page.value("next_cursor", "");
-    } while (!cursor.empty());
-    return walked;
-  }
 
   const ShardMap two_ = ShardMap::Even(2);
   // The first user from there on who is on the other one of two shards.

@@ -191,17 +191,6 @@ TEST_F(RebuildsAwaited, NoMorePagesWaitThanMay) {
   EXPECT_TRUE(rebuilds_->Await(UserId{3}, {}, [] {}));
 }
 
-TEST_F(RebuildsAwaited, AWaitThatIsTooLongEndsAlsoWhileAllRebuildsHang) {
-  Start({.longest_wait = std::chrono::seconds(10)});
-  StartFirst(UserId{1});
-  Await(2);
-  rebuilds_->Step();
-  EXPECT_FALSE(told_.contains(2));
-  now_ = Time{} + std::chrono::seconds(10);
-  rebuilds_->Step();
-  EXPECT_TRUE(told_.contains(2));
-}
-
 TEST_F(RebuildsAwaited, WhoseClientHasLeftWaitsNoLonger) {
   Start({});
   StartFirst(UserId{1});

@@ -29,11 +29,6 @@ class ServedTest : public ::testing::Test {
                           const std::string& body = {}) {
     return line + " HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n" + body;
   }
-  static size_t CountOf(const std::string& what, const std::string& text) {
-    size_t count = 0;
-    for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++count;
-    return count;
-  }
 
   World w_;
   http::Server server_{"127.0.0.1", 0, HttpLimits(Limits()), *w_.handler};
@@ -84,7 +79,7 @@ TEST_F(ServedTest, EveryRefusalIsAProblemDocumentAndCounted) {
     const std::string answer = Ask(request);
     EXPECT_THAT(answer, StartsWith("HTTP/1.1 " + status)) << request.substr(0, 60);
     EXPECT_THAT(answer, HasSubstr("Content-Type: application/problem+json\r\n"));
-    EXPECT_EQ(CountOf("Content-Type:", answer), 1u) << answer;
+    EXPECT_EQ(http::CountOf("Content-Type:", answer), 1u) << answer;
     EXPECT_THAT(answer, HasSubstr(R"("status":)" + status));
     EXPECT_THAT(w_.metrics.answered.back(), HasSubstr(status));
   }

@@ -31,12 +31,9 @@ class CountingMetrics : public Metrics {
                    const std::string& reason) override {
     failed.push_back(std::string(route) + " " + resource + " " + reason);
   }
-  void Connected(size_t clients) override { connected = clients; }
   void RebuildEnded(timeline::RebuildResult result) override {
     if (result == timeline::RebuildResult::kRebuilt) ++rebuilt;
   }
-
-  void RebuildsWait(size_t readers) override { rebuilds_wait = readers; }
   void PageServed(PageFacts::State) override { ++pages; }
   void IncompleteServed() override { ++incomplete; }
   void BodiesServed(bool available, size_t gone) override {
@@ -47,7 +44,6 @@ class CountingMetrics : public Metrics {
   std::atomic<int> rebuilt = 0, pages = 0, incomplete = 0;  // pages: of home timelines
   std::vector<std::string> bodies;
   std::vector<std::string> answered, failed;
-  std::atomic<size_t> connected = 0, rebuilds_wait = 0;
 };
 
 // "PUT /v1/users/5/following/7" or "GET /v1/users/5/friends?limit=2&cursor=x", not decoded.
@@ -77,10 +73,7 @@ inline std::vector<std::string> Ids(const nlohmann::json& page) {
 
 struct World {
   World() {
-    const auto clock = [this] {
-      ++clock_reads;
-      return Now{mono.load(), now};
-    };
+    const auto clock = [this] { return Now{mono.load(), now}; };
     posts.as_of = [this] { return now; };
     exchanges = std::make_unique<Exchanges>(relations, relations, posts, posts, &texts, map,
                                             Exchanges::Rules(), clock);
@@ -114,6 +107,18 @@ struct World {
   std::string Code(const std::string& line, int status, const std::string& body = {}) {
     return Json(line, status, body).value("code", "");
   }
+  // Ids of all pages below /v1/users/.
+  std::vector<std::string> Walk(const std::string& path, const std::string& query) {
+    std::vector<std::string> walked;
+    std::string cursor;
+    do {
+      const nlohmann::json page =
+          Json("GET /v1/users/" + path + "?" + query + (cursor.empty() ? "" : "&cursor=" + cursor));
+      for (const std::string& id : Ids(page)) walked.push_back(id);
+      cursor = page.value("next_cursor", "");
+    } while (!cursor.empty());
+    return walked;
+  }
 
   void Publish(uint64_t author, uint64_t post, UnixMs at) {
     posts.mysql.Do(
@@ -129,7 +134,6 @@ struct World {
 
   static constexpr uint32_t kPulls = 8;
 
-  std::atomic<int> clock_reads = 0;  // the first of a request is at its beginning
   UnixMs now = 1'700'000'000'000;
   std::atomic<Time> mono = Time{};
   const ShardMap map = ShardMap::Even(1);

@@ -11,26 +11,6 @@
 namespace fanline::dispatcher {
 namespace {
 
-TEST(Dispatcher, AShardThatIsAwayHoldsUpItsOwnEventsOnly) {
-  World w;
-  w.Give(Published(PostId{1}, AuthorOn(0)));
-  w.Give(Published(PostId{2}, AuthorOn(1)));
-  w.Step();
-  ASSERT_EQ(w.transactions.size(), 2u);
-  w.inbox.emplace_back(
-      EventsApplied{w.transactions[0].id, Status::Later("mysql_0", "refused"), {}});
-  w.transactions.erase(w.transactions.begin());
-  w.Store();
-  w.Step();
-  EXPECT_EQ(w.Appending().size(), kRanges);
-  EXPECT_TRUE(w.transactions.empty()) << "asked again without back-off";
-
-  w.Pass(std::chrono::seconds(10));
-  w.RunUntilIdle();
-  EXPECT_EQ(w.log.size(), 2u);
-  EXPECT_EQ(w.committed, 2);
-}
-
 // Answers every transaction that waits: those of shard `away` fail, the others are stored.
 void Lose(World& w, Shard away) {
   for (auto& request : std::exchange(w.transactions, {})) {

@@ -47,20 +47,6 @@ struct Stuck : World {
   size_t tried = 0;  // hints of the stuck range
 };
 
-TEST(SlowRanges, OnlyWhatIsNamedAsNotAcknowledgedIsAppendedAgain) {
-  Stuck w;
-  w.Give(Published());
-  w.Run();
-  ASSERT_EQ(w.InLog(kRanges - 1), 1u);
-  EXPECT_LE(w.committed, 0) << "one range has no hint yet";
-  w.Pass(std::chrono::seconds(10));
-  w.Step();
-  EXPECT_EQ(w.Appending(), std::vector<Range>{kStuck});
-  w.RunUntilIdle();
-  EXPECT_EQ(w.InLog(kRanges), 1u);
-  EXPECT_EQ(w.committed, 1);
-}
-
 TEST(SlowRanges, OfHintsThatTravelTogetherOnlyThoseNamedAreAppendedAgain) {
   World w;
   for (uint64_t post = 1; post <= 3; ++post) w.Give(Published(PostId{post}));

@@ -16,7 +16,6 @@ using timeline::RebuildResult;
 
 constexpr UserId kAnn{1}, kBob{2};
 const Difference kMiss{.kind = Kind::kMissing, .item = {PostId{7}, 7}};
-const Difference kOther{.kind = Kind::kMissing, .item = {PostId{8}, 8}};
 
 // World: what is wrong with whom; a rebuild sets it right. All that is done is written down.
 class RepairTest : public ::testing::Test {
@@ -75,13 +74,6 @@ TEST_F(RepairTest, LeavesAloneWhatWasInFlight) {
   EXPECT_THAT(done_, ElementsAre("drop 2", "rebuild 2"));
   EXPECT_EQ(result.in_flight, 1u);
   EXPECT_TRUE(result.good());
-}
-
-TEST_F(RepairTest, AnotherPostInFlightByThenIsNoReasonEither) {
-  meanwhile_ = [this] { wrong_[kAnn] = wrong_[kBob] = {kOther}; };
-  const auto result = Run({kAnn, kBob});
-  EXPECT_THAT(done_, IsEmpty());
-  EXPECT_EQ(result.in_flight, 2u);
 }
 
 TEST_F(RepairTest, DoesNotWaitWhereNothingIsWrongAnyMore) {

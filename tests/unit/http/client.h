@@ -12,6 +12,12 @@
 
 namespace fanline::http {
 
+inline size_t CountOf(const std::string& what, const std::string& text) {
+  size_t count = 0;
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
 class Client {
  public:
   // `receive_buffer`: bytes that the kernel keeps for a client that does not read; 0: the kernel's

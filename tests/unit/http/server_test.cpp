@@ -105,12 +105,6 @@ std::string With(const std::string& line, const std::string& headers = {},
   return line + " HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n" + body;
 }
 
-size_t CountOf(const std::string& what, const std::string& text) {
-  size_t count = 0;
-  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++count;
-  return count;
-}
-
 constexpr Limits kQuick{.head_time = 150ms,
                         .body_time = 150ms,
                         .write_time = 150ms,

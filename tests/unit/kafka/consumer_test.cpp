@@ -200,16 +200,6 @@ TEST_F(ConsumerTest, ASeekBackDeliversAgainWithoutGapAndNothingFromBefore) {
   EXPECT_EQ(m.Offsets(0), OffsetsFromTo(5, kRecords + 1));
 }
 
-TEST_F(ConsumerTest, ASeekForwardSkips) {
-  Member& m = Flowing();
-  m.Turn(milliseconds(0), 3);
-  m.events.clear();
-  m.Seek(0, 90);
-  ASSERT_TRUE(m.Delivered(0, 10));
-  PassTime(m);
-  EXPECT_EQ(m.Offsets(0), OffsetsFromTo(90, kRecords + 1));
-}
-
 TEST_F(ConsumerTest, APausedPartitionIsStillAndGoesOnExactlyWhereItStopped) {
   Member& m = Flowing();
   ASSERT_TRUE(m.Until([&] {

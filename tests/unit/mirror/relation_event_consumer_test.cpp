@@ -59,16 +59,6 @@ TEST(RelationEventConsumer, WritesTheForwardRowAndLeavesTheRestToTheMirror) {
   EXPECT_FALSE(w.live());
 }
 
-TEST(RelationEventConsumer, TheHighestVersionWinsWhateverTheOrderAndEachCommitsItsOffset) {
-  EventWorld w;
-  w.Unfollow(3);
-  w.Follow(2);
-  w.Follow(2);
-  w.Turns();
-  EXPECT_FALSE(w.live());
-  EXPECT_EQ(w.event_committed, 3);
-}
-
 TEST(RelationEventConsumer, CommitsNothingBeforeTheRowIsWritten) {
   EventWorld w;
   w.Follow(1);
@@ -169,27 +159,6 @@ TEST(RelationEventConsumer, WritesALetterAgainThatMayNotHaveBeenWritten) {
   EXPECT_EQ(w.event_committed, 1);
 }
 
-TEST(RelationEventConsumer, AShardThatIsAwayHoldsUpItsOwnEventsOnly) {
-  EventWorld w;
-  w.Follow(1);
-  w.AppendEvent({RelationEventKind::kFollow, {w.bob, w.ann}, 1});
-  w.Step();
-  for (size_t i = 0; i < w.requests.size(); ++i) {
-    const auto* change = w.requests[i].As<ChangeEdge>();
-    if (change == nullptr || change->change.src != w.ann) continue;
-    w.AnswerAt(i, Fate::kLater);
-    break;
-  }
-  w.Turns();
-  EXPECT_FALSE(w.store.forward().contains(w.edge));
-  EXPECT_TRUE(w.store.forward().contains({w.bob, w.ann}));
-  EXPECT_EQ(w.event_committed, 0);
-  w.Pass(std::chrono::seconds(10));
-  w.Turns();
-  EXPECT_TRUE(w.live());
-  EXPECT_EQ(w.event_committed, 2);
-}
-
 // A person's transaction holds the row of one user.
 TEST(RelationEventConsumer, ALockedRowHoldsUpItsOwnEventsOnly) {
   EventWorld w;
@@ -257,28 +226,6 @@ TEST(RelationEventConsumer, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesN
   EXPECT_EQ(w.event_committed, static_cast<int64_t>(2 * kEvents));
 }
 
-TEST(RelationEventConsumer, AShardIsGivenMoreWhileTheOtherHangs) {
-  EventWorld w({.records_open = 16});
-  for (uint64_t i = 0; i < 8; ++i) {
-    w.AppendEvent({RelationEventKind::kFollow, {w.ann, UserId{1'000'000 + i}}, 1});
-    w.AppendEvent({RelationEventKind::kFollow, {w.bob, UserId{1'000'000 + i}}, 1});
-  }
-  w.Step();
-  ASSERT_TRUE(w.events_paused) << "each has its share of eight";
-  size_t answered = 0;
-  for (size_t at = 0; at < w.requests.size() && answered < 4;) {
-    const auto* change = w.requests[at].As<ChangeEdge>();
-    if (change == nullptr || change->change.src == w.ann) {
-      ++at;
-    } else {
-      w.AnswerAt(at, Fate::kDone);
-      ++answered;
-    }
-  }
-  w.Step();
-  EXPECT_FALSE(w.events_paused) << "half of its own is free";
-}
-
 TEST(RelationEventConsumer, WhatIsParkedIsBounded) {
   // Room for some thirty events.
   AwayWorld w({.records_open = 16, .event_bytes_per_shard = 20'000});
@@ -343,28 +290,6 @@ TEST(RelationEventConsumer, WhatIsUnderWayWhenItsPartitionGoesIsWrittenButNotPar
     EXPECT_TRUE(w.event_consumer->drained());
     EXPECT_EQ(w.store.forward().contains(w.edge), fate == Fate::kDone);
   }
-}
-
-TEST(RelationEventConsumer, WhatIsHeldIsToldAndWhatOfItIsParked) {
-  AwayWorld w(Limits{});
-  EventWorld::Held held;
-  w.metrics = &held;
-  w.Crash();
-  w.Start();
-  w.AppendEvent({RelationEventKind::kFollow, {w.ann, UserId{1'000'000}}, 1});
-  w.AppendEvent({RelationEventKind::kFollow, {w.ann, UserId{1'000'001}}, 1});
-  w.Step();
-  EXPECT_EQ(held.events, 2u);
-  EXPECT_EQ(held.parked, 0u) << "nobody knows yet that the shard is away";
-  w.TurnWithoutAnn();
-  w.AppendEvent({RelationEventKind::kFollow, {w.bob, UserId{1'000'000}}, 1});
-  w.Step();
-  EXPECT_EQ(held.events, 3u);
-  EXPECT_EQ(held.parked, 2u);
-  w.Pass(std::chrono::seconds(10));
-  w.Turns();
-  EXPECT_EQ(held.events, 0u);
-  EXPECT_EQ(held.parked, 0u);
 }
 
 TEST(RelationEventConsumer, DrainsWhatItStarted) {

@@ -338,30 +338,6 @@ TEST(Away, AShardThatHangsHoldsItsOwnShareOfPlacesAndHints) {
   EXPECT_EQ(w.metrics.done, 121);
 }
 
-TEST(Away, ManyWaysShareThePlacesOfAFew) {
-  HangingShard w({.units_in_flight = 8, .whole_ways = 1});
-  w.GiveHanging(20);
-  w.Go();
-  EXPECT_EQ(w.truth_calls.size(), 4u) << "the other four are of the other shard";
-}
-
-TEST(Away, NothingBehindAParkedHeadIsStartedAndTheBoundCountsIt) {
-  AwayWorld w;
-  w.GiveAbsent(1);
-  w.Settle();
-  for (int i = 0; i < 3; ++i) w.GiveAbsent(1);
-  w.Settle();
-  EXPECT_EQ(w.asked, 0u);
-  EXPECT_EQ(w.metrics.held.units_parked, 1u);
-  EXPECT_EQ(w.metrics.held.hints_parked, 4u);
-
-  w.away = false;
-  w.Pass(seconds(1));
-  w.Settle();
-  EXPECT_EQ(w.metrics.done, 4);
-  EXPECT_EQ(w.metrics.held.hints_parked, 0u);
-}
-
 TEST(Away, WhatIsParkedHasABoundAtWhichTheRangeIsPaused) {
   AwayWorld w({.buffered_hints_per_range = 2, .parked_hints_per_range = 8});
   for (uint64_t n = 0; n < 7; ++n) {

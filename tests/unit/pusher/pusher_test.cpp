@@ -164,19 +164,6 @@ TEST(Pusher, PostsThatWereReadAreNotReadAgainWithTheFollowers) {
   EXPECT_EQ(w.Items(w.bob), Posts{kPost});
 }
 
-TEST(Pusher, LetsOtherAuthorsPassALaneThatWaits) {
-  BobsWorld w;
-  w.Follow(w.bob, kBen);
-  w.Publish(kAnn, kPost, 1'000);
-  w.Publish(kBen, PostId{78}, 2'000);
-  w.Give(0, Hint::OfPost(kAnn, kPost));
-  w.Step();
-  auto anns_read = std::exchange(w.truth_calls, {});  // Ann's shard does not answer
-  w.Push(0, Hint::OfPost(kBen, PostId{78}));
-
-  EXPECT_EQ(w.Items(w.bob), Posts{PostId{78}});
-}
-
 TEST(Pusher, PostsOfOneAuthorThatWaitTogetherAreOneWritePerTimeline) {
   BobsWorld w;
   for (uint64_t i = 0; i < 3; ++i) {

@@ -466,13 +466,5 @@ TEST(Takeover, AnEpochIsNeverBelowThatOfBefore) {
   EXPECT_GT(*w.redis.own(0), before);
 }
 
-TEST(Takeover, RaisesTheRowAboveAnEpochThatOnlyRedisKnows) {
-  World w;
-  w.redis.Do(ClaimRange{1, 0, 90});  // MariaDB lost the row that gave 90
-  w.Assign(0);
-  EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
-  EXPECT_GT(*w.redis.own(0), 90u);
-}
-
 }  // namespace
 }  // namespace fanline::pusher

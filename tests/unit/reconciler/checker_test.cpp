@@ -155,13 +155,6 @@ TEST_F(CheckerTest, WhatLog1HasPendingIsTheMirrorsAndNobodyReadsItsRows) {
   EXPECT_TRUE(world.done.empty());
 }
 
-TEST_F(CheckerTest, WithoutThatGuardItRepairsWhatIsOnlyLate) {
-  world.forward[kEdge] = kFollows;
-  world.Log(7, EdgeOf(kEdge, kFollows));
-  Run({.guards = {.pending_is_not_lost = false}}, {{1, kEdge, Written(kFollows)}});
-  EXPECT_EQ(world.repairs.size(), 1u);
-}
-
 TEST_F(CheckerTest, ARowThatIsDoneOrGoneIsNoAnswerAndTheRowsAreCompared) {
   world.forward[kEdge] = kFollows;
   EXPECT_TRUE(Check(Written(kFollows)).resolved);
@@ -318,30 +311,6 @@ TEST_F(BreakerTest, StopsRemovalsUntilTheModeComesBackToRun) {
   EXPECT_FALSE(one.gate.BreakerOpen(0));
   CheckAll(one);
   EXPECT_EQ(removed(), 6);
-}
-
-TEST_F(BreakerTest, TwoReconcilersRemoveNoMoreThanOne) {
-  Unfollow(2'500);
-  One one(world, now, 1'000), other(world, now, 1'000);
-  Suspect(one);
-  Suspect(other);
-  CheckAll(one);
-  CheckAll(other);
-  EXPECT_EQ(removed(), 1'000);
-  EXPECT_TRUE(one.gate.BreakerOpen(0));
-  EXPECT_TRUE(other.gate.BreakerOpen(0));
-}
-
-// `other` asks for no removals in the minute in which `one` is stopped.
-TEST_F(BreakerTest, OneThatAsksInALaterMinuteIsStoppedTheSame) {
-  Unfollow(5);
-  One one(world, now, 3), other(world, now, 3);
-  Suspect(one);
-  Suspect(other);
-  CheckAll(one);
-  Pass(seconds(120));
-  CheckAll(other);
-  EXPECT_EQ(removed(), 3);
 }
 
 TEST_F(BreakerTest, ARestartDoesNotCloseIt) {

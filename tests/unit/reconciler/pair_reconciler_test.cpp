@@ -109,15 +109,6 @@ TEST_F(PairReconcilerTest, AMirrorThatComesToItSoonAfterTheQuestionCostsNoCheck)
   EXPECT_EQ(committed, 2);
 }
 
-// The mirror died after msg1, and so did the forward shard, whose replica knows nothing of it.
-TEST_F(PairReconcilerTest, AChangeThatOnlyMsg1StillKnowsIsInBothRowsAgain) {
-  Append(EdgeWritten{EdgeOf(kEdge, kFollows), 1});
-  Pass(seconds(5));
-  EXPECT_EQ(world.forward[kEdge], (EdgeState{101, true, 5}));
-  EXPECT_EQ(world.reverse[kEdge], world.forward[kEdge]);
-  EXPECT_EQ(committed, 1);
-}
-
 TEST_F(PairReconcilerTest, AForwardShardThatCannotBeAskedSendsItsPairsToTheRetries) {
   world.away = {"log1_0"};
   WrittenAndPending(kFollows);

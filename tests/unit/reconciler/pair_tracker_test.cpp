@@ -101,7 +101,7 @@ class PairTrackerTest : public ::testing::Test {
   }
 
   PairProgress Give(std::vector<PairInput> inputs) {
-    if (!tracker) tracker.emplace(limits, metrics, EdgeShards{});
+    if (!tracker) tracker.emplace(limits, metrics, shards);
     PairProgress progress = tracker->Step(inputs, {now, unix_ms()});
     for (const auto& commit : progress.orders.commit) committed = commit.offset;
     return progress;
@@ -119,7 +119,7 @@ class PairTrackerTest : public ::testing::Test {
     Wait(limits.grace);
     return Give(LogEndSeen{0, offset, now});
   }
-  // A new tracker with other limits.
+  // A new tracker with other limits, or of other shards.
   void Restart(int64_t start = 10) {
     tracker.reset();
     offset = start;
@@ -147,6 +147,7 @@ class PairTrackerTest : public ::testing::Test {
 
   Limits limits;
   Counted metrics;
+  EdgeShards shards;
   std::optional<TrackedLog> tracker;
   Time now{1h};
   int64_t offset = 10;
@@ -358,18 +359,13 @@ TEST_F(PairTrackerTest, ChecksBeginWhenTheMirrorHasCaughtUp) {
 }
 
 struct TwoShards : PairTrackerTest {
-  void SetUp() override {
-    limits.commit_every = 0ms;
-    tracker.emplace(limits, metrics, shards);
-    Give(PartitionAssigned{0, 10, 0});
-  }
+  TwoShards() { shards = {ShardMap::Even(2), ShardMap::Even(1)}; }
   EdgeKey EdgeTo(Shard shard, uint64_t nth) const {
     uint64_t id = 100;
     for (;; ++id) {
       if (shards.reverse.ShardOf(UserId{id}) == shard && nth-- == 1) return {UserId{1}, UserId{id}};
     }
   }
-  EdgeShards shards{ShardMap::Even(2), ShardMap::Even(1)};
 };
 
 // Shard 1 is away: the mirror's offsets wait, so it lags.
@@ -387,9 +383,7 @@ TEST_F(TwoShards, OneThatTheMirrorCannotReachDoesNotHoldBackChecksOfTheOther) {
 
 TEST_F(TwoShards, ChecksThatHangLeaveTheOtherItsShare) {
   limits.checks_in_flight = 4;
-  tracker.emplace(limits, metrics, shards);
-  offset = 10;
-  Give(PartitionAssigned{0, 10, 0});
+  Restart();
   for (uint64_t nth = 1; nth <= 5; ++nth) Give(Msg1(7, EdgeTo(1, nth)));
   EXPECT_THAT(CatchUp().checks, SizeIs(2));  // and are never answered
   Give(Msg1(7, EdgeTo(0, 1)));
@@ -399,9 +393,7 @@ TEST_F(TwoShards, ChecksThatHangLeaveTheOtherItsShare) {
 TEST_F(TwoShards, ChecksThatWaitForAForwardShardLeaveTheOtherItsShare) {
   limits.checks_in_flight = 4;
   shards = {ShardMap::Even(1), ShardMap::Even(2)};
-  tracker.emplace(limits, metrics, shards);
-  offset = 10;
-  Give(PartitionAssigned{0, 10, 0});
+  Restart();
   const auto from = [this](Shard shard, uint64_t nth) {
     uint64_t id = 100;
     while (shards.forward.ShardOf(UserId{id}) != shard || nth-- > 0) ++id;
@@ -415,9 +407,7 @@ TEST_F(TwoShards, ChecksThatWaitForAForwardShardLeaveTheOtherItsShare) {
 
 TEST_F(TwoShards, AboveTheCapTheOldestOfAllGoesToTheRetries) {
   limits.pending = 2;
-  tracker.emplace(limits, metrics, shards);
-  offset = 10;
-  Give(PartitionAssigned{0, 10, 0});
+  Restart();
   Give(Msg1(7, EdgeTo(1, 1)));
   Wait(1ms);
   Give(Msg1(7, EdgeTo(0, 1)));

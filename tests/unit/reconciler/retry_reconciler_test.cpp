@@ -219,17 +219,6 @@ TEST_F(RetryReconcilerTest, AnEntryOfAnAssignmentThatEndedStandsForNone) {
   EXPECT_EQ(committed, 0) << "it is still to be checked";
 }
 
-// Its forward shard could not be asked before. The mirror has not come to the change.
-TEST_F(RetryReconcilerTest, WhatLog1HasPendingIsFinished) {
-  world.forward[kEdge] = {100, true, 5};
-  world.Log(7, EdgeOf(kEdge, {100, true, 5}));
-  inputs.push_back(EntryOf(kEdge, 0, seconds(0), {{100, true, 5}, true, 7}));
-  Step();
-  Pass(seconds(2));
-  EXPECT_EQ(committed, 1);
-  EXPECT_TRUE(world.done.empty());
-}
-
 // ---- ends -----------------------------------------------------------------------------------
 
 TEST_F(RetryReconcilerTest, WhatIsNoEntryGoesToTheDeadLetters) {
@@ -296,22 +285,6 @@ TEST_F(RetryReconcilerTest, AnEntrySaysWhatMsg1Said) {
   inputs.push_back(Entry(1, seconds(0)));
   Pass(seconds(60));
   EXPECT_EQ(world.forward[kEdge], (EdgeState{101, true, 5}));
-}
-
-TEST_F(RetryReconcilerTest, AGapIsCommittedAtOnceSoThatTheNextOwnerDoesNotReportItAgain) {
-  inputs.push_back(PartitionAssigned{0, 5, 8});
-  Step();
-  EXPECT_EQ(committed, 8);
-}
-
-TEST_F(RetryReconcilerTest, TheStartIsCommittedSoThatALogCutBeforeTheFirstRecordIsNoticed) {
-  EXPECT_EQ(committed, 0);
-}
-
-TEST_F(RetryReconcilerTest, ALogThatLostItsTailIsReadFromItsFirstRecord) {
-  inputs.push_back(PartitionAssigned{0, 50, 8, 45});
-  Step();
-  EXPECT_EQ(committed, 8);
 }
 
 TEST_F(RetryReconcilerTest, ALostPartitionIsNotCommittedAnyMore) {

@@ -52,18 +52,5 @@ TEST(Throttle, SaysWhenTheNextOneMayBeTaken) {
   }
 }
 
-TEST(Throttle, NeverLetsMorePassThanItsRateAndItsBurst) {
-  fanline::testing::Seeded random;
-  Throttle throttle(100, 20);
-  const Time start{1h};
-  Time now = start;
-  double taken = 0;
-  for (int i = 0; i < 20'000; ++i) {
-    now += Duration(random.Below(20'000));
-    taken += Taken(throttle, static_cast<int>(random.Below(4)), now);
-    ASSERT_LE(taken, 20 + static_cast<double>((now - start).count()) * 100 / 1e6);
-  }
-}
-
 }  // namespace
 }  // namespace fanline::reconciler

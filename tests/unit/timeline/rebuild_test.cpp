@@ -88,14 +88,6 @@ TEST(Rebuild, WhoFollowsSomebodyIsNotLookedUp) {
   EXPECT_EQ(reads([] { return false; }), reads({}));
 }
 
-TEST(Rebuild, NothingIsLeftOfOneWhoCannotBeLookedUp) {
-  World w;
-  RebuildResult result{};
-  w.mysql_fails = Status::Later("mysql0", "away");
-  EXPECT_FALSE(w.home.Activate(kBob, &result, [] { return true; }).done());
-  EXPECT_FALSE(w.redis.timelines().contains(kBob));
-}
-
 TEST(Rebuild, ReadsOnlyAsManyAuthorsAsItNeeds) {
   World w;
   for (uint64_t author = 0; author < 1'000; ++author) {

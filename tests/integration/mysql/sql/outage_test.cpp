@@ -98,27 +98,6 @@ TEST_F(Outage, AShardThatHangsCostsItsRequestsAConnectTimeoutAndTheOthersNothing
   }
 }
 
-TEST_F(Outage, KilledConnectionsAreOpenedAgain) {
-  MysqlTruth truth(With(shards_.config().shards[1].port), {}, kNoLog, service());
-  uint64_t id = 0;
-  truth.Submit(Request(1, ++id), replies_);
-  ExpectDone(replies_.Await(id));
-  ASSERT_GT(KillConnections(1), 0);
-  // Each worker may find its connection dead, and until one has a new one all requests are refused.
-  // A request asked again is served soon.
-  const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  for (int done = 0; done < 20;) {
-    truth.Submit(Request(1, ++id), replies_);
-    const auto reply = replies_.Await(id);
-    if (reply.status.done()) {
-      ++done;
-    } else {
-      ExpectAway(reply, "mysql_1");
-      ASSERT_LT(std::chrono::steady_clock::now(), soon);
-    }
-  }
-}
-
 TEST_F(Outage, AFullQueueRefusesInsteadOfGrowing) {
   shards_.on(0).Execute("LOCK TABLES follower WRITE");
   MysqlTruth truth(shards_.config(), {}, kNoLog, service(),

@@ -13,7 +13,7 @@ ReadNews Audience::Ask(uint64_t id, Range range, uint64_t epoch, uint32_t limit)
 }
 
 bool Audience::Foreign(const NewsRead& news) const {
-  return news.index != index_ && guards_.index_named;
+  return (news.index != index_ || news.last < set_.heard) && guards_.index_named;
 }
 
 std::vector<uint64_t> Audience::On(const NewsRead& news) {

@@ -37,8 +37,8 @@ class Audience {
   // Whether a call is to be made now.
   bool due() const { return id_ == 0 && (more_ || !waiting_.empty()); }
   ReadNews Ask(uint64_t id, Range range, uint64_t epoch, uint32_t limit);
-  // Whether the news are of another index than the claim's: that one was deleted or replaced, so
-  // the range must be claimed again.
+  // Whether the news are of another index than the claim's, or of the same one at an earlier
+  // moment: it was deleted, replaced or put back, so the range must be claimed again.
   bool Foreign(const NewsRead& news) const;
   // Takes an answer to Ask. Returns the units that wait no longer: they may look their readers up,
   // or, if the answer is a failure, must ask again.

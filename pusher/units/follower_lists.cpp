@@ -40,9 +40,8 @@ void FollowerLists::Append(Range range, UserId author, uint64_t number, const Fo
   list.followers.insert(list.followers.end(), page.begin(), page.end());
   if (last) list.followers.shrink_to_fit();
   list.whole = last;
-  bytes_ += BytesOf(list);
   by_use_.splice(by_use_.end(), by_use_, list.used);
-  MakeRoom();
+  Changed(at);
 }
 
 void FollowerLists::Set(Range range, UserId author, UserId reader, bool follows) {
@@ -53,10 +52,15 @@ void FollowerLists::Set(Range range, UserId author, UserId reader, bool follows)
   bytes_ -= BytesOf(list);
   const auto place = std::lower_bound(list.followers.begin(), list.followers.end(), reader, Before);
   const bool there = place != list.followers.end() && *place == reader;
-  if (follows && !there) list.followers.insert(place, reader);
+  if (follows && !there) {
+    const auto index = place - list.followers.begin();
+    const size_t size = list.followers.size();
+    // By itself a vector doubles.
+    if (size == list.followers.capacity()) list.followers.reserve(size + size / 8 + 1);
+    list.followers.insert(list.followers.begin() + index, reader);
+  }
   if (!follows && there) list.followers.erase(place);
-  bytes_ += BytesOf(list);
-  MakeRoom();
+  Changed(at);
 }
 
 void FollowerLists::Forget(Range range, UserId author) {
@@ -73,6 +77,11 @@ void FollowerLists::Remove(Lists::iterator at) {
   bytes_ -= BytesOf(at->second);
   by_use_.erase(at->second.used);
   lists_.erase(at);
+}
+
+void FollowerLists::Changed(Lists::iterator at) {
+  bytes_ += BytesOf(at->second);
+  BytesOf(at->second) > most_of_one_ ? Remove(at) : MakeRoom();
 }
 
 void FollowerLists::MakeRoom() {

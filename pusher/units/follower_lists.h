@@ -8,11 +8,14 @@
 // shows after `age` at the latest.
 //
 // All lists together take at most `bytes`; those least recently used go first. A list that is being
-// filled counts, too. Lists are forgotten with the claim of their range.
+// filled counts, too. One that takes more than a thirty-second of `bytes`, and more than 1 KB, is
+// not kept: a few celebrities would leave no room for others. Lists are forgotten with the claim of
+// their range.
 //
 // Passive, not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -33,7 +36,10 @@ class FollowerLists {
   using Followers = std::vector<UserId>;  // in the order of pages
 
   FollowerLists(size_t bytes, Duration age, const MutationSwitches& guards = {})
-      : most_bytes_(bytes), age_(age), whole_alone_(guards.whole_lists) {}
+      : most_bytes_(bytes),
+        most_of_one_(std::max<size_t>(bytes / 32, 1'024)),
+        age_(age),
+        whole_alone_(guards.whole_lists) {}
   FollowerLists(const FollowerLists&) = delete;
 
   // The author's list, or null. It stays where it is until a method that is not const is called.
@@ -73,9 +79,12 @@ class FollowerLists {
     return kBytesPerList + list.followers.capacity() * sizeof(UserId);
   }
   void Remove(Lists::iterator at);
+  // The list has grown: it goes if it is too long, and others if there is no room.
+  void Changed(Lists::iterator at);
   void MakeRoom();
 
   const size_t most_bytes_;
+  const size_t most_of_one_;
   const Duration age_;
   const bool whole_alone_;
   Lists lists_;

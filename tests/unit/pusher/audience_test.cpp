@@ -57,6 +57,14 @@ TEST_F(AudienceTest, AUnitIsNotServedByNewsThatWereAskedForBeforeItCame) {
   EXPECT_EQ(Hear({}, 1), Units{2});
 }
 
+// Redis was put back to an earlier moment behind our connection, and gives its numbers out again.
+TEST_F(AudienceTest, NewsOfAnEarlierMomentAreForeign) {
+  audience.Need(1);
+  Hear({{kBob, 4}}, 7);
+  EXPECT_FALSE(audience.Foreign({.id = 9, .index = kIndex, .last = 7}));
+  EXPECT_TRUE(audience.Foreign({.id = 9, .index = kIndex, .last = 6}));
+}
+
 TEST_F(AudienceTest, AUnitWaitsUntilNoMoreNewsAreThere) {
   audience.Need(1);
   EXPECT_EQ(Hear({{kBob, 4}, {kCid, 6}}, 9), Units{});

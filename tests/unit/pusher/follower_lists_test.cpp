@@ -77,17 +77,34 @@ TEST_F(FollowerListsTest, AListIsBelievedForAnHour) {
 }
 
 TEST_F(FollowerListsTest, TheLeastRecentlyUsedGoWhenThereIsNoRoom) {
-  const Followers many(400, UserId{1});
-  Fill(0, kAnn, many);
+  const Followers many(100, UserId{1});
+  for (Range range = 0; range < 10; ++range) Fill(range, kAnn, many);
+  EXPECT_EQ(lists.lists(), 10u);
+  lists.Find(0, kAnn, kNoon);
   Fill(0, kBen, many);
   EXPECT_LE(lists.bytes(), 10'000u);
-  EXPECT_GT(lists.bytes(), 2 * 400 * sizeof(UserId));
-  lists.Find(0, kAnn, kNoon);
-  Fill(1, kAnn, many);
-  Fill(1, kBen, many);
-  EXPECT_LE(lists.bytes(), 10'000u);
-  EXPECT_FALSE(lists.Has(0, kBen));
-  EXPECT_TRUE(lists.Has(1, kBen));
+  EXPECT_TRUE(lists.Has(0, kAnn));
+  EXPECT_FALSE(lists.Has(1, kAnn));
+  EXPECT_TRUE(lists.Has(0, kBen));
+}
+
+TEST_F(FollowerListsTest, AListThatWouldTakeMuchOfTheRoomIsNotKeptAndPushesNobodyOut) {
+  FollowerLists wide(1 << 20, kAge);
+  const auto fill = [&](UserId author, size_t followers) {
+    const Followers all(followers, UserId{1});
+    wide.Append(0, author, wide.Begin(0, author, kNoon), all, true);
+  };
+  fill(kAnn, 4'000);
+  fill(kBen, 4'100);
+  EXPECT_TRUE(wide.Has(0, kAnn));
+  EXPECT_FALSE(wide.Has(0, kBen));
+  const size_t before = wide.bytes();
+  wide.Set(0, kAnn, UserId{2}, true);
+  EXPECT_FALSE(wide.Has(0, kAnn)) << "it has grown beyond its share, " << before << " bytes";
+  fill(kAnn, 3'000);
+  const size_t shorter = wide.bytes();
+  wide.Set(0, kAnn, UserId{2}, true);
+  EXPECT_LT(wide.bytes(), shorter * 5 / 4);
 }
 
 TEST_F(FollowerListsTest, AListThatDoesNotFitIsNotKept) {

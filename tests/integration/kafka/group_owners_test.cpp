@@ -21,8 +21,8 @@ class GroupOwnersTest : public test::RealBrokerTest {
   }
   Status Read(const std::string& of, GroupOwners* owners) const {
     owners->clear();
-    Admin admin(test::RealBroker(), std::chrono::seconds(5), LogSink());
-    return admin.ReadOwners(GroupMember().group, of, owners);
+    Admin asker(test::RealBroker(), std::chrono::seconds(5), LogSink());
+    return asker.ReadOwners(GroupMember().group, of, owners);
   }
   // A broker that has just come up, or is busy, may first say that it is asked too early.
   Status ReadInTheEnd(const std::string& of, GroupOwners* owners) const {
@@ -65,9 +65,9 @@ TEST_F(GroupOwnersTest, WhilePartitionsChangeHandsNobodyIsNamed) {
 
 TEST_F(GroupOwnersTest, BrokersThatAreAwayAreAskedAgainLater) {
   const ClientOptions nowhere{.brokers = "127.0.0.1:1"};
-  Admin admin(nowhere, std::chrono::milliseconds(300), LogSink());
+  Admin asker(nowhere, std::chrono::milliseconds(300), LogSink());
   GroupOwners owners;
-  EXPECT_TRUE(admin.ReadOwners("any", topic, &owners).later());
+  EXPECT_TRUE(asker.ReadOwners("any", topic, &owners).later());
 }
 
 }  // namespace

@@ -180,12 +180,12 @@ const Mutation kMutations[] = {
     {"lists_follow_syncs", [](Guards& guards) { guards.logic.lists_follow_syncs = false; }, {8261675172575373441}},
     {"lists_follow_the_dead", [](Guards& guards) { guards.logic.lists_follow_the_dead = false; }, {8, 15, 17}},
     {"claims_forget_lists", [](Guards& guards) { guards.logic.claims_forget_lists = false; }, {81, 97, 180}},
-    {"quarantines_forget_lists", [](Guards& guards) { guards.logic.quarantines_forget_lists = false; }, {3767, 4678, 4921}},
+    {"quarantines_forget_lists", [](Guards& guards) { guards.logic.quarantines_forget_lists = false; }, {3767, 4921}},
     {"undecodable_forgets_lists", [](Guards& guards) { guards.logic.undecodable_forgets_lists = false; }, {13802215698683048354u, 13365838201503748304u, 9639728561648055888u}, DamagesHints},
     {"whole_lists", [](Guards& guards) { guards.logic.whole_lists = false; }, {14134756135092479138u}},
     // Hints that a pusher does not understand.
     {"newer_awaited", [](Guards& guards) { guards.logic.newer_awaited = false; }, {151, 188, 342}, Upgrades},
-    {"quarantine_drops", [](Guards& guards) { guards.logic.quarantine_drops = false; }, {342, 1279, 2894}, DamagesHints},
+    {"quarantine_drops", [](Guards& guards) { guards.logic.quarantine_drops = false; }, {1894, 3026, 4435}, DamagesHints},
     // clang-format on
 };
 

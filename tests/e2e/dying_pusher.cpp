@@ -31,7 +31,7 @@ class DyingTruth final : public ServesAll<DyingTruth, ReadPostStates, ReadFollow
     for (const auto& [author, post] : request.posts) {
       if (Raw(post) == Number("DIE_AT_POST") && in_the_range_.contains(author)) std::raise(SIGKILL);
     }
-    in_the_range_.clear();
+    for (const auto& [author, post] : request.posts) in_the_range_.erase(author);
   }
   void Look(const ReadFollowerPage& request) {
     const bool met = static_cast<uint64_t>(request.range) == Number("DIE_IN_RANGE");

@@ -12,6 +12,8 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from stack.waiting import wait_until
+
 # The kernel sends the death signal when the *thread* that forked ends, so all forks are made by one
 # that lives as long as we do.
 _forks = ThreadPoolExecutor(max_workers=1, thread_name_prefix="forks")
@@ -73,8 +75,14 @@ class Process:
             pass
 
     def pause(self):
-        """SIGSTOP: alive, holding its connections, answering nothing."""
+        """SIGSTOP: alive, holding its connections, answering nothing from now on. The kernel stops all
+        threads once one of them has taken the signal, which takes its time on a busy machine."""
         self.signal(signal.SIGSTOP)
+        wait_until(lambda: not self.running or self._stopped(), 10, f"{self.name} to stand still")
+
+    def _stopped(self):
+        threads = [(thread / "stat").read_text() for thread in Path(f"/proc/{self.pid}/task").iterdir()]
+        return all(stat.rpartition(") ")[2][0] in "TtZX" for stat in threads)
 
     def resume(self):
         self.signal(signal.SIGCONT)

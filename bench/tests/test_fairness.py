@@ -13,7 +13,3 @@ class Classes(unittest.TestCase):
             self.assertEqual(fairness_rows.size_class(followers), expected)
         for name in ("lt_100", "ge_1m"):
             self.assertIn(f'"{name}"', _HEADER.read_text())
-
-
-if __name__ == "__main__":
-    unittest.main()

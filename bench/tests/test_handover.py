@@ -17,7 +17,3 @@ class GapsTest(unittest.TestCase):
         steady = [10.2, 10.4, 10.6, 10.8]
         gaps = Gaps.of({0: steady, 1: [10.1, 10.8]}, 10.0, 11.0)
         self.assertAlmostEqual(gaps.still, 0.7 / 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

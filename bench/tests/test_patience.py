@@ -27,7 +27,3 @@ class Waiting(unittest.TestCase):
         for second in range(0, 100, 5):
             self.look(second, f"{second} of 200")
         self.assertEqual(self.said, [f"still waiting for hints: {second} of 200" for second in (30, 60, 90)])
-
-
-if __name__ == "__main__":
-    unittest.main()

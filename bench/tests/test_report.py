@@ -49,7 +49,3 @@ class Report(unittest.TestCase):
     def test_a_time_is_told_with_its_zone(self):
         self.assertRegex(report.now(), re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"))
         json.dumps(report.now())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -39,7 +39,3 @@ class FreshRedis(unittest.TestCase):
         fleet.close.assert_called_once_with()
         self.assertEqual((self.rig.fleet, self.rig._scene), (None, None))
         self.assertIn("4876304 records", self.rig.say.call_args.args[0])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -77,7 +77,3 @@ class Rows(unittest.TestCase):
     def test_a_name_that_is_none_ends_it(self):
         with self.assertRaisesRegex(SystemExit, "there is no row cots; there are cost, storm"):
             self.run_bench("--rows", "cots")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -112,7 +112,3 @@ class Planning(unittest.TestCase):
     def test_is_smaller_for_a_smaller_graph(self):
         self.assertEqual(relation_plan_for(7_588).operations, 5_000)
         self.assertEqual(relation_plan_for(10), (500, 6, 6, 50))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -70,7 +70,3 @@ class Encoding(unittest.TestCase):
             "schema_version": 1, "type": "relation.follow", "src": "7", "dst": "9",
             "version": "41"})
         self.assertEqual(json.loads(encode(Change(7, 9, False), 42))["type"], "relation.unfollow")
-
-
-if __name__ == "__main__":
-    unittest.main()

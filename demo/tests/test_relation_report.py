@@ -47,7 +47,3 @@ class Complaints(unittest.TestCase):
         figures, complaints = judged(GOOD._replace(reverse={"1 2 10 0 5", "3 4 11 0 5"}))
         self.assertEqual(figures["differences_after"], 2)
         self.assertIn("1 2 10 0 5", complaints[0])
-
-
-if __name__ == "__main__":
-    unittest.main()

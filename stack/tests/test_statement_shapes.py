@@ -72,7 +72,3 @@ class Log(unittest.TestCase):
                 log.write("\n".join(lines))
                 log.flush()
                 self.assertEqual(list(counted(Path(log.name), "fanline")), ["SELECT 1\n  FROM t"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -78,7 +78,3 @@ class Work(unittest.TestCase):
         edges = [{change.edge for change in changes} for changes in lists]
         self.assertEqual(len(set.union(*edges)), sum(map(len, edges)))
         self.assertTrue(all(reader != author for reader, author in set.union(*edges)))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -22,7 +22,3 @@ class OneSeed(unittest.TestCase):
         self.assertEqual(result.wrong, [], f"again: make chaos SEED={SEED} EVENTS={EVENTS}")
         self.assertEqual((result.events, result.changes), (EVENTS, CHANGES))
         self.assertEqual(sum(result.faults.values()), len(planned.faults))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -110,7 +110,3 @@ class ApiPage(unittest.TestCase):
         self.assertIn("50 ms", IN_ONE_LINE)
         lists = (ROOT / "backends" / "mysql" / "edges" / "relation_store.h").read_text()
         self.assertIn("kMostFollowersShown = 10'000;", lists)
-
-
-if __name__ == "__main__":
-    unittest.main()

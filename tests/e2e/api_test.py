@@ -534,7 +534,3 @@ class ApiTest(KeepsLogs):
         self.assertLessEqual(set(answered), {200, 409})
         ApiTest.whole_run = self.number >= sum(
             name.startswith("test_") for name in dir(ApiTest))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -105,7 +105,3 @@ class BrokenTimelines(Reading):
         self.assert_exact(READERS)
         self.wait_for(lambda: self.watched("fanline_audit_wrong_timelines") == 0, "it to be seen")
         self.assert_no_miss()
-
-
-if __name__ == "__main__":
-    unittest.main()

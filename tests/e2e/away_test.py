@@ -326,7 +326,3 @@ class Shard(Thing):
 class Broker(Thing):
     def do(self, what):
         getattr(self.test.stack.kafka, what)()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -71,7 +71,3 @@ class AgainstTest(unittest.TestCase):
         for line in run.stdout.splitlines():
             self.assertGreater(json.loads(line)[0]["value"], 0)
         self.assertEqual(len(run.stdout.splitlines()), 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -33,7 +33,3 @@ class BenchWholeTest(Bench):
 
     def test_every_row_is_there_and_in_shape(self):
         self.check_rows()
-
-
-if __name__ == "__main__":
-    unittest.main()

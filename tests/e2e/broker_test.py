@@ -124,7 +124,3 @@ class BrokerComesBack(Installation):
             return daemon.scrape().total(name, **labels)
         except OSError:
             return 0
-
-
-if __name__ == "__main__":
-    unittest.main()

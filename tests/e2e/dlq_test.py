@@ -208,7 +208,3 @@ class Dlq(Installation):
                 told = self.refused(*words)
                 self.assertEqual(told[0], code, told)
                 self.assertIn(complaint, told[1])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -228,7 +228,3 @@ class Uninstalled(unittest.TestCase):
         self.assertEqual(ended.returncode, NOT_INSTALLED, ended.stdout)
         self.assertRegex(ended.stdout, r"UNFIT shard 0 .*TiDB")
         self.assertIn("runbooks/refusals.md", ended.stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -70,7 +70,3 @@ class EmptyRanges(Installation):
         self.settle()
         self.assertGreater(self.counter("fanline_ranges_left_out_total"), 0)
         self.assert_exact()
-
-
-if __name__ == "__main__":
-    unittest.main()

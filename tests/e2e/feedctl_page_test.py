@@ -114,7 +114,3 @@ class FeedctlPage(unittest.TestCase):
     def test_tells_every_figure_of_a_repair(self):
         source = (ROOT / "feedctl" / "auditing" / "findings_text.cpp").read_text()
         self.assertEqual(self.figures("of the repair"), set(re.findall(r'\{"(\w+)", &RepairResult', source)))
-
-
-if __name__ == "__main__":
-    unittest.main()

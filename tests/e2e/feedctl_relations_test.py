@@ -90,7 +90,3 @@ class FeedctlRelations(unittest.TestCase):
                 self.installation.wait_mirrored()
                 mended = self.show(user, user + 1)
                 self.assertEqual(mended["forward"]["following"], follows)
-
-
-if __name__ == "__main__":
-    unittest.main()

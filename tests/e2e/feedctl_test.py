@@ -520,7 +520,3 @@ class Failing(unittest.TestCase):
                                     stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
         self.assertEqual(result.returncode, 74)
         self.assertEqual(result.stderr, "feedctl: the output cannot be written\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

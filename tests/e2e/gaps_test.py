@@ -103,7 +103,3 @@ class Gaps(Agreement):
         self.settle()
         self.assert_exact()
         self.live_again()
-
-
-if __name__ == "__main__":
-    unittest.main()

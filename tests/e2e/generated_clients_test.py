@@ -78,7 +78,3 @@ class GeneratedClients(Reading):
             ROOT / "tests" / "clients" / "Story.java")
         self.assert_told(self.story("java", "-cp", f"{self.folder / 'classes'}:{path}", "Story",
                                     users=["18446744073709551614", "201", "202", "9007199254740993"]))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -91,7 +91,3 @@ class HandOver(Installation):
         self.settle()
         self.assert_exact(live=self.live)
         old.start().wait_ready()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -174,7 +174,3 @@ class Options(unittest.TestCase):
         self.assertGreater(len(named), 5)
         known = {option.upper().replace("-", "_") for daemon in DAEMONS for option in options_of(BIN / f"fanline-{daemon}")}
         self.assertLessEqual(set(named), known)
-
-
-if __name__ == "__main__":
-    unittest.main()

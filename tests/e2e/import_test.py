@@ -77,7 +77,3 @@ class Imports(Installation):
         self.assertEqual(self.posts_of(reader), [post])
         Tables(self.stack).put_reverse(stray)
         self.assert_exact()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -189,7 +189,3 @@ class Leaderless(Reading):
         self.assertLessEqual(self.counter("fanline_hints_appended_total") - appended,
                              1.5 * AWAY * RATE, "the one range catches up, alone")
         self.assertEqual(dispatcher.scrape().total("fanline_events_parked"), 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

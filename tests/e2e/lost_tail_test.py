@@ -66,7 +66,3 @@ class ForwardShardLosesItsTail(Installation):
 
     def has_all_of_the_old(self):
         return self.new.applied() == self.old.written()
-
-
-if __name__ == "__main__":
-    unittest.main()

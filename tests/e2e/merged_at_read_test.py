@@ -140,7 +140,3 @@ class MergedAtRead(Reading):
             daemon.start()
             killed += 1
         return killed
-
-
-if __name__ == "__main__":
-    unittest.main()

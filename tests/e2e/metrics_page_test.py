@@ -84,7 +84,3 @@ class MetricsPage(unittest.TestCase):
         for family, label in asked:
             self.assertIn(family, known)
             self.assertIn(label, known[family] | {""}, family)
-
-
-if __name__ == "__main__":
-    unittest.main()

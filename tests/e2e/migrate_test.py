@@ -131,7 +131,3 @@ class Migrate(unittest.TestCase):
                      "WHERE specific_schema = DATABASE() AND specific_name = 'change_edge'")
         self.assertEqual(self.stack.mysql[1].query(arguments), [], "the newer one")
         self.assertEqual(self.stack.mysql[0].query(arguments), [("change_edge",)])
-
-
-if __name__ == "__main__":
-    unittest.main()

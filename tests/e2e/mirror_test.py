@@ -242,7 +242,3 @@ class KilledAndCutOff(Mirrored):
         self.assertEqual(self.mirror.stop(), 0)
         self.mirror.start().wait_ready()
         self.assert_mirrored()
-
-
-if __name__ == "__main__":
-    unittest.main()

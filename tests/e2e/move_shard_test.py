@@ -79,7 +79,3 @@ class MoveAShard(Installation):
             checks = {check["name"]: check for check in self.feedctl.json("doctor", "--json", codes=(0, 1))["checks"]}
             self.assertEqual(checks[f"shard {MOVED}"]["level"], "well", checks)
             self.assertIn(f"{name} ", checks[f"shard {MOVED}"]["text"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -95,7 +95,3 @@ class Newest(Reading):
             page = self.get(f"{path}&cursor={page['next_cursor']}", client)
             seen.update(self.ids(page))
         return first["newest_cursor"]
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -170,7 +170,3 @@ class PageLoad(Reading):
         over.set()
         await asyncio.gather(*beside)
         return *cold, live, follows
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -48,7 +48,3 @@ class PrimaryIsSwitched(Installation):
             posts = self.publish_all(authors[start:start + 10])
             self.delete(authors[start], posts[0])
             time.sleep(0.02)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -138,7 +138,3 @@ class TwoOfEach(Installation):
                 self.assert_exact(live=EVERYBODY)
                 daemon.start().wait_ready()
         self.wait_until_ranges([8, 8])
-
-
-if __name__ == "__main__":
-    unittest.main()

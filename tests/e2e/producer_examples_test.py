@@ -142,7 +142,3 @@ class ProducerExamples(unittest.TestCase):
                     self.assertEqual(code, 1, errors)
                     self.assertEqual(said, "")
                     self.assertIn(address, errors)
-
-
-if __name__ == "__main__":
-    unittest.main()

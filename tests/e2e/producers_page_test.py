@@ -75,7 +75,3 @@ class ProducersPage(unittest.TestCase):
         typed = re.search(r"^echo '(.*)' \|$", PAGE, re.M)
         accepted, event = decode(typed[1].encode() + b"\n")
         self.assertTrue(accepted, event)
-
-
-if __name__ == "__main__":
-    unittest.main()

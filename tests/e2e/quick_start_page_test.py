@@ -26,7 +26,3 @@ class QuickStart(unittest.TestCase):
         self.assertIn('{"id":"1000"', followed)
         self.assertIn("follows since", followed)
         self.assertEqual(page.left, 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -64,7 +64,3 @@ class OtherRanges(Installation):
         self.assert_exact(live=EVERYBODY)
         self.assertNotEqual(topic, TASKS)
         self.assertEqual(len(self.feedctl.json("ranges", "--json")["ranges"]), ranges)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -134,7 +134,3 @@ class Readiness(Reading):
         for service in (*self.stack.mysql, self.stack.redis):
             service.resume()
         self.wait_for(lambda: all(kubelet.in_service for kubelet in self.kubelets), "all to be back")
-
-
-if __name__ == "__main__":
-    unittest.main()

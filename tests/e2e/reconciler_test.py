@@ -361,7 +361,3 @@ class OwnTables(WithReconciler):
         self.assertNotIn("forward_0", self.reconciler.named())
         self.stack.mysql[1].start()
         self.wait_for(lambda: self.reconciler.status("/readyz") == 200, "it to be seen again")
-
-
-if __name__ == "__main__":
-    unittest.main()

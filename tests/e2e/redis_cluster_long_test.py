@@ -185,7 +185,3 @@ class AManagedCluster(OnACluster):
             self.assertEqual([key for key in keys if not key.startswith("blue:")], [])
         master.start()
         self.cluster.wait_whole()
-
-
-if __name__ == "__main__":
-    unittest.main()

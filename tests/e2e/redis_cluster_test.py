@@ -152,7 +152,3 @@ class RedisClusterChanges(OnACluster):
         if not dump:
             (node.data / "dump.rdb").unlink(missing_ok=True)
         node.start()
-
-
-if __name__ == "__main__":
-    unittest.main()

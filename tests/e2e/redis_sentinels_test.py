@@ -87,7 +87,3 @@ class RedisBehindSentinels(Installation):
             return self.pusher.get("/readyz")[1]
         except OSError:
             return ""
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -155,7 +155,3 @@ class RedisComesBack(Installation):
     def forget_what_was_saved(self):
         """So that other tests find an empty Redis after a restart."""
         (self.redis.data / "dump.rdb").unlink()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -256,7 +256,3 @@ class Refusals(Agreement):
         self.wait_for(lambda: post in self.posts_of(1), "the post of whom he follows")
         self.settle()
         self.assert_exact(live=EVERYBODY)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -254,7 +254,3 @@ class RelationFaults(mirror_test.Mirrored):
         for daemon in daemons:
             daemon.check_alive()
         return sum(daemon.counters().total("fanline_events_lost_total") for daemon in daemons)
-
-
-if __name__ == "__main__":
-    unittest.main()

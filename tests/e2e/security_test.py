@@ -141,7 +141,3 @@ class SecuredServices(Installation):
                 said = self.feedctl_says(*command, **env)
                 self.assertEqual(said.returncode, 78, said.stderr)
                 self.assertIn(advice, said.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

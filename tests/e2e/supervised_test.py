@@ -67,7 +67,3 @@ class Supervised(unittest.TestCase):
         longest = max(later - earlier for earlier, later in zip(heard, heard[1:]))
         print(f"WATCHDOG=1 {len(heard)} times, at most {longest:.2f} s apart, of {WATCHDOG_S} s allowed")
         self.assertLess(longest, WATCHDOG_S)
-
-
-if __name__ == "__main__":
-    unittest.main()

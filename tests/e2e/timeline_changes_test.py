@@ -132,7 +132,3 @@ class TimelineChanges(Reading):
             rounds += 1
         client.close()
         return rounds
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -151,7 +151,3 @@ class TimelineModel(Reading):
                           f"{len(self.timelines())} live timelines, "
                           f"{self.counter('fanline_authors_switched_total'):.0f} authors switched by "
                           "themselves", flush=True)
-
-
-if __name__ == "__main__":
-    unittest.main()

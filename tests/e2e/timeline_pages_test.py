@@ -245,7 +245,3 @@ class TimelinePages(Reading):
         expected = [re.sub(r"\b1\d{12}\b", "TIME", text) for text in (published, page)]
         self.assertEqual(answer(publish), expected[0])
         self.wait_for(lambda: answer(read) == expected[1], "the page that is shown")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -149,7 +149,3 @@ class Restarts(unittest.TestCase):
                 after = sums("--set", setting)
                 self.assertEqual({name.removeprefix("blue-fanline-") for name, each in after.items()
                                   if each != before[name]}, restarted)
-
-
-if __name__ == "__main__":
-    unittest.main()

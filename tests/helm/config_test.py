@@ -104,7 +104,3 @@ class Configuration(unittest.TestCase):
         judged = self.check(["fanline-pusher"], {"FANLINE_CONFIG": str(file)})
         self.assertEqual(judged.returncode, 78)
         self.assertIn("unknown key holds-hints", judged.stdout + judged.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

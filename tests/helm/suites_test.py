@@ -13,7 +13,3 @@ class Suites(unittest.TestCase):
         tests = re.search(r"Tests:\s+(\d+) passed, (\d+) total", said)
         self.assertEqual(tests[1], tests[2])
         self.assertGreater(int(tests[2]), 50)
-
-
-if __name__ == "__main__":
-    unittest.main()

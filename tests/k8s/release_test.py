@@ -219,7 +219,3 @@ class Release(unittest.TestCase):
         self.assertEqual(left, [])
         secrets = [each["metadata"]["name"] for each in self.cluster.list(f"{CORE}/secrets")]
         self.assertEqual([name for name in secrets if "helm" in name], [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -25,7 +25,3 @@ class Manifests(unittest.TestCase):
                 self.assertIn("[OK]", judged.stdout)
                 bad = [line for line in judged.stdout.splitlines() if line.startswith(("[CRITICAL]", "[WARNING]"))]
                 self.assertEqual(bad, [], judged.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -151,7 +151,3 @@ class ApiAlerts(Loaded):
             client.query("LOCK TABLES author_post WRITE")
             for _ in range(9):
                 client.query("SELECT SLEEP(20)")
-
-
-if __name__ == "__main__":
-    unittest.main()

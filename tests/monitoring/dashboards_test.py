@@ -65,7 +65,3 @@ class Dashboards(unittest.TestCase):
                          one["y"] + one["h"] <= other["y"] or other["y"] + other["h"] <= one["y"])
                 self.assertTrue(apart, (name, one, other))
                 self.assertLessEqual(one["x"] + one["w"], 24)
-
-
-if __name__ == "__main__":
-    unittest.main()

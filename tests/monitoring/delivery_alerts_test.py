@@ -219,7 +219,3 @@ class DeliveryAlerts(Loaded):
 
     def said(self, daemons):
         return "".join((self.stack.logs / f"{daemon.name}.log").read_text() for daemon in daemons)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -104,7 +104,3 @@ class Faults(Watched):
         admin = AdminClient({"bootstrap.servers": self.stack.kafka.address})
         for done in admin.alter_configs([resource]).values():
             done.result(MINUTE)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -243,7 +243,3 @@ class ClusterFaults(Provoked):
 
 def version_of(program):
     return subprocess.run([program, "--version"], capture_output=True, text=True, check=True, timeout=60).stdout.split()[1]
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -101,7 +101,3 @@ class RelationFaults(Provoked):
         users = [user for shard in (0, 1) for user in [user for user in followed if shard_of(user) == shard][:MANY // 2]]
         self.assertEqual(len(users), MANY)
         return [str(user) for user in users]
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -137,7 +137,3 @@ class Mutants(unittest.TestCase):
             code, said = promtool("test", "rules", "tests.yaml", cwd=folder)
         self.assertIn(code, (0, 1), said)
         return set(re.findall(r"alertname: (\w+), time:", said))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -128,7 +128,3 @@ class Rules(unittest.TestCase):
                              r"^namespace(_[a-z]+)*:fanline_[a-z_]+:[a-z0-9_]+$")
         twice = [key for key, times in Counter(rule.key for rule in all_rules()).items() if times > 1]
         self.assertEqual(twice, [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -84,7 +84,3 @@ class Scrape(Watched):
                     self.prometheus.query(asked(expr))
                 else:
                     self.assertNotEqual(self.prometheus.query(asked(expr)), [], expr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -117,7 +117,3 @@ class Compose(unittest.TestCase):
     def test_publishes_the_api_on_loopback_and_nothing_else(self):
         published = {name: each["ports"] for name, each in self.services.items() if "ports" in each}
         self.assertEqual(published, {"api": ["127.0.0.1:8080:8080"]})
-
-
-if __name__ == "__main__":
-    unittest.main()

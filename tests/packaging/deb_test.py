@@ -307,6 +307,3 @@ class Package(unittest.TestCase):
 
 
 NAMES = {"kafka": "Kafka", "redis": "Redis", "mysql": "MariaDB or MySQL"}
-
-if __name__ == "__main__":
-    unittest.main()

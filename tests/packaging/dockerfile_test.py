@@ -20,7 +20,3 @@ class Dockerfile(unittest.TestCase):
         spoilt = judge(text.replace("WORKDIR /fanline", "RUN cd /fanline"))
         self.assertIn("DL3003", spoilt.stdout)
         self.assertNotEqual(spoilt.returncode, 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

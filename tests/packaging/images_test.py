@@ -183,7 +183,3 @@ class Images(unittest.TestCase):
         self.assertEqual(status["NoNewPrivs"].strip(), "1")
         self.assertTrue(os.statvfs(f"/proc/{process.pid}/root/").f_flag & ST_RDONLY)
         self.assertEqual(Path(f"/proc/{process.pid}/cmdline").read_bytes().split(b"\0")[0].decode(), container["command"][0])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -84,7 +84,3 @@ class Licences(unittest.TestCase):
     def test_a_library_of_an_unknown_licence_is_an_error(self):
         with self.assertRaisesRegex(AssertionError, "under which licence coreutils is"):
             components.component("coreutils", components.LINKED)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -128,7 +128,3 @@ class Rules(unittest.TestCase):
     def test_the_page_of_decisions_names_them_by_number(self):
         self.assertEqual(gather.decisions({"0002-b.md": "# 2. Two\n", "0001-a.md": "# 1. One: first\n"}).splitlines()[-2:],
                          ["- **1** [One: first](0001-a.md)", "- **2** [Two](0002-b.md)"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -50,7 +50,3 @@ class Schemas(unittest.TestCase):
         self.assertEqual(table.rows, [schemas.Row("a", "INT NOT NULL", ["beside,", "on"]),
                                       schemas.Row("b", "INT DEFAULT 1", ["above"])])
         self.assertEqual(table.keys, ["PRIMARY KEY (a)", "KEY k (b, a)"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -34,7 +34,3 @@ class Site(unittest.TestCase):
         built = build("--gathered")
         self.assertNotEqual(built.returncode, 0)
         self.assertIn("'#nowhere'", built.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

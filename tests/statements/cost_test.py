@@ -43,7 +43,3 @@ class Cost(unittest.TestCase):
     def reads(self):
         return sum(int(value) for _, value in
                    self.client.query("SHOW SESSION STATUS LIKE 'Handler_read%'"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -35,7 +35,3 @@ class Seen(unittest.TestCase):
         for shape, example in sorted(seen.items()):
             with self.subTest(shape):
                 self.assertIsNotNone(answer_to(shape), HOW.format(shape=shape, example=example))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -34,7 +34,3 @@ class Picture(unittest.TestCase):
 
     def test_wiring_draws_none(self):
         self.assertEqual(self.drawn({"pusher/main.cpp": "backends/redis/keys.h"}), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

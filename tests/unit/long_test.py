@@ -28,7 +28,3 @@ class Long(unittest.TestCase):
         self.assertIn("hand_over_test", commands)
         self.assertIn("fanline_e2e_test(hand_over_test", listed)
         self.assertTrue((ROOT / "tests/mutants/run.py").exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

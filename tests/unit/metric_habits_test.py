@@ -55,7 +55,3 @@ class Buckets(unittest.TestCase):
                        for le, count in (("0.5", 2), ("1", 5), ("+Inf", 6)))
         self.assertEqual(metric_habits.buckets(text),
                          {"fanline_a_seconds": {0.5: 4, 1: 6, float("inf"): 2}})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -151,7 +151,3 @@ class Services(unittest.TestCase):
         self.services.unlink()
         with self.assertRaisesRegex(SystemExit, "do the services answer"):
             bench.judge(self.EQUAL)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -256,7 +256,3 @@ class Rules(unittest.TestCase):
         found = self.broken(tidy.formatting, {".clang-format": "BasedOnStyle: Nobody\n",
                                           "a/good.cpp": "int x = 1;\n"})
         self.assertEqual(found, [(".clang-format", 1)])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -122,7 +122,3 @@ def answer_of_any(clients, method, path):
         except (OSError, HTTPException) as error:
             last = error
     raise last
-
-
-if __name__ == "__main__":
-    unittest.main()

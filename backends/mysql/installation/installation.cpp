@@ -70,7 +70,7 @@ bool IsRefused(const Status& row) { return row.never() && row.cause != Cause::kS
 
 enum class MissingRow { kIsFine, kIsAwaited };
 
-// Whether `row` is the one that the shard should have. Never, or done.
+// Whether `row` is the one that the shard should have. A row that is awaited is `later`.
 Status JudgeRow(const Config& config, Shard shard, const std::optional<InstallationRow>& row,
                 const Installation& expected, MissingRow missing) {
   if (!row) return missing == MissingRow::kIsFine ? Status::Done() : NoRow(config, shard);

@@ -15,7 +15,6 @@ LEAST_FEED_PARTITIONS = 8
 ROOM_ABOVE = 1.25  # for fragmentation, replica buffers, rewrites
 # An empty Redis with its connections takes some MiB, and maxmemory 0 means no limit.
 LEAST_MAXMEMORY = 64 << 20
-ALL_RANGES_BELOW = 64  # from here on, ranges without a follower get no hint
 BUCKETS = 1024
 MOST_ADDS = 16  # kMaxAddsPerWrite in fanline/ports/live_timelines.h
 LEAST_RANGES, RANGES_PER_MASTER, LIVE_READERS_PER_RANGE = 16, 8, 250_000  # feedctl/support/suggested_ranges.h
@@ -29,17 +28,19 @@ class Unusable(Exception):
 
 class Work(NamedTuple):
     events_per_s: float
+    hints: float  # of an event: ranges that hold a follower of its author
     followers: float  # an event's author's, on average, live or not
     live: float  # of them, those with a live timeline
 
     def factors(self):
         rate = self.events_per_s
-        return 1, rate, rate * self.followers, rate * self.live
+        return 1, rate, rate * self.hints, rate * self.followers, rate * self.live
 
 
 class Cost(NamedTuple):
     idle: float = 0  # cores
-    event: float = 0  # core seconds, like the next two
+    event: float = 0  # core seconds, like the next three
+    hint: float = 0
     follower: float = 0  # looked at
     delivery: float = 0  # to a live timeline
 
@@ -49,7 +50,7 @@ class Cost(NamedTuple):
 
 def fit_cost(runs):
     """Least squares of the relative differences; no part is below zero. `runs`: (Work, busy cores). None: the runs do
-    not determine the parts (fewer than four, or all of one size or one rate)."""
+    not determine the parts (fewer than five, or all of one size or one rate)."""
     most = max((cores for _, cores in runs), default=0)
     if not most:
         return Cost() if runs else None
@@ -60,7 +61,7 @@ def fit_cost(runs):
     parts = range(len(Cost._fields))
     if _fit_with(parts, lines) is None:
         return None
-    # With four parts, every set of parts that are not zero can be tried.
+    # With five parts, every set of parts that are not zero can be tried.
     found = [fitted for size in range(1, len(parts) + 1) for some in itertools.combinations(parts, size)
              if (fitted := _fit_with(some, lines)) is not None and min(fitted) >= 0]
     best = min(found, key=lambda fitted: _miss(fitted, lines), default=None)
@@ -161,7 +162,7 @@ def _place(row):
 
 
 def _work(row):
-    return Work(row["events_per_second"], row["followers"], row["live"])
+    return Work(row["events_per_second"], hints(row["ranges"], row["followers"]), row["followers"], row["live"])
 
 
 def _costs(rows):
@@ -266,14 +267,14 @@ def suggested_ranges(masters, live_readers):
 
 def plan_for(demand, measured):
     followers = demand.audience.mean_of_posts
-    work = Work(demand.posts_per_s, followers, followers * demand.live_followers_ratio)
+    work = Work(demand.posts_per_s, 0, followers, followers * demand.live_followers_ratio)
     live_timelines = demand.users * demand.live_ratio
     # A timeline grows from the window to the size at which it is trimmed; this is the middle.
     trimmed_at = max(demand.window, demand.max_entries - MOST_ADDS - 2)
     bytes_each = measured.timeline_bytes * (demand.window + trimmed_at) / 2 / measured.timeline_items
     masters, ranges = _masters_and_ranges(demand, measured, work, live_timelines)
-    hints = _hints(ranges, followers)
-    costs = {process: _at_ranges(cost, hints, measured.ranges) for process, cost in measured.costs.items()}
+    work = at_ranges(work, ranges)
+    costs = measured.costs
     busy = {process: cost.cores(work) for process, cost in costs.items()}
     busy_cores = sum(busy.values())
     cores = demand.cores or max(1, math.ceil(busy_cores / demand.load))
@@ -283,19 +284,20 @@ def plan_for(demand, measured):
     return Plan(
         live_timelines=live_timelines, bytes_per_timeline=bytes_each, redis_bytes=live_timelines * bytes_each,
         maxmemory_bytes=max(live_timelines * bytes_each / masters * ROOM_ABOVE, LEAST_MAXMEMORY), work=work,
-        deliveries_per_s=work.events_per_s * work.live, hints_per_s=work.events_per_s * hints, busy=busy,
+        deliveries_per_s=work.events_per_s * work.live, hints_per_s=work.events_per_s * work.hints, busy=busy,
         busy_cores=busy_cores, cores=cores, masters=masters, ranges=ranges,
         feed_partitions=max(LEAST_FEED_PARTITIONS, math.ceil(2 * busy.get("dispatcher", 0) / demand.load)),
         lag=_lag_at(busy_cores / cores, by_load), measured_load=by_load[-1][0] if by_load else 0,
         largest_s=demand.audience.most * of_one / (cores - busy_cores) if cores > busy_cores else None)
 
 
-def _hints(ranges, followers):
-    return ranges if ranges < ALL_RANGES_BELOW else ranges * (1 - (1 - 1 / ranges) ** followers)
+def hints(ranges, followers):
+    """Ranges that hold one of the followers. All get a hint if there are more followers than ranges."""
+    return ranges if followers > ranges else ranges * (1 - (1 - 1 / ranges) ** followers)
 
 
-def _at_ranges(cost, hints, measured_ranges):
-    return cost._replace(event=cost.event * max(1, hints / measured_ranges))
+def at_ranges(work, ranges):
+    return work._replace(hints=hints(ranges, work.followers))
 
 
 def _masters_and_ranges(demand, measured, work, live_timelines):
@@ -305,8 +307,8 @@ def _masters_and_ranges(demand, measured, work, live_timelines):
     while True:
         masters = needed
         ranges = demand.ranges or suggested_ranges(masters, live_timelines)
-        cost = _at_ranges(measured.costs.get("redis", Cost()), _hints(ranges, work.followers), measured.ranges)
-        needed = max(1, math.ceil(cost.cores(work) / demand.load))
+        busy = measured.costs.get("redis", Cost()).cores(at_ranges(work, ranges))
+        needed = max(1, math.ceil(busy / demand.load))
         if needed <= masters:
             return masters, ranges
 

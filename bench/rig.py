@@ -168,9 +168,11 @@ class Rig:
                    for daemon in self.fleet.dispatchers)
 
     def pushed(self):
-        """Hints whose every write is acknowledged."""
-        return sum(daemon.scrape().total("fanline_hints_done_total")
-                   for daemon in self.fleet.pushers)
+        """Ranges, of all events, that want nothing more: every write of their hint is acknowledged, or they
+        hold no follower."""
+        return (sum(daemon.scrape().total("fanline_hints_done_total") for daemon in self.fleet.pushers) +
+                sum(daemon.scrape().total("fanline_ranges_left_out_total")
+                    for daemon in self.fleet.dispatchers))
 
     def wait_dispatched(self, events):
         patience.wait_done(self.dispatched, events, "events to be dispatched", self.say)

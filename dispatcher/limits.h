@@ -37,9 +37,6 @@ struct Limits {
   // Rows are sticky for at least this long (design 2, guard 1). An event whose record is older is
   // refused, because its row may have been collected.
   Duration oldest_record = std::chrono::hours(24 * 14);
-  // With at least this many ranges, those that hold no follower of the author are left out. With
-  // fewer, nearly every range holds one, and reading the followers would save nothing.
-  uint32_t leave_out_from = 64;
   double sample_rate = 0.01;  // share of publishes measured until delivery
   ModeRule modes;
   // How often an author whose posts are merged at read is announced. If a log loses the hints, a

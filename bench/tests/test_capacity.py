@@ -6,14 +6,14 @@ from pathlib import Path
 
 from bench.capacity import said_of
 from bench.capacity_plan import (Audience, Constants, Cost, Demand, Lag, Unusable, Work, audience, fit_cost, plan_for,
-                                 power_law, read_constants)
+                                 hints, power_law, read_constants)
 from bench.followers_file import read_degrees
 
-COST = Cost(0.4, 170e-6, 3e-6, 10e-6)
+COST = Cost(0.4, 90e-6, 5e-6, 3e-6, 10e-6)
 
 
 def runs_of(cost):
-    works = [Work(rate, followers, live) for followers, live in ((5, 1), (70, 14), (200, 40), (200, 200))
+    works = [Work(rate, hints(16, followers), followers, live) for followers, live in ((5, 1), (70, 14), (200, 40), (200, 200))
              for rate in (100, 700)]
     return [(work, cost.cores(work)) for work in works]
 
@@ -32,14 +32,14 @@ class Costs(unittest.TestCase):
 
     def test_of_little_work_count_as_much_as_of_much(self):
         """By absolute differences the heavy runs alone would decide, and idle would cost several cores."""
-        cost, light = Cost(0.01, 100e-6, 0, 1e-3), Work(100, 5, 1)
+        cost, light = Cost(0.01, 100e-6, 0, 0, 1e-3), Work(100, 4, 5, 1)
         runs = [(work, cores * ((1.1 if work.events_per_s < 500 else 0.9) if work.live > 100 else 1))
                 for work, cores in runs_of(cost)]
         self.assertAlmostEqual(fit_cost(runs).cores(light) / cost.cores(light), 1, delta=0.1)
 
     def test_are_not_guessed_from_runs_that_do_not_tell_them(self):
-        one_size = [Work(rate, 70, 14) for rate in (100, 200, 300, 400, 500)]
-        for runs in ([], runs_of(COST)[:3], [(work, COST.cores(work)) for work in one_size]):
+        one_size = [Work(rate, 16, 70, 14) for rate in (100, 200, 300, 400, 500)]
+        for runs in ([], runs_of(COST)[:4], [(work, COST.cores(work)) for work in one_size]):
             self.assertIsNone(fit_cost(runs))
 
     def test_are_nothing_where_nothing_was_spent(self):
@@ -66,7 +66,7 @@ class Report(unittest.TestCase):
                                      report_row("latency_tenth_rate", 170, **self.work)), "compact")
         self.assertEqual((read.cores, read.ranges, read.timeline_bytes, read.timeline_items), (2, 16, 10_400, 450))
         self.assertAlmostEqual(read.costs["kafka"].event, COST.event, 8)
-        self.assertEqual(read.lags, [(Work(500, 200, 40), Lag(0.17, 0.3))])  # a p50 without its p99 is left out
+        self.assertEqual(read.lags, [(Work(500, 16, 200, 40), Lag(0.17, 0.3))])  # a p50 without its p99 is left out
 
     def test_is_of_one_machine_and_one_number_of_ranges(self):
         same = report_row("latency_half_rate", 170, **self.work)
@@ -130,8 +130,8 @@ class Followers(unittest.TestCase):
 
 def measured():
     return Constants("a machine", cores=2, ranges=16, timeline_bytes=10_000, timeline_items=450,
-                     costs={"redis": Cost(0.05, 20e-6, 0.5e-6, 8e-6), "pusher": Cost(0.05, 30e-6, 1e-6, 1e-6)},
-                     lags=[(Work(100, 200, 40), Lag(0.10, 0.20)), (Work(600, 200, 40), Lag(0.20, 0.60))])
+                     costs={"redis": Cost(0.05, 4e-6, 2e-6, 0.5e-6, 8e-6), "pusher": Cost(0.05, 14e-6, 1e-6, 1e-6, 1e-6)},
+                     lags=[(Work(100, 16, 200, 40), Lag(0.10, 0.20)), (Work(600, 16, 200, 40), Lag(0.20, 0.60))])
 
 
 def plan(audience_of_posts=100, measurements=None, **wanted):
@@ -149,7 +149,7 @@ class Plans(unittest.TestCase):
 
     def test_count_work_by_the_followers_of_posts(self):
         found = plan()
-        self.assertEqual((found.work, found.deliveries_per_s, found.hints_per_s), (Work(300, 100, 50), 15_000, 4_800))
+        self.assertEqual((found.work, found.deliveries_per_s, found.hints_per_s), (Work(300, 16, 100, 50), 15_000, 4_800))
         self.assertAlmostEqual(found.busy_cores, sum(cost.cores(found.work) for cost in measured().costs.values()))
 
     def test_ask_for_cores_of_which_no_more_are_busy_than_was_said(self):
@@ -165,19 +165,20 @@ class Plans(unittest.TestCase):
     def test_give_each_master_one_core_and_its_share_of_memory(self):
         self.assertEqual(plan().masters, 1)
         found = plan(posts_per_s=30_000)  # about 15 cores of Redis
-        self.assertGreater(found.busy["redis"], 1.1 * measured().costs["redis"].cores(found.work))
+        self.assertGreater(found.busy["redis"], 1.1 * measured().costs["redis"].cores(found.work._replace(hints=16)))
         self.assertEqual(found.masters, math.ceil(found.busy["redis"] / 0.5))
         self.assertGreaterEqual(found.ranges, 8 * found.masters)
         self.assertAlmostEqual(found.maxmemory_bytes * found.masters, 1.25 * found.redis_bytes, 3)
 
-    def test_take_more_ranges_for_dearer_and_fewer_not_for_cheaper(self):
+    def test_take_a_range_for_a_hint_of_each_event(self):
         at_16 = plan().busy_cores
-        self.assertAlmostEqual(plan(ranges=32).busy_cores - at_16, 300 * (20e-6 + 30e-6))
-        self.assertEqual(plan(ranges=4).busy_cores, at_16)
+        self.assertAlmostEqual(plan(ranges=32).busy_cores - at_16, 300 * 16 * 3e-6)
+        self.assertAlmostEqual(at_16 - plan(ranges=4).busy_cores, 300 * 12 * 3e-6)
 
-    def test_send_hints_to_ranges_of_which_there_are_many_only_where_followers_are(self):
+    def test_send_hints_of_authors_with_few_followers_only_where_these_are(self):
         self.assertAlmostEqual(plan(audience_of_posts=5, ranges=1024).hints_per_s / 300, 5, delta=0.05)
-        self.assertEqual(plan(audience_of_posts=5, ranges=32).hints_per_s / 300, 32)
+        self.assertAlmostEqual(plan(audience_of_posts=5, ranges=16).hints_per_s / 300, 4.4, delta=0.05)
+        self.assertEqual(plan(audience_of_posts=17, ranges=16).hints_per_s / 300, 16)
 
     def test_take_the_lag_between_the_loads_that_were_measured(self):
         def at(posts_per_s):
@@ -188,7 +189,7 @@ class Plans(unittest.TestCase):
         self.assertAlmostEqual(middle.p99, 0.40)
         self.assertEqual(at(1).lag.p99, 0.20)
         self.assertIsNone(at(601).lag)
-        self.assertAlmostEqual(at(601).measured_load, Cost(0.1, 50e-6, 1.5e-6, 9e-6).cores(Work(600, 200, 40)) / 2)
+        self.assertAlmostEqual(at(601).measured_load, Cost(0.1, 18e-6, 3e-6, 1.5e-6, 9e-6).cores(Work(600, 16, 200, 40)) / 2)
         none = measured()
         none.lags = []
         self.assertIsNone(plan(measurements=none).lag)

@@ -19,10 +19,9 @@ class Init : public Command {
         .Add("ranges", &ranges_,
              "contiguous parts of the readers, each served by one pusher at a time: the partitions "
              "of the tasks topic; a power of 2 up to 1024, or auto: by the masters of --redis and "
-             "by --live-readers. An event costs a hint of each: 0.4 ms of CPU at 4, which serve a "
-             "small installation that will not grow, 0.6 ms at 16; from 64 on, ranges without a "
-             "follower of the author are left out. Another number later drops every timeline: plan "
-             "for four times the growth")
+             "by --live-readers. An event costs a hint of each that holds a follower: 4 serve a small "
+             "installation that will not grow. Another number later drops every timeline: plan for "
+             "four times the growth")
         .Unit("N|auto");
     table.Add("live-readers", &live_readers_,
               "for --ranges auto: readers who will have a timeline at the same time; 0 is few");

@@ -159,11 +159,11 @@ class Dlq(Installation):
     def test_a_hint_that_crashes_the_process_three_times_is_quarantined_alone(self):
         pusher = self.fleet.pushers[0]
         pusher.stop()
+        hinted = self.ranges_hinted()
         poison = self.publish(self.author)
         others = self.publish_all([author for author in most_followed(self.ledger, 40)
                                    for _ in range(3)])
-        self.wait_for(lambda: self.counter("fanline_hints_appended_total")
-                      >= 16 * (1 + len(others)), "the hints")
+        self.wait_for(lambda: self.ranges_hinted() == hinted + 16 * (1 + len(others)), "the hints")
         dying = Daemon(self.stack, self.ports, "dying_pusher", "dying-pusher", SESSION,
                        env={"DIE_AT_POST": poison, "DIE_IN_RANGE": 5})
         crashes = 0

@@ -42,10 +42,9 @@ class Gaps(Agreement):
 
     def test_hints_that_were_cut_off_unread_cost_the_ranges_timelines(self):
         self.pusher.stop()
-        hints = self.counter("fanline_hints_appended_total")
+        hinted = self.ranges_hinted()
         self.publish_all(EVERYBODY)
-        self.wait_for(lambda: self.counter("fanline_hints_appended_total")
-                      == hints + 16 * len(EVERYBODY), "the hints")
+        self.wait_for(lambda: self.ranges_hinted() == hinted + 16 * len(EVERYBODY), "the hints")
         delete_records(self.kafka_port, TASKS, [RANGE])
         self.pusher.start().wait_ready()
         self.settle()

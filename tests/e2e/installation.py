@@ -172,6 +172,10 @@ class Installation(KeepsLogs):
         self.assertEqual((audit["missing"], audit["extra"], audit["timelines"]),
                          (0, 0, len(timelines)))
 
+    def ranges_hinted(self):
+        """Ranges, of all events, whose hint is appended or who hold no follower of the author."""
+        return sum(map(self.counter, ("fanline_hints_appended_total", "fanline_ranges_left_out_total")))
+
     def counter(self, name, **labels):
         return self.fleet.counters().total(name, **labels)
 

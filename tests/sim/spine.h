@@ -24,7 +24,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
   dispatcher::Metrics metrics;
 
   void Serve(const ApplyEvents& request, ReplyTo<EventsApplied> to) {
-    if (request.most_followers > 0) {
+    if (world.character.leave_out) {
       const bool first = !world.options.guards.followers_after_commit;
       return first ? ReadThenCommit(request, to) : CommitThenRead(request, to);
     }
@@ -208,7 +208,6 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
     const dispatcher::Limits limits{
         .events_per_transaction = 3,
         .gather = Duration::zero(),  // it only delays the appends, which faults do here
-        .leave_out_from = static_cast<uint32_t>(kRanges + !world.character.leave_out),
         .sample_rate = 0.5,
         .modes = {.pull_above = world.character.pull_above,
                   .hold = World::kPullHold,

@@ -53,8 +53,9 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
   }
 
   void Store() {
-    for (const auto& request : std::exchange(transactions, {})) {
+    for (auto& request : std::exchange(transactions, {})) {
       stored.push_back(request.events.size());
+      if (!reads_followers) request.most_followers = 0;
       inbox.emplace_back(mysql.Do(request));
     }
   }
@@ -158,6 +159,7 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
   std::vector<SwitchAuthor> switches;
   std::vector<DeadLetter> letters;
   std::vector<size_t> stored;
+  bool reads_followers = false;  // else any range may hold one, as if each author had many
   int64_t next_offset = 0;
   int64_t sought = -1;
   int64_t committed = -1;

@@ -124,7 +124,8 @@ def _attempt(rig, authors, posts, held_back, fill, watch_memory):
 
 
 def watch(pusher, begin, before, hints, moments, rss=dict):
-    """Looks until the pusher has done so many hints more than `before`; the last look."""
+    """Looks until the pusher has done so many hints more than `before`; the last look. It is taken anew:
+    while a page of metrics is written the pusher goes on, so counters of one look may be some writes apart."""
     patience = Patience("hints to be done", print)
     while True:
         look = Look.at_pusher(pusher)
@@ -132,7 +133,7 @@ def watch(pusher, begin, before, hints, moments, rss=dict):
         moments.append(Moment(look.at - begin, look.deliveries["added"] - before.deliveries["added"],
                               rss()))
         if done >= hints:
-            return look
+            return Look.at_pusher(pusher)._replace(at=look.at)
         patience.look(f"{done:,.0f} of {hints:,}")
         left = (look.at - begin) * (hints - done) / max(done, 1)  # at the pace so far
         time.sleep(max(_LOOK_NEAR_END, min(_LOOK_EVERY, left / 2)))

@@ -5,7 +5,7 @@ namespace fanline::pusher {
 ReadNews Audience::Ask(uint64_t id, Range range, uint64_t epoch, uint32_t limit) {
   if (!more_) {
     served_ = std::exchange(waiting_, {});
-    if (set_.numbers.size() > 2 * listed_ + kSpare) anew_.emplace();
+    if (set_.readers.size() > 2 * listed_ + kSpare) anew_.emplace();
   }
   id_ = id;
   limit_ = limit;
@@ -25,17 +25,11 @@ std::vector<uint64_t> Audience::On(const NewsRead& news) {
   }
   listed_ = news.readers;
   Set& filled = anew_ ? *anew_ : set_;
-  for (const auto& [reader, number] : news.announced) filled.numbers[reader] = number;
+  for (const auto& [reader, number] : news.announced) filled.readers.Add(reader, number);
   filled.heard = more_ ? news.announced.back().number : news.last;
   if (more_ && guards_.set_served_whole) return {};
   if (anew_ && !more_) set_ = *std::exchange(anew_, std::nullopt);
   return std::exchange(served_, {});
-}
-
-void Audience::NotLive(UserId reader, uint64_t heard) {
-  const auto known = set_.numbers.find(reader);
-  if (known == set_.numbers.end()) return;
-  if (known->second <= heard) set_.numbers.erase(known);
 }
 
 }  // namespace fanline::pusher

@@ -18,12 +18,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "fanline/base/mutation_switches.h"
 #include "fanline/ports/live_timelines.h"
+#include "pusher/units/live_set.h"
 
 namespace fanline::pusher {
 
@@ -44,18 +44,18 @@ class Audience {
   // or, if the answer is a failure, must ask again.
   std::vector<uint64_t> On(const NewsRead& news);
 
-  bool holds(UserId reader) const { return set_.numbers.contains(reader); }
+  bool holds(UserId reader) const { return set_.readers.holds(reader); }
   // The last number heard of.
   uint64_t heard() const { return set_.heard; }
   // A write found no timeline of this reader. It was sent when `heard` was the last number heard
   // of. A reader who was numbered since stays.
-  void NotLive(UserId reader, uint64_t heard);
+  void NotLive(UserId reader, uint64_t heard) { set_.readers.Remove(reader, heard); }
 
-  size_t size() const { return set_.numbers.size(); }
+  size_t size() const { return set_.readers.size(); }
 
  private:
   struct Set {
-    std::unordered_map<UserId, uint64_t> numbers;
+    LiveSet readers;
     uint64_t heard = 0;
   };
   // The set may hold this many readers beyond twice those that the index lists.

@@ -1,7 +1,6 @@
 #include "pusher/units/follower_lists.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace fanline::pusher {
 namespace {
@@ -10,82 +9,99 @@ bool Before(UserId a, UserId b) { return std::pair(BucketOf(a), a) < std::pair(B
 
 }  // namespace
 
+FollowerLists::List* FollowerLists::ListOf(Range range, UserId author) {
+  Lists& lists = lists_[range];
+  const auto at = lists.find(author);
+  return at == lists.end() ? nullptr : &at->second;
+}
+
+bool FollowerLists::Has(Range range, UserId author) const {
+  const auto lists = lists_.find(range);
+  return lists != lists_.end() && lists->second.contains(author);
+}
+
 const FollowerLists::Followers* FollowerLists::Find(Range range, UserId author, Time now) {
-  const auto at = lists_.find({range, author});
-  if (at == lists_.end() || (!at->second.whole && whole_alone_)) return nullptr;
-  if (now - at->second.since > age_) {
-    Remove(at);
+  List* list = ListOf(range, author);
+  if (list == nullptr || (!list->whole && whole_alone_)) return nullptr;
+  if (now - list->since > age_) {
+    Remove(*list);
     return nullptr;
   }
-  by_use_.splice(by_use_.end(), by_use_, at->second.used);
-  return &at->second.followers;
+  by_use_.splice(by_use_.end(), by_use_, list->used);
+  return &list->followers;
 }
 
 uint64_t FollowerLists::Begin(Range range, UserId author, Time now) {
   Forget(range, author);
-  const Key key{range, author};
-  const auto used = by_use_.insert(by_use_.end(), key);
-  const auto at = lists_.emplace(key, List{{}, ++numbers_, false, now, used}).first;
-  bytes_ += BytesOf(at->second);
+  const auto used = by_use_.insert(by_use_.end(), Key{range, author});
+  const List& list =
+      lists_[range].emplace(author, List{{}, ++numbers_, false, now, used}).first->second;
+  bytes_ += BytesOf(list);
   MakeRoom();
   return numbers_;
 }
 
 void FollowerLists::Append(Range range, UserId author, uint64_t number, const Followers& page,
                            bool last) {
-  const auto at = lists_.find({range, author});
-  if (at == lists_.end() || at->second.number != number || at->second.whole) return;
-  List& list = at->second;
-  bytes_ -= BytesOf(list);
-  list.followers.insert(list.followers.end(), page.begin(), page.end());
-  if (last) list.followers.shrink_to_fit();
-  list.whole = last;
-  by_use_.splice(by_use_.end(), by_use_, list.used);
-  Changed(at);
+  List* list = ListOf(range, author);
+  if (list == nullptr || list->number != number || list->whole) return;
+  bytes_ -= BytesOf(*list);
+  list->followers.insert(list->followers.end(), page.begin(), page.end());
+  if (last) list->followers.shrink_to_fit();
+  list->whole = last;
+  by_use_.splice(by_use_.end(), by_use_, list->used);
+  Changed(*list);
 }
 
 void FollowerLists::Set(Range range, UserId author, UserId reader, bool follows) {
-  const auto at = lists_.find({range, author});
-  if (at == lists_.end()) return;
-  List& list = at->second;
-  if (!list.whole) return Remove(at);  // its pages may have passed the reader
-  bytes_ -= BytesOf(list);
-  const auto place = std::lower_bound(list.followers.begin(), list.followers.end(), reader, Before);
-  const bool there = place != list.followers.end() && *place == reader;
+  List* list = ListOf(range, author);
+  if (list == nullptr) return;
+  if (!list->whole) return Remove(*list);  // its pages may have passed the reader
+  bytes_ -= BytesOf(*list);
+  Followers& followers = list->followers;
+  const auto place = std::lower_bound(followers.begin(), followers.end(), reader, Before);
+  const bool there = place != followers.end() && *place == reader;
   if (follows && !there) {
-    const auto index = place - list.followers.begin();
-    const size_t size = list.followers.size();
+    const auto index = place - followers.begin();
+    const size_t size = followers.size();
     // By itself a vector doubles.
-    if (size == list.followers.capacity()) list.followers.reserve(size + size / 8 + 1);
-    list.followers.insert(list.followers.begin() + index, reader);
+    if (size == followers.capacity()) followers.reserve(size + size / 8 + 1);
+    followers.insert(followers.begin() + index, reader);
   }
-  if (!follows && there) list.followers.erase(place);
-  Changed(at);
+  if (!follows && there) followers.erase(place);
+  Changed(*list);
 }
 
 void FollowerLists::Forget(Range range, UserId author) {
-  const auto at = lists_.find({range, author});
-  if (at != lists_.end()) Remove(at);
+  const List* list = ListOf(range, author);
+  if (list != nullptr) Remove(*list);
 }
 
 void FollowerLists::ForgetRange(Range range) {
-  auto at = lists_.lower_bound({range, UserId{0}});
-  while (at != lists_.end() && at->first.first == range) Remove(at++);
+  for (const auto& [author, list] : lists_[range]) {
+    bytes_ -= BytesOf(list);
+    by_use_.erase(list.used);
+  }
+  lists_.erase(range);
 }
 
-void FollowerLists::Remove(Lists::iterator at) {
-  bytes_ -= BytesOf(at->second);
-  by_use_.erase(at->second.used);
-  lists_.erase(at);
+void FollowerLists::Remove(const List& list) {
+  bytes_ -= BytesOf(list);
+  const auto [range, author] = *list.used;
+  by_use_.erase(list.used);
+  lists_.at(range).erase(author);
 }
 
-void FollowerLists::Changed(Lists::iterator at) {
-  bytes_ += BytesOf(at->second);
-  BytesOf(at->second) > most_of_one_ ? Remove(at) : MakeRoom();
+void FollowerLists::Changed(const List& list) {
+  bytes_ += BytesOf(list);
+  BytesOf(list) > most_of_one_ ? Remove(list) : MakeRoom();
 }
 
 void FollowerLists::MakeRoom() {
-  while (bytes_ > most_bytes_ && !by_use_.empty()) Remove(lists_.find(by_use_.front()));
+  while (bytes_ > most_bytes_ && !by_use_.empty()) {
+    const auto& [range, author] = by_use_.front();
+    Remove(lists_.at(range).at(author));
+  }
 }
 
 }  // namespace fanline::pusher

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -54,13 +55,13 @@ class FollowerLists {
 
   // A sync has read that the edge is there, or not. Does nothing without a list.
   void Set(Range range, UserId author, UserId reader, bool follows);
-  bool Has(Range range, UserId author) const { return lists_.contains({range, author}); }
+  bool Has(Range range, UserId author) const;
 
   void Forget(Range range, UserId author);
   void ForgetRange(Range range);
 
   size_t bytes() const { return bytes_; }
-  size_t lists() const { return lists_.size(); }
+  size_t lists() const { return by_use_.size(); }
 
  private:
   using Key = std::pair<Range, UserId>;
@@ -71,23 +72,24 @@ class FollowerLists {
     Time since{};  // when it was begun to be filled
     std::list<Key>::iterator used;
   };
-  using Lists = std::map<Key, List>;
+  using Lists = std::unordered_map<UserId, List>;  // of a range, by author
   // About what a list takes beside its followers.
   static constexpr size_t kBytesPerList = 192;
 
   static size_t BytesOf(const List& list) {
     return kBytesPerList + list.followers.capacity() * sizeof(UserId);
   }
-  void Remove(Lists::iterator at);
+  List* ListOf(Range range, UserId author);
+  void Remove(const List& list);
   // The list has grown: it goes if it is too long, and others if there is no room.
-  void Changed(Lists::iterator at);
+  void Changed(const List& list);
   void MakeRoom();
 
   const size_t most_bytes_;
   const size_t most_of_one_;
   const Duration age_;
   const bool whole_alone_;
-  Lists lists_;
+  std::map<Range, Lists> lists_;
   std::list<Key> by_use_;  // least recently used first
   size_t bytes_ = 0;
   uint64_t numbers_ = 0;

@@ -17,7 +17,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <list>
 #include <map>
 #include <optional>
@@ -70,7 +69,7 @@ class Lanes {
 
  private:
   struct Lane {
-    std::deque<ReceivedHint> waiting;
+    std::list<ReceivedHint> waiting;  // takes no memory while it is empty, as a deque does
     Shard shard = 0;
     size_t units = 0;                                 // at most one, unless the guard is off
     size_t parked = 0;                                // hints of the unit and behind it, if parked

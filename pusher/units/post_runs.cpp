@@ -66,18 +66,20 @@ void PostRuns::ReadStates(Run& run) {
   const Unit& unit = *run.unit;
   ++run.reads_open;
   if (unit.alone) {
-    Ask({unit.id});
+    Ask(std::nullopt, {unit.id});
   } else {
-    unasked_[unit.way.shard].push_back(unit.id);
+    shards_[unit.way.shard].waiting.push_back(unit.id);
   }
 }
 
 void PostRuns::AskForStates() {
-  for (const auto& [shard, units] : std::exchange(unasked_, {})) Ask(units);
+  for (auto& [shard, at] : shards_) {
+    if (!at.asked) Ask(shard, std::exchange(at.waiting, {}));
+  }
 }
 
-void PostRuns::Ask(const std::vector<uint64_t>& units) {
-  Asked asked;
+void PostRuns::Ask(std::optional<Shard> shard, const std::vector<uint64_t>& units) {
+  Asked asked{.shard = shard};
   for (const uint64_t unit : units) {
     const Run* run = Find(unit);
     if (run == nullptr) continue;  // its range was lost in this step
@@ -87,6 +89,7 @@ void PostRuns::Ask(const std::vector<uint64_t>& units) {
   if (asked.units.empty()) return;
   std::sort(asked.posts.begin(), asked.posts.end());
   asked.posts.erase(std::unique(asked.posts.begin(), asked.posts.end()), asked.posts.end());
+  if (shard) shards_[*shard].asked = true;
   ports_.truth.Submit(ReadPostStates{++common_.ids, asked.posts});
   states_.emplace(common_.ids, std::move(asked));
 }
@@ -109,6 +112,7 @@ PostRuns::Run* PostRuns::Find(uint64_t unit) {
 
 std::vector<RunStep> PostRuns::On(const PostStates& states, Now now) {
   const Asked asked = TakeAnswered(states_, states.id);
+  if (asked.shard) shards_[*asked.shard].asked = false;
   std::vector<RunStep> steps;
   for (const uint64_t unit : asked.units) {
     Run* run = Find(unit);

@@ -7,9 +7,10 @@
 // needs the states of its posts, and a page holds the next of the live followers. A run that reads
 // its pages fills the author's list.
 //
-// All runs of a step ask for their states together: one request for each shard. An author's ranges
-// begin together (Units::StartOne), so a post is read once for all of them. A unit that is alone
-// has a request of its own: if the answer is `never`, it is its fault.
+// Runs ask for their states together. A shard has one request under way; the runs that need states
+// meanwhile share the next one. An author's ranges begin together (Units::StartOne), so a post is
+// read once for all of them. A unit that is alone has a request of its own: if the answer is
+// `never`, it is its fault.
 //
 // A post that is visible and pushed is added; any other is removed.
 // A post that is merged at read is removed and marks its author in the timelines. If home timelines
@@ -130,7 +131,7 @@ class PostRuns {
 
   Run* Find(uint64_t unit);
   void ReadStates(Run& run);
-  void Ask(const std::vector<uint64_t>& units);
+  void Ask(std::optional<Shard> shard, const std::vector<uint64_t>& units);
   bool KnowsOfOne(const Run& run, const FollowerLists::Followers& list) const;
   void ReadPage(Run& run);
   std::optional<RunStep> LookUp(Run& run, Now now);
@@ -143,6 +144,7 @@ class PostRuns {
   void LeaveOutTheDead(const Run& run, std::vector<UserId>& readers) const;
   void TakeDead(const Sent& sent, const BatchWritten& written);
   struct Asked {  // for states
+    std::optional<Shard> shard;  // whose next request waits for this one
     std::vector<uint64_t> units;
     std::vector<PostKey> posts;  // sorted
   };
@@ -170,7 +172,11 @@ class PostRuns {
   };
   std::map<Range, Claimed> claimed_;
   std::unordered_map<uint64_t, Range> news_;        // asked for, by request
-  std::map<Shard, std::vector<uint64_t>> unasked_;  // units that need states, until the step ends
+  struct AtShard {
+    std::vector<uint64_t> waiting;  // units that need states
+    bool asked = false;             // a request is under way
+  };
+  std::map<Shard, AtShard> shards_;
   std::unordered_map<uint64_t, Asked> states_;      // asked for, by request
   std::map<Range, Writes> writes_;
   Range last_sent_ = -1;                        // round robin over ranges

@@ -33,6 +33,7 @@ std::vector<Range> RangesOf(const Logged& post) {
 TEST(EmptyRanges, FollowersAreReadOfAuthorsWhoHaveNoMoreThanThereAreRanges) {
   for (const uint32_t ranges : {1u, 4u, 64u, 1024u}) {
     World w(Limits{}, ranges);
+    w.reads_followers = true;
     w.Give(Published());
     w.Step();
     ASSERT_EQ(w.transactions.size(), 1u);

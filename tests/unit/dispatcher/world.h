@@ -36,6 +36,7 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
   }
 
   void Serve(ApplyEvents request, ReplyTo<EventsApplied>) {
+    if (!reads_followers) request.most_followers = 0;
     transactions.push_back(std::move(request));
   }
   void Serve(AnnounceAuthor request, ReplyTo<AuthorAnnounced>) {
@@ -53,9 +54,8 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
   }
 
   void Store() {
-    for (auto& request : std::exchange(transactions, {})) {
+    for (const auto& request : std::exchange(transactions, {})) {
       stored.push_back(request.events.size());
-      if (!reads_followers) request.most_followers = 0;
       inbox.emplace_back(mysql.Do(request));
     }
   }

@@ -40,7 +40,6 @@ Dispatcher::Dispatcher(Ports ports, Setup setup, Limits limits)
       limits_(limits),
       random_(setup_.seed),
       switches_(ports.posts, ports.metrics, limits_.modes, ids_),
-      pulled_(ports.posts, ports.metrics, setup_.shards.shards(), limits_.count_pulled_every, ids_),
       // Parked events hold the oldest unfinished offset while others go on behind it.
       partitions_({limits_.events_open, limits_.events_span_per_partition, limits_.commit_every},
                   ports.metrics),
@@ -68,7 +67,6 @@ Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
   AppendStored(now);
   hints_.Step(now);
   ParkForRanges();
-  pulled_.Step(now);
   // Open: jobs that neither count for a shard nor wait for ranges go to the dead letters.
   const Partitions::Load load{jobs_.size() - room_.jobs() - hints_.parked(),
                               room_.full() || hints_.full(), room_.roomy() && hints_.roomy()};
@@ -76,7 +74,6 @@ Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
   progress.StepBy(letters_.timer());
   progress.StepBy(hints_.timer());
   progress.StepBy(gathered_.timer());
-  progress.StepBy(pulled_.timer());
   for (const ShardQueue& queue : queues_) progress.StepBy(queue.timer());
   ports_.metrics.Buffered(jobs_.size(), room_.parked() + hints_.parked());
   return progress;

@@ -43,7 +43,6 @@
 #include "dispatcher/limits.h"
 #include "dispatcher/metrics.h"
 #include "dispatcher/mode_switches.h"
-#include "dispatcher/pulled_counts.h"
 #include "fanline/base/gather.h"
 #include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/partitions.h"
@@ -59,14 +58,13 @@
 
 namespace fanline::dispatcher {
 
-using Input =
-    std::variant<PartitionAssigned, PartitionRevoked, Record, EventsApplied, HintsAppended,
-                 DeadLetterAppended, AuthorAnnounced, AuthorSwitched, PulledCounted>;
+using Input = std::variant<PartitionAssigned, PartitionRevoked, Record, EventsApplied,
+                           HintsAppended, DeadLetterAppended, AuthorAnnounced, AuthorSwitched>;
 
 class Dispatcher {
  public:
   struct Ports {
-    Port<ApplyEvents, AnnounceAuthor, SwitchAuthor, CountPulled> posts;
+    Port<ApplyEvents, AnnounceAuthor, SwitchAuthor> posts;
     Port<AppendHints> hints;
     Port<AppendDeadLetter> dead_letters;
     Metrics& metrics;
@@ -112,7 +110,6 @@ class Dispatcher {
   void On(DeadLetterAppended& appended, Now now);
   void On(AuthorAnnounced&, Now) {}  // if lost, the author's next post announces again
   void On(AuthorSwitched& reply, Now) { switches_.On(reply); }
-  void On(PulledCounted& counted, Now) { pulled_.On(counted); }
 
   std::string Validate(const Record& record, const FeedEvent& event, Now now) const;
   // Forgets the job if its partition was revoked. Returns whether it did.
@@ -139,7 +136,6 @@ class Dispatcher {
   bool taking_ = true;
 
   ModeSwitches switches_;
-  PulledCounts pulled_;
   Partitions partitions_;
   std::unordered_map<uint64_t, Job> jobs_;
   std::vector<ShardQueue> queues_;  // by shard

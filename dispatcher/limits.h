@@ -42,7 +42,6 @@ struct Limits {
   // How often an author whose posts are merged at read is announced. If a log loses the hints, a
   // range's live timelines miss the author until the first post after this time.
   Duration announce_every = std::chrono::hours(24);
-  Duration count_pulled_every = std::chrono::seconds(15);  // authors merged at read
   Backoff backoff;
 };
 

@@ -31,8 +31,6 @@ class Metrics : public ConsumerMetrics {
   virtual void FollowersUnread(const Status& /*why*/) {}
   // An author was switched automatically, by what the author's posts cost.
   virtual void AuthorSwitched(UserId, const ModeSwitch&, const AuthorWeight&) {}
-  // Authors merged at read now, on all shards, by who set them so.
-  virtual void AuthorsPulled(uint64_t /*by_hand*/, uint64_t /*by_itself*/) {}
   // Events held now; `parked` of them wait for shards or ranges that are away or slower than
   // others.
   virtual void Buffered(uint64_t /*events*/, uint64_t /*parked*/) {}

@@ -81,11 +81,6 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
                {"lag_seconds", daemon::Seconds(weight.lag)}});
   }
 
-  void AuthorsPulled(uint64_t by_hand, uint64_t by_itself) override {
-    Set(pulled_by_hand_, by_hand);
-    Set(pulled_by_itself_, by_itself);
-  }
-
   void Buffered(uint64_t events, uint64_t parked) override {
     Set(open_, events);
     Set(events_parked_, parked);
@@ -94,16 +89,9 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
  private:
   static constexpr std::array<const char*, kSwitchCauses> kCauseNames = {"followers", "lag", "fell",
                                                                          "off"};
-  Gauge& Pulled(const char* by) {
-    return AddGauge("fanline_authors_pulled",
-                    "Authors whose new posts are merged at read, of the whole installation",
-                    {{"set_by", by}});
-  }
 
   Counters<kEventKinds> received_{};    // by EventKind
   Counters<kSwitchCauses> switched_{};  // by SwitchCause
-  Gauge& pulled_by_hand_ = Pulled("hand");
-  Gauge& pulled_by_itself_ = Pulled("itself");
   Counter& rejected_ =
       AddCounter("fanline_events_rejected_total", "Events given to the dead letters");
   Counter& done_ =

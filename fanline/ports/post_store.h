@@ -77,18 +77,4 @@ struct WeighAuthor {
 };
 using AuthorWeighed = WeighAuthor::Reply;
 
-// How many authors of the shard are merged at read.
-struct CountPulled {
-  using Reply = struct PulledCounted;
-  uint64_t id = 0;
-  Shard shard = 0;
-};
-struct PulledCounted {
-  uint64_t id = 0;
-  Shard shard = 0;
-  Status status;
-  uint64_t by_hand = 0;
-  uint64_t by_itself = 0;
-};
-
 }  // namespace fanline

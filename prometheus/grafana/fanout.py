@@ -22,8 +22,6 @@ FANOUT = Dashboard("fanline-fanout", "Fanline / Fan-out", "From an event to all 
               (Query(mean("fanline_transaction_events"), "mean"),)),
         Panel("Hints appended", PER_SECOND, "Hints acknowledged by Kafka, and ranges left out as they hold no follower.",
               (Query(rate("fanline_hints_appended_total"), "hints"), Query(rate("fanline_ranges_left_out_total"), "ranges left out"))),
-        Panel("Authors merged at read", COUNT, "Whose new posts are pushed to nobody, set so by hand or by itself.",
-              (Query(highest("fanline_authors_pulled", "set_by"), "by {{set_by}}"),)),
         Panel("Authors switched", PER_SECOND, "Between push and pull by themselves, and estimates of live followers that decide it.",
               (Query(rate("fanline_authors_switched_total", "to, cause"), "to {{to}}: {{cause}}"),
                Query(rate("fanline_authors_weighed_total"), "estimates"))),

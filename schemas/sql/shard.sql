@@ -247,8 +247,7 @@ CREATE TABLE IF NOT EXISTS author_mode (
   live      BIGINT UNSIGNED NOT NULL DEFAULT 0,        -- followers with a live timeline: an estimate
   lag_ms    BIGINT NOT NULL DEFAULT 0,                 -- of the post with which it was estimated
   weighed   BIGINT NOT NULL DEFAULT 0,                 -- when estimated; this server's clock; 0: never
-  PRIMARY KEY (author_id),
-  KEY pulled (pull, by_hand)
+  PRIMARY KEY (author_id)
 ) ENGINE = InnoDB;
 
 -- Who may write the timelines of a range: the owner holding the highest epoch.

@@ -112,15 +112,6 @@ AuthorSwitched FakeMysql::Do(const SwitchAuthor& request) {
   return reply;
 }
 
-PulledCounted FakeMysql::Do(const CountPulled& request) const {
-  PulledCounted counted{request.id, request.shard, Status::Done()};
-  for (const auto& [author, mode] : modes_) {
-    if (shards_.ShardOf(author) != request.shard) continue;
-    if (mode.pull) ++(mode.by_hand ? counted.by_hand : counted.by_itself);
-  }
-  return counted;
-}
-
 AuthorWeighed FakeMysql::Do(const WeighAuthor& request) {
   Mode& mode = modes_[request.author];
   mode.weight = {.live = request.live, .lag = request.lag};

@@ -74,7 +74,6 @@ class FakeMysql {
   AuthorMode ModeOf(UserId author) const;
   AuthorAnnounced Do(const AnnounceAuthor& request);
   AuthorSwitched Do(const SwitchAuthor& request);
-  PulledCounted Do(const CountPulled& request) const;
   AuthorWeighed Do(const WeighAuthor& request);
   bool IsMarked(UserId author) const;
   // As if the row had been made in another mode of its author.

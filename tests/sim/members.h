@@ -43,13 +43,6 @@ struct Caller {
     return true;
   }
 
-  // A call that cannot fail.
-  template <typename R>
-  void Answer(ReplyTo<R> to, const char* name, R reply) {
-    const auto deliver = DeliverTo(incarnation, to, std::move(reply));
-    world.network.Send({name, [deliver] { return deliver; }, {}, incarnation, false});
-  }
-
   // A call whose answer is `failed` if it times out.
   template <typename R, typename F>
   void Ask(ReplyTo<R> to, const char* name, R failed, F make, int patience = 0) {

@@ -16,7 +16,7 @@
 namespace fanline::sim {
 
 struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAuthor, SwitchAuthor,
-                                     CountPulled, AppendHints, AppendDeadLetter>,
+                                     AppendHints, AppendDeadLetter>,
                            Caller,
                            Consumes<dispatcher::Dispatcher, dispatcher::Input> {
   using Caller::Caller;
@@ -73,9 +73,6 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
       world.trouble = "author " + ToString(request.author) + " was pushed again too soon";
     }
     return reply;
-  }
-  void Serve(const CountPulled& request, ReplyTo<PulledCounted> to) {
-    Answer(to, "count", world.mysql.Do(request));
   }
 
   // ---- empty ranges ---------------------------------------------------------------------------

@@ -156,7 +156,6 @@ ENTRIES = [
     entry(f"UPDATE author_mode SET pull = 0, since = {NOW_MS}, version = version + 1 WHERE author_id = {OWNER} AND"
           " version = 0"),
     entry(f"UPDATE author_mode SET by_hand = 0, version = version + 1 WHERE author_id = {OWNER}"),
-    entry("SELECT by_hand, COUNT(*) FROM author_mode FORCE INDEX (pulled) WHERE pull = 1 GROUP BY by_hand"),
     entry(f"INSERT INTO author_mode (author_id, live, lag_ms, weighed) VALUES ({OWNER},5,6,{NOW_MS}) ON DUPLICATE KEY"
           " UPDATE live = VALUES(live), lag_ms = VALUES(lag_ms), weighed = VALUES(weighed)"),
     entry(f"UPDATE author_mode SET announced = {NOW_MS} WHERE author_id = {OWNER}"),

@@ -201,15 +201,6 @@ AuthorSwitched PostService::Do(Connection& connection, const SwitchAuthor& reque
   return reply;
 }
 
-PulledCounted PostService::Do(Connection& connection, const CountPulled& request) {
-  PulledCounted reply{.shard = request.shard, .status = {}};
-  connection.Query(
-      "SELECT by_hand, COUNT(*) FROM author_mode FORCE INDEX (pulled) WHERE pull = 1"
-      " GROUP BY by_hand",
-      [&](const Row& row) { (row.Bool(1) ? reply.by_hand : reply.by_itself) = row.UInt64(2); });
-  return reply;
-}
-
 AuthorAnnounced PostService::Do(Connection& connection, const AnnounceAuthor& request) {
   connection.Execute(
       Sql("UPDATE author_mode SET announced = ", kNowMs, " WHERE author_id = ", request.author));

@@ -20,9 +20,7 @@ struct PostService {
   EventsApplied Do(Connection& connection, const ApplyEvents& request);
   AuthorAnnounced Do(Connection& connection, const AnnounceAuthor& request);
   AuthorSwitched Do(Connection& connection, const SwitchAuthor& request);
-  PulledCounted Do(Connection& connection, const CountPulled& request);
 };
-using MysqlPostStore =
-    ShardPort<PostService, ApplyEvents, AnnounceAuthor, SwitchAuthor, CountPulled>;
+using MysqlPostStore = ShardPort<PostService, ApplyEvents, AnnounceAuthor, SwitchAuthor>;
 
 }  // namespace fanline::mysql

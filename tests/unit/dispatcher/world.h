@@ -26,8 +26,8 @@ struct Logged {
 
 // A dispatcher whose calls are answered when the test says so, with two shards or more. It has
 // partition 0.
-struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, CountPulled, AppendHints,
-                         AppendDeadLetter> {
+struct World
+    : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, AppendHints, AppendDeadLetter> {
   explicit World(Limits limits = Limits{}, uint32_t ranges = kRanges, uint32_t shards = 2,
                  bool own_posts = false)
       : dispatcher({{*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
@@ -47,7 +47,6 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
     inbox.emplace_back(mysql.Do(request));
     switches.push_back(std::move(request));
   }
-  void Serve(CountPulled request, ReplyTo<PulledCounted>) { inbox.emplace_back(mysql.Do(request)); }
   void Serve(AppendHints request, ReplyTo<HintsAppended>) { appends.push_back(std::move(request)); }
   void Serve(AppendDeadLetter request, ReplyTo<DeadLetterAppended>) {
     dead_letters.push_back(std::move(request));

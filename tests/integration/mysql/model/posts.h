@@ -28,8 +28,7 @@ struct Posts {
     if (dice < 83) return SetMode();
     if (dice < 88) return SwitchMode();
     if (dice < 91) return Weigh();
-    if (dice < 94) return Announce();
-    return Count();
+    return Announce();
   }
 
   std::string Apply() {
@@ -120,11 +119,6 @@ struct Posts {
     const AnnounceAuthor request{0, world.shards.map().ShardOf(author), author};
     EXPECT_EQ(Text(Ask(store, request).status), Text(fake.Do(request).status));
     return "announcement of " + ToString(author);
-  }
-
-  std::string Count() {
-    world.Compare(fake, store, CountPulled{0, world.AnyShard()});
-    return "count";
   }
 
   void CompareContents() {

@@ -71,9 +71,6 @@ struct Texts {  // each function finds all others
   static std::string Text(const EventsApplied& reply) {
     return Words(reply.status, reply.applied, reply.followers);
   }
-  static std::string Text(const PulledCounted& reply) {
-    return Words(reply.status, reply.shard, reply.by_hand, reply.by_itself);
-  }
   static std::string Text(const PostStates& states) { return Words(states.status, states.posts); }
   static std::string Text(const FollowerPage& page) {
     return Words(page.status, page.followers, "next", page.next);

@@ -49,7 +49,6 @@ struct Limits {
   // oldest unfinished event on: the span.
   size_t event_bytes_per_shard = size_t{64} << 20;
   uint32_t events_span_per_partition = 1'000'000;
-  Duration mode_every = std::chrono::seconds(1);
   // Tombstones are kept for at least this long. An older event could bring a follow back whose
   // tombstone was collected.
   Duration oldest_record = std::chrono::hours(24 * 14);

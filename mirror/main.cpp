@@ -64,7 +64,6 @@ int Main(int argc, char** argv) {
   const auto log = process.log.Sink();
   const auto& map = installation.shard_map;
   mysql::MysqlReverseStore reverse(mysql_config, health, log, {}, kOneByOne);
-  mysql::MysqlReverseStore reverse_at_once(mysql_config, health, log);
   mysql::MysqlForwardStore forward(mysql_config, health, log, {map, installation.following_limit});
   mysql::MysqlChangeStore changes(mysql_config, health, log);
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, log);
@@ -87,8 +86,6 @@ int Main(int argc, char** argv) {
                          .gather = config.gather},
                         config.limits);
   mirror::RelationEventConsumer event_consumer({.forward = {forward, to_events},
-                                                .reverse = {reverse_at_once, to_events},
-                                                .modes = {changes, to_events},
                                                 .dead_letters = {producer, to_events},
                                                 .metrics = metrics,
                                                 .assigned = to_mirror,

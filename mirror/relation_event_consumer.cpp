@@ -30,13 +30,11 @@ Progress RelationEventConsumer::Step(std::span<RelationEventInput> inputs, Now n
     }
   }
   for (Shard shard = 0; shard < queues_.size(); ++shard) SendChanges(shard, now);
-  AskMode(now);
 
   // An event without a shard is on its way to the dead letters.
   const Partitions::Load load{jobs_.size() - room_.jobs(), room_.full(), room_.roomy()};
   Progress progress = partitions_.Order(load, !taking_, now);
   progress.StepBy(letter_retries_.timer());
-  if (!asking_mode_) progress.StepBy(mode_at_);
   for (const ShardQueue& queue : queues_) progress.StepBy(queue.timer());
   ports_.metrics.Buffered(jobs_.size(), room_.parked());
   return progress;
@@ -93,7 +91,6 @@ void RelationEventConsumer::SendChanges(Shard shard, Now now) {
 void RelationEventConsumer::On(EdgeChanged& changed, Now now) {
   const auto found = jobs_.find(changed.id);
   FANLINE_CHECK(found != jobs_.end(), "a reply to a change never asked for");
-  const EdgeKey edge = found->second.event.edge;
   ShardQueue& queue = queues_[*found->second.shard];
   ShardQueue::Batch batch = std::move(found->second.batch);
   const bool locked = changed.status.later() && changed.status.cause == Cause::kLocked;
@@ -108,28 +105,7 @@ void RelationEventConsumer::On(EdgeChanged& changed, Now now) {
   if (changed.status.never()) return SendToDeadLetters(changed.id, changed.status.message);
   ports_.metrics.EventDone();
   if (changed.forward.below_zero) ports_.metrics.BelowZero(1);
-  if (mode_ == MirrorMode::kSync && changed.forward.edge.ver > 0) {
-    const Shard shard = setup_.shards.ShardOf(edge.dst);
-    ports_.reverse.Submit(ApplyEdges{changed.id, shard, {changed.forward.edge}});
-    return;
-  }
   Done(changed.id);
-}
-
-// The result does not matter: the log1 row is pending, and the mirror writes the row again.
-void RelationEventConsumer::On(EdgesApplied& applied, Now) { Done(applied.id); }
-
-void RelationEventConsumer::AskMode(Now now) {
-  if (!taking_ || asking_mode_ || mode_at_ > now.mono) return;
-  asking_mode_ = true;
-  ports_.modes.Submit(ReadMirrorMode{++ids_});
-}
-
-// While the setting cannot be read, the last answer holds.
-void RelationEventConsumer::On(MirrorModeRead& read, Now now) {
-  asking_mode_ = false;
-  mode_at_ = now.mono + limits_.mode_every;
-  if (read.status.done()) mode_ = read.mode;
 }
 
 void RelationEventConsumer::SendToDeadLetters(uint64_t id, const std::string& reason) {

@@ -4,9 +4,7 @@
 //
 // A row keeps the version of the last event beside its own. An event whose version is not higher
 // changes nothing: events in any order, twice, or through two consumers at once end in the same
-// rows. The transaction also leaves a pending row of log1, so the mirror does the rest. In mirror
-// mode `sync` the consumer also tries to write the reverse row at once; a failure has no
-// consequences.
+// rows. The transaction also leaves a pending row of log1, so the mirror does the rest.
 //
 // Events that cannot be used (undecodable, too old, over the limit of followed users) go to the
 // dead letters, byte for byte, with the reason. Events of a shard that is away wait in memory of
@@ -34,24 +32,20 @@
 #include "fanline/model/record.h"
 #include "fanline/ports/forward_edges.h"
 #include "fanline/ports/hint_log.h"
-#include "fanline/ports/operator_modes.h"
 #include "fanline/ports/port.h"
-#include "fanline/ports/reverse_edges.h"
 #include "fanline/wire/relation_event.h"
 #include "mirror/limits.h"
 #include "mirror/metrics.h"
 
 namespace fanline::mirror {
 
-using RelationEventInput = std::variant<PartitionAssigned, PartitionRevoked, Record, EdgeChanged,
-                                        EdgesApplied, MirrorModeRead, DeadLetterAppended>;
+using RelationEventInput =
+    std::variant<PartitionAssigned, PartitionRevoked, Record, EdgeChanged, DeadLetterAppended>;
 
 class RelationEventConsumer {
  public:
   struct Ports {
     Port<ChangeEdge> forward;
-    Port<ApplyEdges> reverse;
-    Port<ReadMirrorMode> modes;
     Port<AppendDeadLetter> dead_letters;
     Metrics& metrics;
     ReplyTo<PartitionAssigned> assigned = {};
@@ -91,14 +85,11 @@ class RelationEventConsumer {
   }
   void On(Record& record, Now now);
   void On(EdgeChanged& changed, Now now);
-  void On(EdgesApplied& applied, Now now);
-  void On(MirrorModeRead& read, Now now);
   void On(DeadLetterAppended& appended, Now now);
 
   // Forgets the job if its partition was revoked. Returns whether it did.
   bool ForgetTaken(uint64_t id);
   void SendChanges(Shard shard, Now now);
-  void AskMode(Now now);
   void SendToDeadLetters(uint64_t id, const std::string& reason);
   void Done(uint64_t id);
 
@@ -114,9 +105,6 @@ class RelationEventConsumer {
   std::vector<ShardQueue> queues_;  // by shard of src, the key; one event a call
   ShardRoom room_;
   RetryQueue<uint64_t> letter_retries_;  // jobs
-  MirrorMode mode_ = MirrorMode::kAsync;
-  bool asking_mode_ = false;
-  Time mode_at_{};
 };
 
 }  // namespace fanline::mirror

@@ -10,11 +10,11 @@
 
 namespace fanline {
 
-// Whether a writer of forward edges also writes the reverse row at once. Only latency depends on
-// it: the log1 row and what the mirror does with it are the same in both modes.
+// Whether the API also writes the reverse row of a change at once. Only latency depends on it: the
+// log1 row and what the mirror does with it are the same in both modes.
 enum class MirrorMode {
   kAsync,  // the mirror alone writes the reverse row
-  kSync,   // the writer also tries it inline; a failure is no error to its caller
+  kSync,   // the API also tries it inline; a failure is no error to its caller
 };
 
 // The names in table `setting` and to operators, by the mode's number.

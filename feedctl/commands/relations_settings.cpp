@@ -1,5 +1,5 @@
-// feedctl relations mode: shows or sets whether writers of relations also write the reverse row at
-// once. feedctl relations reconciler: shows or sets whether reconcilers repair what they find. All
+// feedctl relations mode: shows or sets whether the API also writes the reverse row at once.
+// feedctl relations reconciler: shows or sets whether reconcilers repair what they find. All
 // daemons apply a change within about a second.
 #include <algorithm>
 #include <cstdio>

@@ -130,17 +130,6 @@ class ByLogAndEvents(Mirrored):
         self.note(other, one, False)
         self.assert_mirrored()
 
-    def test_modes_are_switched_while_relations_change(self):
-        self.assertEqual(self.feedctl.run("relations", "mode").strip(), "async")
-        for mode in ("sync", "async", "sync", "async"):
-            self.feedctl.run("relations", "mode", mode)
-            self.assertEqual(self.feedctl.json("relations", "mode", "--json")["mode"], mode)
-            end = time.monotonic() + 1.5  # the consumer looks once a second
-            while time.monotonic() < end:
-                self.produce([self.tell(reader, author, True)
-                              for reader, author in self.strangers(5)])
-        self.assert_mirrored()
-
     def test_what_cannot_be_used_is_kept_and_harms_nothing_else(self):
         rejected = self.counter("fanline_events_rejected_total")
         bad = '{"schema_version": 1, "type": "relation.follow", "src": "7", "dst": "7"}'

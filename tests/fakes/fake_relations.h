@@ -13,7 +13,6 @@
 #include "fanline/model/friendship.h"
 #include "fanline/ports/change_log.h"
 #include "fanline/ports/forward_edges.h"
-#include "fanline/ports/operator_modes.h"
 #include "fanline/ports/relation_store.h"
 #include "fanline/ports/repair_store.h"
 #include "fanline/ports/reverse_edges.h"
@@ -27,7 +26,6 @@ class FakeRelations {
   explicit FakeRelations(const ShardMap& shards) : shards_(shards), log_(shards.shards()) {}
 
   uint64_t most_followed = 5'000;
-  MirrorMode mode = MirrorMode::kAsync;
   UnixMs now = 1'700'000'000'000;  // stamps rows of log1
 
   EdgesApplied Do(const ApplyEdges& request);
@@ -37,7 +35,6 @@ class FakeRelations {
   MarkedDone Do(const MarkDone& request);
   PurgedDone Do(const PurgeDone& request);
   EdgeAdopted Do(const AdoptEdge& request);
-  MirrorModeRead Do(const ReadMirrorMode& request) const { return {request.id, {}, mode}; }
   FriendshipRead Do(const ReadFriendship& request) const;
   RoomAsked Do(const AskRoom& request) const;
   ChangeUsedUp Do(const UseUpChange& request) const { return {request.id, {}, {}}; }

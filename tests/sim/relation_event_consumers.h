@@ -69,10 +69,9 @@ struct Application {
   }
 };
 
-struct EventConsumer
-    : ServesAll<EventConsumer, ChangeEdge, ApplyEdges, ReadMirrorMode, AppendDeadLetter>,
-      Caller,
-      Consumes<mirror::RelationEventConsumer, mirror::RelationEventInput> {
+struct EventConsumer : ServesAll<EventConsumer, ChangeEdge, AppendDeadLetter>,
+                       Caller,
+                       Consumes<mirror::RelationEventConsumer, mirror::RelationEventInput> {
   EventConsumer(World& given, Application& of) : Caller(given), application(of) {}
 
   Application& application;
@@ -97,18 +96,6 @@ struct EventConsumer
     if (!world.Strikes(10)) world.Later(kName, store);  // else lost with a crash of the sender
   }
 
-  void Serve(const ApplyEdges& request, ReplyTo<EdgesApplied> to) {
-    Ask(to, "reverse row of an event", EdgesApplied{request.id, {}, {}, 0},
-        [this, request] { return ApplyReverse(*this, request, {}); });
-  }
-
-  void Serve(const ReadMirrorMode& request, ReplyTo<MirrorModeRead> to) {
-    Ask(to, "mode", MirrorModeRead{request.id, {}, {}}, [this, request] {
-      const bool sync = world.character.inline_too;
-      return MirrorModeRead{request.id, {}, sync ? MirrorMode::kSync : MirrorMode::kAsync};
-    });
-  }
-
   void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
     world.Count(Letter::kEventDeadLettered);
     AskForLetter(request, to, application.dead_lettered);
@@ -121,11 +108,9 @@ struct EventConsumer
                                 .commit_every = milliseconds(5),
                                 .changes_in_flight = 2,
                                 .event_bytes_per_shard = 8 << 10,
-                                .events_span_per_partition = 24,
-                                .mode_every = milliseconds(30)};
+                                .events_span_per_partition = 24};
     logic = std::make_unique<mirror::RelationEventConsumer>(
-        mirror::RelationEventConsumer::Ports{
-            {*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
+        mirror::RelationEventConsumer::Ports{{*this, inbox}, {*this, inbox}, metrics},
         mirror::RelationEventConsumer::Setup{world.shards, world.random()}, limits);
   }
 };

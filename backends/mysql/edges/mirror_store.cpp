@@ -65,10 +65,6 @@ PurgedDone ChangeLogService::Do(Connection& connection, const PurgeDone& request
   return {.status = {}, .deleted = PurgeChanges(connection, request.keep, request.most)};
 }
 
-MirrorModeRead ChangeLogService::Do(Connection& connection, const ReadMirrorMode&) {
-  return {.status = {}, .mode = GetMirrorMode(connection)};
-}
-
 ReconcilerModeRead ChangeLogService::Do(Connection& connection, const ReadReconcilerMode&) {
   return {.status = {},
           .mode = GetReconcilerMode(connection),

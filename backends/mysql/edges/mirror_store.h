@@ -35,7 +35,7 @@ struct ForwardService {
 };
 using MysqlForwardStore = ShardPort<ForwardService, ChangeEdge>;
 
-// The log and the modes share threads, because their requests are small.
+// The log and the mode share threads, because their requests are small.
 struct ChangeLogService {
   static constexpr const char* kName = "log1";
   static constexpr PoolLimits kLimits{.threads_per_shard = 2, .batch = 8};
@@ -44,12 +44,10 @@ struct ChangeLogService {
   PendingRead Do(Connection& connection, const ReadPending& request);
   PendingAsked Do(Connection& connection, const AskPending& request);
   PurgedDone Do(Connection& connection, const PurgeDone& request);
-  MirrorModeRead Do(Connection& connection, const ReadMirrorMode& request);
   ReconcilerModeRead Do(Connection& connection, const ReadReconcilerMode& request);
-  Shard ShardOf(const ReadMirrorMode&) const { return kSettingsShard; }
   Shard ShardOf(const ReadReconcilerMode&) const { return kSettingsShard; }
 };
-using MysqlChangeStore = ShardPort<ChangeLogService, MarkDone, ReadPending, AskPending, PurgeDone,
-                                   ReadMirrorMode, ReadReconcilerMode>;
+using MysqlChangeStore =
+    ShardPort<ChangeLogService, MarkDone, ReadPending, AskPending, PurgeDone, ReadReconcilerMode>;
 
 }  // namespace fanline::mysql

@@ -69,41 +69,6 @@ TEST(RelationEventConsumer, CommitsNothingBeforeTheRowIsWritten) {
   EXPECT_EQ(w.event_committed, 0);
 }
 
-TEST(RelationEventConsumer, InSyncModeTriesTheReverseRowAtOnceAndFailureIsNoError) {
-  for (const Fate fate : {Fate::kDone, Fate::kLater, Fate::kNever}) {
-    EventWorld w;
-    w.store.mode = MirrorMode::kSync;
-    w.Turns();
-    w.Follow(1);
-    w.Step();
-    w.Answer<ChangeEdge>();
-    w.Step();
-    ASSERT_EQ(w.Answer<ApplyEdges>(fate), 1u);
-    w.Turns();
-    EXPECT_EQ(w.store.reverse().contains(w.edge), fate == Fate::kDone);
-    EXPECT_EQ(w.store.pending(), 1u);
-    EXPECT_EQ(w.event_committed, 1);
-    EXPECT_THAT(w.letters, IsEmpty());
-  }
-}
-
-TEST(RelationEventConsumer, TheModeIsLive) {
-  EventWorld w;
-  w.Turns();
-  w.store.mode = MirrorMode::kSync;
-  w.Pass(std::chrono::seconds(1));
-  w.Turns();
-  w.Follow(1);
-  w.Turns();
-  EXPECT_TRUE(w.store.reverse().contains(w.edge));
-  w.store.mode = MirrorMode::kAsync;
-  w.Pass(std::chrono::seconds(1));
-  w.Turns();
-  w.Unfollow(2);
-  w.Turns();
-  EXPECT_TRUE(w.store.reverse().at(w.edge).live) << "still the mirror's to do";
-}
-
 TEST(RelationEventConsumer, WhatCannotBeUsedGoesToTheDeadLettersAsItWas) {
   EventWorld w;
   const std::string bad = R"({"schema_version":1,"type":"relation.follow","src":"5","dst":"6"})";
@@ -308,8 +273,6 @@ TEST(RelationEventConsumer, TellsTheMirrorOfPartitionsThatComeAndGo) {
   World w;
   fakes::Inbox<MirrorInput> told;
   RelationEventConsumer consumer({.forward = {w.of_events, w.event_inbox},
-                                  .reverse = {w.of_events, w.event_inbox},
-                                  .modes = {w.of_events, w.event_inbox},
                                   .dead_letters = {w.of_events, w.event_inbox},
                                   .metrics = *w.metrics,
                                   .assigned = told,

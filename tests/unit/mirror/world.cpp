@@ -15,13 +15,9 @@ void World::Start() {
                      {of_mirror, inbox},
                      *metrics}},
       Mirror::Setup{{layout, shards, 1, {}}, kPartitions, Duration::zero()}, limits);
-  event_consumer =
-      std::make_unique<RelationEventConsumer>(RelationEventConsumer::Ports{{of_events, event_inbox},
-                                                                           {of_events, event_inbox},
-                                                                           {of_events, event_inbox},
-                                                                           {of_events, event_inbox},
-                                                                           *metrics},
-                                              RelationEventConsumer::Setup{shards, 1}, limits);
+  event_consumer = std::make_unique<RelationEventConsumer>(
+      RelationEventConsumer::Ports{{of_events, event_inbox}, {of_events, event_inbox}, *metrics},
+      RelationEventConsumer::Setup{shards, 1}, limits);
   for (int32_t partition = 0; partition < int32_t{kPartitions}; ++partition) {
     inbox.emplace_back(PartitionAssigned{partition, 0, 0});
   }

@@ -20,7 +20,7 @@
 namespace fanline::mirror {
 
 using Calls = fakes::Keeper<ApplyEdges, ChangeEdge, ReadPending, AskPending, MarkDone, PurgeDone,
-                            ReadMirrorMode, AppendHints, AppendRelations, AppendDeadLetter>;
+                            AppendHints, AppendRelations, AppendDeadLetter>;
 using Request = Calls::Request;
 enum Asker { kMirror, kEvents };
 

@@ -18,7 +18,7 @@ class MirrorStoreTest : public ::testing::Test {
   EdgeChanged Change(UserId src, UserId dst, bool live, uint64_t version) {
     return Ask(forward_, ChangeEdge{0, {src, dst, live, 1'000, Origin::kApplication, version}});
   }
-  MirrorMode Mode() { return Ask(changes_, ReadMirrorMode{}).mode; }
+  MirrorMode Mode() { return GetMirrorMode(shards_.on(kSettingsShard)); }
 
   RelationShards shards_;
   MysqlReverseStore reverse_{shards_.config(), HealthSink(), kNoLog};

@@ -9,7 +9,6 @@
 
 #include "backends/mysql/edges/forward_edges.h"
 #include "backends/mysql/edges/mirror_store.h"
-#include "backends/mysql/installation/settings.h"
 #include "backends/mysql/repairs/repair_store.h"
 #include "backends/mysql/sql/shard_connections.h"
 #include "tests/integration/mysql/friendships.h"
@@ -43,8 +42,7 @@ struct Edges {
     if (dice < 87) return Purge();
     if (dice < 93) return Adopt();
     if (dice < 98) return ReadBoth();
-    if (dice < 99) return LoseRows();
-    return Mode();
+    return LoseRows();
   }
 
   std::string Change() {
@@ -227,13 +225,6 @@ struct Edges {
   static std::string NextId() {
     return "SELECT auto_increment FROM information_schema.tables WHERE table_name = 'log1'"
            " AND table_schema = DATABASE()";
-  }
-
-  std::string Mode() {
-    fake.mode = world.OneIn(2) ? MirrorMode::kSync : MirrorMode::kAsync;
-    SetMirrorMode(world.shards.on(kSettingsShard), fake.mode);
-    EXPECT_EQ(Ask(log, ReadMirrorMode{}).mode, fake.Do(ReadMirrorMode{}).mode);
-    return "mode";
   }
 
   void CompareContents() {

@@ -47,7 +47,7 @@ TEST(PairTable, KnowsTheOldestPending) {
   EXPECT_EQ(table.OldestPending(), 20) << "a msg2 alone is nobody's delay";
 }
 
-// Few keys, so that runs of slots form, meet and are cut in all ways.
+// Few keys, so that places are used again in all ways.
 TEST(PairTable, DoesWhatAMapDoes) {
   Seeded random;
   for (int round = 0; round < 20; ++round) {

@@ -3,7 +3,6 @@
 #include <set>
 
 #include "backends/redis/client/errors.h"
-#include "fanline/base/check.h"
 #include "fanline/base/mono_now.h"
 
 namespace fanline::redis {
@@ -35,7 +34,6 @@ RedisLiveTimelines::RedisLiveTimelines(const Options& options, LogSink log, Even
       migrations_(options.slot_left_after),
       masters_(options),
       random_(std::random_device{}()) {
-  FANLINE_CHECK(Problem(options).empty(), "options of redis that cannot work");
   thread_ = std::thread([this] { Run(); });
 }
 

@@ -49,7 +49,7 @@ class RedisLiveTimelines final
     std::function<void(size_t ranges)> on_left_migrating;
   };
 
-  // `options` must have no Problem(). Starts to connect at once.
+  // Starts to connect at once.
   RedisLiveTimelines(const Options& options, LogSink log, Events events);
   ~RedisLiveTimelines() override;  // open requests stay unanswered
 

@@ -21,7 +21,6 @@ Node::Node(const Options& options, uint32_t number, Events events, LogSink log)
       log_(std::move(log)),
       wakeup_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       random_(std::random_device{}()) {
-  FANLINE_CHECK(Problem(options).empty(), "options of redis that cannot work");
   FANLINE_CHECK(wakeup_ >= 0, "no event descriptor left");
   thread_ = std::thread([this] { Run(); });
 }

@@ -74,7 +74,4 @@ inline constexpr size_t kMostOfPrefix = 32;
 // Letters, digits and "._:-" only: a prefix is part of patterns for SCAN, and braces make the tag.
 bool IsKeyPrefix(std::string_view text);
 
-// Why these options cannot work together, or empty.
-std::string Problem(const Options& options);
-
 }  // namespace fanline::redis

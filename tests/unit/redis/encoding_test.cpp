@@ -180,13 +180,9 @@ TEST(RedisBatch, AnApplyNamesEachItemOnceAndFencesAlsoWhenNothingIsToBeWritten) 
 
 // ---- options --------------------------------------------------------------------------------
 
-TEST(RedisOptions, AWindowThatLeavesNoRoomForAWriteIsAProblem) {
-  Options options;
-  EXPECT_EQ(Problem(options), "");
-  options.window = {495, 512};
-  EXPECT_NE(Problem(options), "");
-  options.window = {494, 512};
-  EXPECT_EQ(Problem(options), "");
+TEST(RedisOptions, AWindowLeavesRoomForAWrite) {
+  EXPECT_FALSE((WindowLimits{495, 512}.fits()));
+  EXPECT_TRUE((WindowLimits{494, 512}.fits()));
 }
 
 }  // namespace

@@ -3,11 +3,8 @@
 #include <cstdio>
 
 #include "backends/mysql/installation/installation.h"
-#include "backends/redis/cluster/masters.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
-#include "feedctl/support/suggested_ranges.h"
-#include "feedctl/support/text.h"
 
 namespace fanline::feedctl {
 namespace {
@@ -15,16 +12,12 @@ namespace {
 class Init : public Command {
  public:
   Init(daemon::OptionTable& table, Settings& settings) : Command(settings) {
-    table
-        .Add("ranges", &ranges_,
-             "contiguous parts of the readers, each served by one pusher at a time: the partitions "
-             "of the tasks topic; a power of 2 up to 1024, or auto: by the masters of --redis and "
-             "by --live-readers. An event costs a hint of each that holds a follower: 4 serve a small "
-             "installation that will not grow. Another number later drops every timeline: plan for "
-             "four times the growth")
-        .Unit("N|auto");
-    table.Add("live-readers", &live_readers_,
-              "for --ranges auto: readers who will have a timeline at the same time; 0 is few");
+    table.Add(
+        "ranges", &ranges_,
+        "contiguous parts of the readers, each served by one pusher at a time: the partitions "
+        "of the tasks topic; a power of 2 up to 1024. An event costs a hint of each that holds a "
+        "follower: 4 serve a small installation that will not grow. Another number later drops "
+        "every timeline: plan for four times the growth");
     table.Add("window", &window_.window, "items a live timeline keeps")
         .Range(1, 10'000)
         .Unit("ITEMS");
@@ -42,17 +35,19 @@ class Init : public Command {
     table.Add("own-posts", &own_posts_, "home timelines hold the reader's own posts, too");
     table.Check([this] { return WindowProblem(); });
     options::AddOptions(table, settings.topics);
-    options::AddOptions(table, settings.redis);
     options::AddOptions(table, settings.mysql);
     options::AddMigrationTimeout(table, settings.mysql);
   }
 
   int Run(Interrupt& interrupt) override {
-    const uint32_t ranges = Ranges();
+    if (!RangeLayout::Divides(ranges_)) {
+      throw Failure(kExitUsage, "--ranges: " + std::to_string(ranges_) +
+                                    " does not divide 1024; choose a power of 2");
+    }
     interrupt.Advise("run it again to finish it");
     const mysql::Config config = options::ToConfig(settings_.mysql);
     const mysql::Installation installation{
-        .partitions = ranges,
+        .partitions = ranges_,
         .shard_map = ShardMap::Even(static_cast<uint32_t>(config.shards.size())),
         .generation = mysql::kAnyGeneration,
         .feed_topic = settings_.topics.feed,
@@ -69,7 +64,7 @@ class Init : public Command {
     }
     Require(created, settings_);
     std::printf("installed: shards %zu, ranges %u, topics %s and %s\n", config.shards.size(),
-                ranges, installation.feed_topic.c_str(), installation.tasks_topic.c_str());
+                ranges_, installation.feed_topic.c_str(), installation.tasks_topic.c_str());
     return 0;
   }
 
@@ -82,24 +77,7 @@ class Init : public Command {
            "; raise it, and the server's zset-max-listpack-entries with it";
   }
 
-  uint32_t Ranges() const {
-    if (ranges_ == "auto") {
-      redis::Masters redis(options::ToOptions(settings_.redis, {}, mysql::Installation{}));
-      Require(redis.Refresh(redis::Masters::Ask::kAll), settings_);
-      const auto masters = static_cast<uint32_t>(redis.map().masters().size());
-      return SuggestedRanges(masters, live_readers_);
-    }
-    if (live_readers_ != 0) throw Failure(kExitUsage, "--live-readers: only with --ranges auto");
-    const auto ranges = ParseId(ranges_);  // a number of at least 1
-    if (!ranges || *ranges > kBuckets || !RangeLayout::Divides(static_cast<uint32_t>(*ranges))) {
-      throw Failure(kExitUsage, "--ranges: " + QuotedShort(ranges_) +
-                                    " does not divide 1024; choose a power of 2, or auto");
-    }
-    return static_cast<uint32_t>(*ranges);
-  }
-
-  std::string ranges_ = "16";
-  uint64_t live_readers_ = 0;
+  uint32_t ranges_ = 16;
   WindowLimits window_;
   uint32_t following_limit_ = kMostFollowed;
   bool own_posts_ = false;

@@ -7,7 +7,6 @@ import socket
 import time
 import unittest
 
-from stack.programs.feedctl import FeedctlFailed
 from tests.e2e.installation import USERS
 from tests.e2e.meanwhile import long, publishing, reading
 from tests.e2e.on_a_cluster import EVERYBODY, RANGES, OnACluster, slot_of
@@ -71,10 +70,6 @@ class RedisClusterChanges(OnACluster):
         text = self.feedctl.run("ranges")
         self.assertEqual(len(text.splitlines()), 1 + RANGES, text)
         self.assertIn(owners[0] + "@127.0.0.1", text.splitlines()[1])
-
-    def test_auto_is_eight_ranges_for_each_master_rounded_up(self):
-        with self.assertRaisesRegex(FeedctlFailed, 'partitions is "16", expected "32"'):
-            self.feedctl.run("init", "--ranges", "auto", "--redis", self.cluster.nodes[-1].address)
 
     def test_ranges_are_shown_without_their_owners_while_kafka_is_away(self):
         said = self.feedctl.json("ranges", "--json", "--kafka-brokers", "127.0.0.1:1")

@@ -123,4 +123,4 @@ class Strict(unittest.TestCase):
 
     def test_helm_takes_the_same_written_right(self):
         run(tool("helm"), "template", "x", CHART, "--kube-version", KUBERNETES, "--values", ci_values()["minimal"],
-            "--set", "pusher.replicaCount=3,pusher.config.timeline-ttl=2h,feedctl.config.ranges=auto")
+            "--set", "pusher.replicaCount=3,pusher.config.timeline-ttl=2h,feedctl.config.ranges=32")

@@ -463,7 +463,7 @@ BY_HAND = (
            "if (submitted.request.range < 0) return StartMarked(",
            tests=("redis_test",), filter="RedisMark.*"),
     Mutant("a reset whose index was lost counts as done",
-           "backends/redis/reset_walk.h",
+           "backends/redis/reset_walk.cpp",
            "Integer(*result.reply) != 1",
            "false"),
     Mutant("Sentinels are shown the password of the nodes",

@@ -1,0 +1,145 @@
+#include "audit/truth.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace fanline::audit {
+
+// Edges mostly come reader by reader: the last one's place is remembered.
+void TimelineTruth::Part::AddEdge(UserId reader, UserId author) {
+  if (!last_ || last_->first != reader) {
+    const auto at = std::lower_bound(readers_->begin(), readers_->end(), reader);
+    const bool found = at != readers_->end() && *at == reader;
+    last_ = {reader, static_cast<uint32_t>(found ? at - readers_->begin() : readers_->size())};
+  }
+  if (last_->second < readers_->size()) edges_.emplace_back(last_->second, author);
+}
+
+void TimelineTruth::Part::AddPost(UserId author, Item item, bool pushed) {
+  posts_.emplace_back(PostsOf{author, pushed}, item);
+}
+
+TimelineTruth::TimelineTruth(const std::vector<UserId>& readers, std::vector<Part> parts,
+                             bool own_posts) {
+  for (const UserId reader : readers) {
+    if (own_posts) parts.front().AddEdge(reader, reader);
+  }
+  TakePosts(parts);
+  TakeMarks(parts);
+  TakeEdges(readers.size(), parts);
+}
+
+void TimelineTruth::TakePosts(std::vector<Part>& parts) {
+  std::vector<std::pair<PostsOf, Item>> all;
+  for (Part& part : parts) {
+    all.insert(all.end(), part.posts_.begin(), part.posts_.end());
+    part.posts_ = {};
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : Before(a.second, b.second);
+  });
+  posts_.reserve(all.size());
+  for (const auto& [of, item] : all) {
+    if (outboxes_.empty() || outboxes_.back().of != of) {
+      outboxes_.push_back({of, posts_.size(), posts_.size()});
+    }
+    posts_.push_back(item);
+    outboxes_.back().end = posts_.size();
+  }
+}
+
+// Marked authors are few: each edge is looked up among them.
+void TimelineTruth::TakeMarks(const std::vector<Part>& parts) {
+  for (const Part& part : parts) {
+    marked_.insert(marked_.end(), part.marked_.begin(), part.marked_.end());
+  }
+  std::sort(marked_.begin(), marked_.end());
+  for (const Part& part : parts) {
+    for (const auto& [reader, author] : part.edges_) {
+      const auto at = std::lower_bound(marked_.begin(), marked_.end(), std::pair(author, false));
+      if (at == marked_.end() || at->first != author) continue;
+      marks_.emplace_back(reader, static_cast<uint32_t>(at - marked_.begin()));
+    }
+  }
+  std::sort(marks_.begin(), marks_.end());
+}
+
+std::vector<std::pair<UserId, bool>> TimelineTruth::MarksOf(size_t index) const {
+  std::vector<std::pair<UserId, bool>> marks;
+  const auto reader = static_cast<uint32_t>(index);
+  for (auto at = std::lower_bound(marks_.begin(), marks_.end(), std::pair(reader, 0u));
+       at != marks_.end() && at->first == reader; ++at) {
+    marks.push_back(marked_[at->second]);
+  }
+  return marks;
+}
+
+void TimelineTruth::TakeEdges(size_t readers, const std::vector<Part>& parts) {
+  std::vector<std::pair<uint32_t, uint32_t>> edges;  // reader, outbox
+  for (const Part& part : parts) {
+    for (const auto& [reader, author] : part.edges_) {
+      // An author's posts that are merged at read come first (PostsOf's order).
+      auto outbox =
+          std::lower_bound(outboxes_.begin(), outboxes_.end(), author,
+                           [](const Outbox& box, UserId id) { return box.of.author < id; });
+      for (; outbox != outboxes_.end() && outbox->of.author == author; ++outbox) {
+        edges.emplace_back(reader, static_cast<uint32_t>(outbox - outboxes_.begin()));
+      }
+    }
+  }
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  followed_.reserve(edges.size());
+  for (const auto& [reader, outbox] : edges) {
+    followed_begin_.resize(reader + size_t{1}, followed_.size());
+    followed_.push_back(outbox);
+  }
+  followed_begin_.resize(readers + 1, followed_.size());
+}
+
+std::span<const uint32_t> TimelineTruth::OutboxesOf(size_t index) const {
+  return std::span(followed_).subspan(followed_begin_[index],
+                                      followed_begin_[index + 1] - followed_begin_[index]);
+}
+
+void TimelineTruth::AppendNewer(const Outbox& outbox, Floor floor, std::vector<Item>* out) const {
+  const auto begin = posts_.begin() + static_cast<ptrdiff_t>(outbox.begin);
+  const auto end =
+      std::partition_point(begin, posts_.begin() + static_cast<ptrdiff_t>(outbox.end),
+                           [floor](const Item& item) { return item.created_at > floor; });
+  out->insert(out->end(), begin, end);
+}
+
+void TimelineTruth::Expected(size_t index, Floor floor, std::vector<Item>* out) const {
+  out->clear();
+  for (const uint32_t number : OutboxesOf(index)) AppendNewer(outboxes_[number], floor, out);
+  std::sort(out->begin(), out->end(), Before);
+}
+
+void TimelineTruth::Merged(UserId author, Floor floor, std::vector<Item>* out) const {
+  const PostsOf merged{author, false};
+  const auto outbox =
+      std::lower_bound(outboxes_.begin(), outboxes_.end(), merged,
+                       [](const Outbox& box, const PostsOf& of) { return box.of < of; });
+  if (outbox != outboxes_.end() && outbox->of == merged) AppendNewer(*outbox, floor, out);
+}
+
+std::optional<UserId> TimelineTruth::AuthorOf(size_t index, const Item& item) const {
+  for (const uint32_t number : OutboxesOf(index)) {
+    const Outbox& outbox = outboxes_[number];
+    const auto begin = posts_.begin() + static_cast<ptrdiff_t>(outbox.begin);
+    const auto end = posts_.begin() + static_cast<ptrdiff_t>(outbox.end);
+    if (std::binary_search(begin, end, item, Before)) return outbox.of.author;
+  }
+  return std::nullopt;
+}
+
+void Differences(std::span<const Item> expected, std::span<const Item> actual,
+                 std::vector<Item>* missing, std::vector<Item>* extra) {
+  std::set_difference(expected.begin(), expected.end(), actual.begin(), actual.end(),
+                      std::back_inserter(*missing), TimelineTruth::Before);
+  std::set_difference(actual.begin(), actual.end(), expected.begin(), expected.end(),
+                      std::back_inserter(*extra), TimelineTruth::Before);
+}
+
+}  // namespace fanline::audit

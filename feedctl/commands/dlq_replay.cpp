@@ -1,6 +1,5 @@
 // feedctl dlq replay: has letters processed again, once their cause is fixed.
 #include <cstdio>
-#include <optional>
 #include <utility>
 
 #include "backends/kafka/producer.h"
@@ -22,7 +21,6 @@ struct Tally {
   uint64_t found = 0, before = 0, replayed = 0, cannot = 0, failed = 0;
 };
 
-// Appends; a dry run has none.
 struct Appending {
   Appending(const Settings& settings, const mysql::Installation& installation,
             Replayer::Report report)
@@ -43,7 +41,6 @@ class DlqReplay : public Command {
   DlqReplay(daemon::OptionTable& table, Settings& settings)
       : Command(settings, table), options_(table, settings) {
     table.Add("all", &all_, "all letters, unless another option selects some");
-    table.Add("dry-run", &dry_run_, "say what would be done, and do nothing");
     table.Add("again", &again_, "also letters that were replayed before");
     table.Add("rate", &rate_, "letters per second; 0 is as fast as can be").Range(0, 1'000'000);
     table.Add("show", &show_, "letters to name").Range(0, 1'000'000);
@@ -60,17 +57,15 @@ class DlqReplay : public Command {
     RequireSources(selection, installation);
 
     const Interrupt::Graceful graceful(interrupt);
-    std::optional<Appending> appending;
-    if (!dry_run_)
-      appending.emplace(settings_, installation, [this](const auto&... told) { Told(told...); });
-    Replayer* const replayer = appending ? &appending->replayer : nullptr;
+    Appending appending(settings_, installation, [this](const auto&... told) { Told(told...); });
+    Replayer& replayer = appending.replayer;
     const Pace pace(rate_, SystemNow().mono);
     const auto missing = ForEachLetter(settings_, selection, [&](Letter letter) {
       return Replay(std::move(letter), installation.layout(), pace, interrupt, replayer);
     });
-    if (replayer != nullptr) replayer->Finish();
+    replayer.Finish();
     Report(interrupt.requested());
-    if (replayer != nullptr) RequireReplayed(*replayer);
+    RequireReplayed(replayer);
     if (!interrupt.requested()) RequireFound(missing);
     return tally_.cannot > 0 ? kExitData : 0;
   }
@@ -87,27 +82,24 @@ class DlqReplay : public Command {
 
   // False: no more.
   bool Replay(Letter letter, const RangeLayout& layout, const Pace& pace,
-              const Interrupt& interrupt, Replayer* replayer) {
+              const Interrupt& interrupt, Replayer& replayer) {
     ++tally_.found;
     if (letter.replayed && !again_) {
       ++tally_.before;
       return !interrupt.requested();
     }
     const ReplayPlan plan = PlanOf(letter, layout);
-    if (std::holds_alternative<CannotReplay>(plan)) {
+    if (const auto* cannot = std::get_if<CannotReplay>(&plan)) {
       ++tally_.cannot;
-      Name(letter, Describe(plan));
-    } else if (replayer == nullptr) {
-      ++tally_.replayed;
-      Name(letter, "would " + Describe(plan));
+      Name(letter, "cannot be replayed: " + cannot->why);
     } else {
       // Marks the letters already sent before waiting for the next one's turn.
-      if (pace.WaitBefore(sent_, SystemNow().mono) > Duration::zero()) replayer->Finish();
+      if (pace.WaitBefore(sent_, SystemNow().mono) > Duration::zero()) replayer.Finish();
       if (!interrupt.Sleep(pace.WaitBefore(sent_, SystemNow().mono))) return false;
       ++sent_;
-      replayer->Take(std::move(letter), plan);
+      replayer.Take(std::move(letter), plan);
     }
-    return !interrupt.requested() && (replayer == nullptr || replayer->failure().done());
+    return !interrupt.requested() && replayer.failure().done();
   }
 
   void Told(const Letter& letter, const Status& status) {
@@ -141,13 +133,11 @@ class DlqReplay : public Command {
                {"before", tally_.before},
                {"cannot", tally_.cannot},
                {"failed", tally_.failed},
-               {"dry_run", dry_run_},
                {"interrupted", interrupted},
                {"letters", std::move(letters_)}});
       return;
     }
-    std::string line =
-        Counted(tally_.replayed, "dead letter") + (dry_run_ ? " would be replayed" : " replayed");
+    std::string line = Counted(tally_.replayed, "dead letter") + " replayed";
     if (tally_.cannot > 0) line += ", " + Grouped(tally_.cannot) + " cannot be";
     if (tally_.failed > 0) line += ", " + Grouped(tally_.failed) + " not replayed";
     if (tally_.before > 0) {
@@ -165,7 +155,6 @@ class DlqReplay : public Command {
 
   LetterOptions options_;
   bool all_ = false;
-  bool dry_run_ = false;
   bool again_ = false;
   double rate_ = 0;
   uint32_t show_ = 1000;

@@ -2,7 +2,6 @@
 
 #include "fanline/wire/relation_log.h"
 #include "fanline/wire/relation_retry.h"
-#include "feedctl/support/text.h"
 
 namespace fanline::feedctl {
 namespace {
@@ -71,14 +70,6 @@ ReplayPlan PlanOf(const Letter& letter, const RangeLayout& layout) {
   }
   const Hint hint = WithoutSample(std::get<Hint>(decoded));
   return HintAnew{hint, RangesOf(hint, layout), HeadersAgain(letter)};
-}
-
-std::string Describe(const ReplayPlan& plan) {
-  if (const auto* again = std::get_if<AppendAgain>(&plan)) return "append to " + again->topic;
-  if (const auto* anew = std::get_if<HintAnew>(&plan)) {
-    return "append its hint to " + Counted(anew->ranges.size(), "range");
-  }
-  return "cannot be replayed: " + std::get<CannotReplay>(plan).why;
 }
 
 }  // namespace fanline::feedctl

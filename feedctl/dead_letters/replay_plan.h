@@ -44,7 +44,4 @@ using ReplayPlan = std::variant<AppendAgain, HintAnew, CannotReplay>;
 
 ReplayPlan PlanOf(const Letter& letter, const RangeLayout& layout);
 
-// "append to feed-events", "append its hint to 16 ranges"
-std::string Describe(const ReplayPlan& plan);
-
 }  // namespace fanline::feedctl

@@ -160,7 +160,6 @@ TEST(DeadLetters, AnEventIsAppendedAgainAndSaysSo) {
       again.headers,
       ElementsAre(Pair("app", "x"), Pair(kReplayHeader, "feed-events.dlq/3/2"),
                   Pair(kFirstAppendedHeader, "900"), Pair(kReplayHeader, "feed-events.dlq/3/17")));
-  EXPECT_EQ(Describe(plan), "append to feed-events");
 }
 
 // The mirror works by log1 alone, and the rows may have changed since.
@@ -170,8 +169,8 @@ TEST(DeadLetters, AMessageOfRelationLogIsReplayedAsACheckOfItsEdge) {
        {RelationMessage(EdgeWritten{{edge.src, edge.dst, 3, true, 1}, 9}),
         RelationMessage(EdgeMirrored{edge, 3})}) {
     const ReplayPlan plan = PlanOf(Of("relation-log", EncodeRelationMessage(message)), kLayout);
-    EXPECT_EQ(Describe(plan), "append to relation-log.retry");
     const auto& check = std::get<AppendAgain>(plan);
+    EXPECT_EQ(check.topic, "relation-log.retry");
     EXPECT_EQ(check.key, "5:7");
     const auto entry = std::get<RelationRetry>(DecodeRelationRetry(check.value));
     EXPECT_EQ(entry.edge, edge);
@@ -197,7 +196,9 @@ TEST(DeadLetters, OfAHintItsCauseIsAnnouncedAnew) {
 }
 
 TEST(DeadLetters, WhatCannotBeReplayedSaysWhy) {
-  const auto why = [](const Letter& letter) { return Describe(PlanOf(letter, kLayout)); };
+  const auto why = [](const Letter& letter) {
+    return std::get<CannotReplay>(PlanOf(letter, kLayout)).why;
+  };
   EXPECT_THAT(why(Of("fanout-tasks", "\xff")), HasSubstr("nothing is missing"));
   EXPECT_THAT(why(Of("feed-events", "", {{kOmittedHeader, "too large"}})),
               HasSubstr("may still be at feed-events/1/4711"));

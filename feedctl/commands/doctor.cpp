@@ -43,8 +43,7 @@ class Doctor : public Command {
  private:
   Checks AskInstallation() {
     std::vector<ShardFacts> shards;
-    SettingFacts agreed;
-    const auto installation = AskShards(settings_, &shards, &agreed);
+    const auto installation = AskShards(settings_, &shards);
     const RedisFacts redis = AskRedis(settings_, installation);
     if (installation) UseTopicsOf(*installation, settings_);
     const KafkaFacts kafka = AskKafka(settings_, groups_);
@@ -52,15 +51,13 @@ class Doctor : public Command {
     Append(JudgeRedis(redis), &checks);
     Append(JudgeRanges(installation, redis, kafka, shards), &checks);
     Append(JudgeLogs(kafka.logs), &checks);
-    Append(JudgeRelations(shards, agreed), &checks);
     return checks;
   }
 
   Checks AskUser() {
     const UserId user = RequireUserId("<user>", user_);
     std::vector<ShardFacts> shards;
-    SettingFacts agreed;
-    const auto installation = AskShards(settings_, &shards, &agreed);
+    const auto installation = AskShards(settings_, &shards);
     if (!installation) {
       Checks checks = JudgeShards(shards);
       checks.push_back(JudgeUnplaced(user, shards));

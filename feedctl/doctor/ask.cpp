@@ -3,7 +3,6 @@
 #include <set>
 
 #include "backends/kafka/admin.h"
-#include "backends/mysql/installation/settings.h"
 #include "backends/redis/cluster/server_check.h"
 #include "fanline/wire/dead_letter.h"
 #include "fanline/wire/relation_log.h"
@@ -120,17 +119,12 @@ Why WhyOf(const Status& status, const Settings& settings) {
 }
 
 std::optional<mysql::Installation> AskShards(const Settings& settings,
-                                             std::vector<ShardFacts>* shards,
-                                             SettingFacts* agreed) {
+                                             std::vector<ShardFacts>* shards) {
   const mysql::Config config = options::ToConfig(settings.mysql);
   mysql::Installation installation;
   std::vector<Status> statuses;
   mysql::ShardConnections connections(config);
   const bool known = mysql::ReadInstallationAround(connections, &installation, &statuses).done();
-  const Status read = connections.Run(mysql::kSettingsShard, [&](mysql::Connection& connection) {
-    agreed->reconciler = mysql::GetReconcilerMode(connection);
-  });
-  if (!read.done()) agreed->away = WhyOf(read, settings);
   shards->clear();
   for (Shard shard = 0; shard < statuses.size(); ++shard) {
     ShardFacts facts{.address = AddressOf(config.shards[shard])};

@@ -18,8 +18,7 @@ namespace fanline::feedctl {
 // The installation according to the shards that answer; none: no shard tells. Adds one ShardFacts
 // per shard in any case.
 [[nodiscard]] std::optional<mysql::Installation> AskShards(const Settings& settings,
-                                                           std::vector<ShardFacts>* shards,
-                                                           SettingFacts* agreed);
+                                                           std::vector<ShardFacts>* shards);
 
 [[nodiscard]] RedisFacts AskRedis(const Settings& settings,
                                   const std::optional<mysql::Installation>& installation);

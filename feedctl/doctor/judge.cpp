@@ -11,10 +11,8 @@ namespace {
 constexpr const char* kStores = "stores";
 constexpr const char* kOwners = "owners";
 constexpr const char* kLogs = "logs";
-constexpr const char* kRelations = "relations";
 
 constexpr const char* kKafkaIsAway = "not known: Kafka is away";
-constexpr const char* kNoSettings = "not known: shard 0 does not tell its settings";
 constexpr const char* kRowAdvice =
     "name the installation's shards by --mysql-shards, in the order of feedctl init, or set "
     "the row right there";
@@ -238,19 +236,6 @@ Checks JudgeLogs(const std::vector<LogFacts>& logs) {
   Checks checks;
   for (const LogFacts& log : logs) checks.push_back(LogCheck(log));
   return checks;
-}
-
-Checks JudgeRelations(const std::vector<ShardFacts>& shards, const SettingFacts& settings) {
-  constexpr const char* kReconciler = "reconciler";
-  if (settings.away) {
-    const std::string not_known = NotKnownOf(shards);
-    return {NotKnown(kRelations, kReconciler, not_known.empty() ? kNoSettings : not_known)};
-  }
-  const std::string mode = NameOf(settings.reconciler);
-  if (settings.reconciler == ReconcilerMode::kRun) {
-    return {Check{kRelations, kReconciler, Level::kWell, mode}};
-  }
-  return {Check{kRelations, kReconciler, Level::kNote, mode, "feedctl relations reconciler run"}};
 }
 
 }  // namespace fanline::feedctl

@@ -11,7 +11,6 @@
 #include "backends/mysql/installation/installation_row.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/range_states.h"
-#include "fanline/ports/operator_modes.h"
 #include "feedctl/doctor/check.h"
 
 namespace fanline::feedctl {
@@ -29,10 +28,6 @@ struct ShardFacts {
   std::optional<uint32_t> newer = {};        // an applied one that this feedctl does not know
   bool read = true;                          // whether its row was read; older tables lack it
   std::vector<std::string> procedures = {};  // not there, or not for this account to execute
-};
-struct SettingFacts {
-  Why away = {};
-  ReconcilerMode reconciler = ReconcilerMode::kRun;
 };
 
 // The first three lists hold lines "what; what to type".
@@ -71,8 +66,6 @@ struct KafkaFacts {
                                  const RedisFacts& redis, const KafkaFacts& kafka,
                                  const std::vector<ShardFacts>& shards);
 [[nodiscard]] Checks JudgeLogs(const std::vector<LogFacts>& logs);
-[[nodiscard]] Checks JudgeRelations(const std::vector<ShardFacts>& shards,
-                                    const SettingFacts& settings);
 
 // "", or which shards are unknown: "not known of shards 0, 2".
 [[nodiscard]] std::string NotKnownOf(const std::vector<ShardFacts>& shards);

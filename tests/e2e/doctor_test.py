@@ -20,7 +20,7 @@ WELL, FOUND, NOBODY, AWAY, NOT_INSTALLED = 0, 1, 67, 69, 78
 # Every line of a whole look.
 LINES = ["shard 0", "shard 1", "Redis", "pushers", "takeovers", "feed-events (fanline-dispatcher)",
          "fanout-tasks (fanline-pusher)", "relation-events (fanline-mirror-events)",
-         "relation-log (fanline-reconciler)", "relation-log.retry (fanline-reconciler-retry)", "reconciler"]
+         "relation-log (fanline-reconciler)", "relation-log.retry (fanline-reconciler-retry)"]
 _PATIENCE = 60
 
 
@@ -56,7 +56,7 @@ class Doctor(Installation):
 
     def test_1_all_is_well(self):
         checks = self.wait_for_code(WELL)
-        self.assert_levels(checks, Redis="well", pushers="well", takeovers="well", reconciler="well")
+        self.assert_levels(checks, Redis="well", pushers="well", takeovers="well")
         self.assertRegex(checks["Redis"]["text"], r", (Redis|Valkey) \d+\.")
         self.assertEqual(checks["pushers"]["text"], "1 pusher for 4 ranges")
         self.assertEqual(checks["fanout-tasks (fanline-pusher)"]["text"], "1 reader")
@@ -141,10 +141,9 @@ class Doctor(Installation):
             self.assertIn("cannot reach shard 0", checks["shard 0"]["text"])
             self.assertEqual(checks["shard 0"]["advice"], "start it or set --mysql-shards / FANLINE_MYSQL_SHARDS")
             self.assertEqual(checks["shard 1"]["level"], "well")
-            self.assertEqual(checks["reconciler"]["text"], "not known of shard 0")
             of_reader = self.doctor(self.reader_of_shard_1_who_follows_shard_0(), codes=(AWAY,))
             self.assert_levels(of_reader, follows="well", followers="well", their_posts="away")
-            self.assert_levels(checks, Redis="well", pushers="well", reconciler="note")
+            self.assert_levels(checks, Redis="well", pushers="well")
         finally:
             self.stack.mysql[0].start()
 
@@ -157,7 +156,7 @@ class Doctor(Installation):
         try:
             checks = self.doctor(codes=(AWAY,))
             self.assert_whole(checks)
-            self.assert_levels(checks, Redis="away", reconciler="well", pushers="well", takeovers="note")
+            self.assert_levels(checks, Redis="away", pushers="well", takeovers="note")
             self.assertEqual(checks["takeovers"]["text"], "not known: Redis is away")
             self.assertEqual(checks["shard 1"]["level"], "well")
             self.assertNotEqual(checks["fanout-tasks (fanline-pusher)"]["level"], "away")
@@ -171,7 +170,7 @@ class Doctor(Installation):
         self.assertLess(time.monotonic() - begin, 30)
         self.assert_whole(checks)
         self.assertEqual(checks["feed-events (fanline-dispatcher)"]["level"], "away")
-        self.assert_levels(checks, reconciler="well", pushers="note")
+        self.assert_levels(checks, pushers="note")
 
     def test_8_a_topic_that_is_missing_is_no_kafka_that_is_away(self):
         reader = min(self.ledger.followers[most_followed(self.ledger, 1)[0]])

@@ -17,7 +17,7 @@ ROOM_ABOVE = 1.25  # for fragmentation, replica buffers, rewrites
 LEAST_MAXMEMORY = 64 << 20
 BUCKETS = 1024
 MOST_ADDS = 16  # kMaxAddsPerWrite in fanline/ports/live_timelines.h
-LEAST_RANGES, RANGES_PER_MASTER, LIVE_READERS_PER_RANGE = 16, 8, 250_000  # feedctl/support/suggested_ranges.h
+LEAST_RANGES, RANGES_PER_MASTER, LIVE_READERS_PER_RANGE = 16, 8, 250_000
 
 
 class Unusable(Exception):
@@ -260,7 +260,7 @@ class Plan:
 
 
 def suggested_ranges(masters, live_readers):
-    """As feedctl init --ranges auto."""
+    """By the rule of docs/feedctl.md (init)."""
     needed = max(LEAST_RANGES, RANGES_PER_MASTER * masters, math.ceil(live_readers / LIVE_READERS_PER_RANGE))
     return 1 << (min(needed, BUCKETS) - 1).bit_length()
 

@@ -3,9 +3,10 @@
 //   pull:  the newest W pushed items of all followed users (and of the reader if own posts are
 //          wanted), and the authors to mark; then the proof that the shards answered the truth
 //   finish: the pulled and the meanwhile pushed items become the timeline, with its floor
-// The token is gone when the key expired, grew past its bound or met a sync; the rebuild then
-// starts again. Readers never see a key that is being built. A rebuild that fails gives the
-// timeline up, so that the next may begin at once.
+// The token is gone when the key expired, grew past its bound or met a sync. The rebuild then
+// starts again, as it does when removals left less than half a window above a floor. Readers never
+// see a key that is being built. A rebuild that fails gives the timeline up, so that the next may
+// begin at once.
 //
 // Passive: Begin and On return the requests to be made, all at once; replies come in any order. Not
 // thread-safe.

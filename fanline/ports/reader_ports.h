@@ -219,7 +219,7 @@ struct FinishRebuild {
 struct RebuildFinished {
   uint64_t id = 0;
   Status status;
-  bool applied = false;  // if not, the token is gone: start again
+  bool applied = false;  // if not, start again: the token is gone, or removals left too few items
 };
 
 // Ends the token's rebuild, which cannot go on: there is no timeline then, and the next

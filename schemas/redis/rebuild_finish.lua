@@ -8,7 +8,8 @@
 -- ARGV  token, floor as a score (+inf = nothing older exists), window W, most items, TTL
 --       in milliseconds, TTL of a timeline without an item or mark, most marks, number of marks,
 --       marks, then (score, member) of each item read, newest first
--- Reply 1; 0 = the token is gone (expired, deleted, another rebuild): start again.
+-- Reply 1; 0 = start again: the token is gone (expired, deleted, another rebuild), or removals have left
+--       fewer than W/2 items above a floor, and the key was deleted.
 -- The key is written afresh in pieces, T and F with the first. A full Redis refuses the first write
 -- of the script; then the key is deleted, and OOM is the answer: a ready timeline is whole or not
 -- there.
@@ -112,6 +113,10 @@ if #words > 0 then redis.call('ZADD', key, unpack(words)) end
 if copies then
   redis.call('ZREM', key, LONG)
   redis.call('ZUNIONSTORE', key, '1', key)
+end
+if next(gone) and falls_short(key, math.floor(tonumber(ARGV[3]) / 2)) then
+  redis.call('DEL', key)
+  return 0
 end
 redis.call('PEXPIRE', key, (last > 0 or #marks > 0) and ARGV[5] or ARGV[6])
 return 1

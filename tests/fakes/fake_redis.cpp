@@ -213,9 +213,13 @@ bool FakeRedis::Add(UserId reader, Timeline& timeline, const Wanted& wanted, uin
   return true;
 }
 
+bool FakeRedis::FallsShort(const Timeline& timeline) const {
+  return rules.short_rule && *timeline.floor != kNoFloor &&
+         timeline.items.size() < window_.underfilled_below();
+}
+
 bool FakeRedis::DropIfShort(UserId reader, const Timeline& timeline) {
-  if (!rules.short_rule || *timeline.floor == kNoFloor) return false;
-  if (timeline.items.size() >= window_.underfilled_below()) return false;
+  if (!FallsShort(timeline)) return false;
   Delete(reader);
   return true;
 }
@@ -438,6 +442,10 @@ bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vecto
     for (size_t i = last; i < sorted.size(); ++i) ready.items.erase(sorted[i].post);
   } else {
     Trim(ready);
+  }
+  if (!building.removed.empty() && FallsShort(ready)) {
+    timelines_.erase(found);
+    return false;
   }
   building = ready;
   return true;

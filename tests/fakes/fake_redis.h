@@ -131,6 +131,7 @@ class FakeRedis {
   size_t Keeps(const Timeline& timeline) const;
   uint64_t Remove(UserId reader, Timeline& timeline, const std::vector<PostId>& removes,
                   bool& gone);
+  bool FallsShort(const Timeline& timeline) const;
   bool DropIfShort(UserId reader, const Timeline& timeline);
   void Trim(Timeline& timeline);
   static void CutBehindFloor(Timeline& timeline);

@@ -14,6 +14,19 @@ TEST_F(RedisTimelines, ARebuildTakesNothingFromAKeyThatWasNoTimeline) {
   EXPECT_EQ(Page(kBob).items, std::vector{At(1, 1)});
 }
 
+TEST_F(RedisTimelines, ARebuildStartsAgainIfRemovalsLeaveLessThanHalfAWindowAboveAFloor) {
+  for (const uint32_t removed : {225u, 226u}) {
+    console_.Run({"DEL", Name(keys_.Timeline(kBob))});
+    Open(kBob);
+    for (uint32_t post = 1; post <= removed; ++post) Push(kBob, {}, {PostId{post}});
+    std::vector<Item> items;
+    for (uint32_t i = 450; i > 0; --i) items.push_back(At(i, i));
+    const bool whole = removed == 225;
+    EXPECT_EQ(reader_.Finish(kBob, "t", items, At(0, 0).created_at).applied, whole);
+    EXPECT_EQ(Exists(kBob), whole);
+  }
+}
+
 // Nobody is ever pushed to whom somebody made up, so no push finds out that their timelines went.
 TEST_F(RedisTimelines, ReadersWhoseTimelinesWentDoNotFillTheIndex) {
   Build(kBob, 1);

@@ -141,6 +141,27 @@ TEST(Rebuild, KeepsWhatIsPushedWhileItReads) {
   EXPECT_TRUE(w.redis.timelines().at(kBob).items.contains(PostId{8}));
 }
 
+// A ready timeline would be dropped by such removals.
+TEST(Rebuild, StartsAgainWhenRemovalsLeaveItLessThanHalfAWindow) {
+  World w;
+  const UserId ann{100};
+  w.Follow(ann);
+  for (uint64_t post = 1; post <= 12; ++post) w.Publish(ann, post, static_cast<UnixMs>(post));
+  const Range range = RangeLayout(kRanges).RangeOf(kBob);
+  w.redis.Do(ClaimRange{1, range, 1});
+  w.on_read = [&] {
+    if (w.tokens > 1) return;
+    const std::vector<PostId> gone{PostId{12}, PostId{11}, PostId{10}, PostId{9}};
+    for (const PostId post : gone) {
+      w.mysql.Do(ApplyEvents{1, 0, {{EventKind::kDeleted, post, ann, 0, 0}}});
+    }
+    w.redis.Do(TimelineBatch{2, range, 1, {{kBob, 0, 4}}, {}, gone});
+  };
+  EXPECT_EQ(w.Activate(), RebuildResult::kRebuilt);
+  EXPECT_EQ(w.tokens, 2);
+  EXPECT_EQ(w.redis.timelines().at(kBob).items.size(), kWindow.window);
+}
+
 TEST(Rebuild, LeavesARebuildOfAnotherAlone) {
   World w;
   w.redis.Begin(kBob, "another");

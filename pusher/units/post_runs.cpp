@@ -26,6 +26,7 @@ bool IsBehind(const FollowerCursor& cursor, UserId reader) {
 }  // namespace
 
 void PostRuns::Begin(const Unit& unit, uint32_t followers, Now now) {
+  if (const Run* known = Find(unit.id); known != nullptr && known->outdated) End(*known);
   const auto [at, fresh] = runs_.try_emplace(unit.id);
   Run& run = at->second;
   if (fresh) {
@@ -330,6 +331,10 @@ void PostRuns::Pass(const Run& run) {
 void PostRuns::End(const Run& run) {
   begun_[run.unit->range].erase(run.unit->hints.front().record.offset);
   runs_.erase(run.unit->id);
+}
+
+void PostRuns::Outdate(uint64_t unit) {
+  if (Run* run = Find(unit)) run->outdated = true;
 }
 
 const std::map<int64_t, BegunHints>& PostRuns::begun(Range range) const {

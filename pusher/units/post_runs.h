@@ -19,8 +19,8 @@
 //
 // A page is done when Redis has acknowledged all its writes. After a failure the same page is read
 // and written again. The states are not read again: a state that changed since has a hint behind
-// this one. A post that is to be measured is measured when its last page is done
-// (measured_deliveries.h).
+// this one. If nobody can read that hint, the unit begins anew (Outdate). A post that is to be
+// measured is measured when its last page is done (measured_deliveries.h).
 //
 // A unit of several pages is begun work, which is saved in pos: (BegunHints). The range's next
 // owner reads the states again and goes on behind the finished pages. No reader is left out: every
@@ -79,6 +79,9 @@ class PostRuns {
   // Redis, which refuses them by their epoch.
   void ForgetRange(Range range);
   void ForgetUnit(uint64_t unit) { runs_.erase(unit); }
+  // What the unit's run has read may be out of date, with no hint behind it. The next page, or the
+  // next attempt, begins anew.
+  void Outdate(uint64_t unit);
 
   // The work that is begun in the range, by the offset of its first hint: of units under way, and
   // of earlier owners as far as it is not taken up yet.
@@ -95,6 +98,7 @@ class PostRuns {
     std::vector<PostId> removes;
     std::optional<UserId> mark;
     bool states_read = false;
+    bool outdated = false;
     Time since{};                             // when it was begun
     bool listed = false;                      // this page is taken from the author's list
     bool page_read = false;                   // or taken

@@ -218,11 +218,13 @@ void Units::Enter(Unit& unit, Stage stage, Now now) {
   }
 }
 
-// What units under way have read may lack what the hint says, and is still to be written.
+// What units have read may lack what the hint says. Those under way are still to write it. Those
+// that are parked, and further pages, read again.
 void Units::NeedWalk(const Unit& unit) {
   Work& work = open_.at(unit.range);
   std::unordered_set<uint64_t> behind;
   for (const uint64_t id : work.units) {
+    posts_.Outdate(id);
     const Unit& other = units_.at(id);
     if (other.stage == Stage::kRunning && other.credit) behind.insert(id);
   }

@@ -37,6 +37,57 @@ TEST(Pusher, DeadLettersWhatItCannotReadAndDropsTheRangesTimelines) {
   EXPECT_EQ(w.metrics.done, 1);
 }
 
+// The hint said that the post is deleted.
+TEST(Pusher, APostThatWasReadBeforeAHintThatNobodyCanReadIsReadAgain) {
+  BobsWorld w;
+  w.Post();
+  w.Step();
+  w.AnswerTruth();
+  w.Step();
+  w.FailCall<TimelineBatch>(Status::Later("redis", "BUSY"));
+  w.Step();
+  ASSERT_EQ(w.metrics.held.units_parked, 1u);
+  w.Delete(kAnn, kPost);
+  w.GiveBytes(0, "no hint at all");
+  w.RunUntilIdle();
+  ASSERT_EQ(w.letters.size(), 1u);
+  ASSERT_FALSE(w.IsLive(w.bob));
+  w.MakeLive(w.bob);
+  w.RunFor(std::chrono::seconds(1));
+  EXPECT_EQ(w.metrics.done, 2);
+  EXPECT_TRUE(w.Items(w.bob).empty());
+}
+
+// As above, between two pages.
+TEST(Pusher, FurtherPagesBehindAHintThatNobodyCanReadBeginAnew) {
+  World w({.followers_on_first_page = 1, .followers_per_page = 1});
+  w.AssignAll();
+  std::vector<UserId> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.push_back(ReaderIn(0, i));
+    w.Follow(readers.back(), kAnn);
+    w.MakeLive(readers.back());
+  }
+  w.Publish(kAnn, kPost, 1'000);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Step();
+  w.AnswerTruth();
+  w.Step();  // the first page is being written
+  w.Delete(kAnn, kPost);
+  w.GiveBytes(0, "no hint at all");
+  w.Step();
+  w.AnswerTimelines();
+  w.Step();  // the second page and the walk are under way
+  w.AnswerTimelines();
+  for (const UserId reader : readers) {
+    ASSERT_FALSE(w.IsLive(reader));
+    w.MakeLive(reader);
+  }
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.done, 2);
+  for (const UserId reader : readers) EXPECT_TRUE(w.Items(reader).empty());
+}
+
 TEST(Pusher, SavesPositionsWhileAQuarantineWalksOverTheKeys) {
   LoggedWorld w;
   const UserId bob = ReaderIn(0);

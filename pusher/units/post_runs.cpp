@@ -225,8 +225,8 @@ void PostRuns::TakeFromList(Run& run, const FollowerLists::Followers& list) {
       ++passed_over;
     } else if (left-- > 0) {
       taken.push_back(*at);
-    } else {  // `taken` ends with a follower, for the limit is at least one
-      run.page.next = After(taken.back());
+    } else {  // not the first follower, for the limit is at least one
+      run.page.next = After(*std::prev(at));
       break;
     }
   }

@@ -257,6 +257,7 @@ TEST(ListsOfAPusher, TakeAnAuthorsPagesFromTheList) {
     w.Push(0, Hint::OfPost(kAnn, post));
   }
   EXPECT_EQ(w.metrics.followers_read, 9u);
+  EXPECT_EQ(w.metrics.passed_over, 8u) << "four at each post";
   for (size_t i = 0; i < readers.size(); ++i) {
     EXPECT_EQ(w.Items(readers[i]).size(), i % 2 == 0 ? 2u : 0u) << i;
   }

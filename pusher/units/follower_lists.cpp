@@ -17,7 +17,9 @@ FollowerLists::List* FollowerLists::ListOf(Range range, UserId author) {
 
 bool FollowerLists::Has(Range range, UserId author) const {
   const auto lists = lists_.find(range);
-  return lists != lists_.end() && lists->second.contains(author);
+  if (lists == lists_.end()) return false;
+  const auto list = lists->second.find(author);
+  return list != lists->second.end() && list->second.number != 0;
 }
 
 const FollowerLists::Followers* FollowerLists::Find(Range range, UserId author, Time now) {
@@ -32,7 +34,11 @@ const FollowerLists::Followers* FollowerLists::Find(Range range, UserId author, 
 }
 
 uint64_t FollowerLists::Begin(Range range, UserId author, Time now) {
-  Forget(range, author);
+  if (const List* known = ListOf(range, author)) {
+    by_use_.splice(by_use_.end(), by_use_, known->used);
+    if (known->number == 0 && now - known->since <= age_) return 0;
+    Remove(*known);
+  }
   const auto used = by_use_.insert(by_use_.end(), Key{range, author});
   const List& list =
       lists_[range].emplace(author, List{{}, ++numbers_, false, now, used}).first->second;
@@ -55,7 +61,7 @@ void FollowerLists::Append(Range range, UserId author, uint64_t number, const Fo
 
 void FollowerLists::Set(Range range, UserId author, UserId reader, bool follows) {
   List* list = ListOf(range, author);
-  if (list == nullptr) return;
+  if (list == nullptr || list->number == 0) return;
   if (!list->whole) return Remove(*list);  // its pages may have passed the reader
   bytes_ -= BytesOf(*list);
   Followers& followers = list->followers;
@@ -92,9 +98,10 @@ void FollowerLists::Remove(const List& list) {
   lists_.at(range).erase(author);
 }
 
-void FollowerLists::Changed(const List& list) {
+void FollowerLists::Changed(List& list) {
+  if (BytesOf(list) > most_of_one_) list = {Followers(), 0, false, list.since, list.used};
   bytes_ += BytesOf(list);
-  BytesOf(list) > most_of_one_ ? Remove(list) : MakeRoom();
+  MakeRoom();
 }
 
 void FollowerLists::MakeRoom() {

@@ -9,8 +9,9 @@
 //
 // All lists together take at most `bytes`; those least recently used go first. A list that is being
 // filled counts, too. One that takes more than a thirty-second of `bytes`, and more than 1 KB, is
-// not kept: a few celebrities would leave no room for others. Lists are forgotten with the claim of
-// their range.
+// not kept: a few celebrities would leave no room for others. For `age` it is known to be too long,
+// so that not each of their posts fills it and pushes others out. Lists are forgotten with the
+// claim of their range.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -47,7 +48,7 @@ class FollowerLists {
   const Followers* Find(Range range, UserId author, Time now);
 
   // Begins to fill a list. An unfinished one of the author is forgotten. Returns its number, by
-  // which its pages come.
+  // which its pages come; 0: it is too long.
   uint64_t Begin(Range range, UserId author, Time now);
   // The next page; `last`: the list is whole. Nothing is kept if the list was forgotten meanwhile,
   // or if there is no room for it.
@@ -67,7 +68,7 @@ class FollowerLists {
   using Key = std::pair<Range, UserId>;
   struct List {
     Followers followers;
-    uint64_t number = 0;
+    uint64_t number = 0;  // 0: it is too long, and empty
     bool whole = false;
     Time since{};  // when it was begun to be filled
     std::list<Key>::iterator used;
@@ -81,8 +82,8 @@ class FollowerLists {
   }
   List* ListOf(Range range, UserId author);
   void Remove(const List& list);
-  // The list has grown: it goes if it is too long, and others if there is no room.
-  void Changed(const List& list);
+  // The list has grown: its followers go if it is too long, and others if there is no room.
+  void Changed(List& list);
   void MakeRoom();
 
   const size_t most_bytes_;

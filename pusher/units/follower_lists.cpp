@@ -50,7 +50,7 @@ uint64_t FollowerLists::Begin(Range range, UserId author, Time now) {
 void FollowerLists::Append(Range range, UserId author, uint64_t number, const Followers& page,
                            bool last) {
   List* list = ListOf(range, author);
-  if (list == nullptr || list->number != number || list->whole) return;
+  if (list == nullptr || number == 0 || list->number != number || list->whole) return;
   bytes_ -= BytesOf(*list);
   list->followers.insert(list->followers.end(), page.begin(), page.end());
   if (last) list->followers.shrink_to_fit();

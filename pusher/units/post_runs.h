@@ -147,7 +147,7 @@ class PostRuns {
   void AddAuthor(const Run& run, std::vector<UserId>& readers) const;
   void LeaveOutTheDead(const Run& run, std::vector<UserId>& readers) const;
   void TakeDead(const Sent& sent, const BatchWritten& written);
-  struct Asked {  // for states
+  struct Asked {                 // for states
     std::optional<Shard> shard;  // whose next request waits for this one
     std::vector<uint64_t> units;
     std::vector<PostKey> posts;  // sorted
@@ -175,13 +175,13 @@ class PostRuns {
     Audience audience;
   };
   std::map<Range, Claimed> claimed_;
-  std::unordered_map<uint64_t, Range> news_;        // asked for, by request
+  std::unordered_map<uint64_t, Range> news_;  // asked for, by request
   struct AtShard {
     std::vector<uint64_t> waiting;  // units that need states
     bool asked = false;             // a request is under way
   };
   std::map<Shard, AtShard> shards_;
-  std::unordered_map<uint64_t, Asked> states_;      // asked for, by request
+  std::unordered_map<uint64_t, Asked> states_;  // asked for, by request
   std::map<Range, Writes> writes_;
   Range last_sent_ = -1;                        // round robin over ranges
   std::unordered_map<uint64_t, Sent> batches_;  // under way, by request

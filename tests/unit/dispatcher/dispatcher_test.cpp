@@ -33,7 +33,7 @@ TEST(Dispatcher, CommitsAfterEveryHintIsAcknowledged) {
 TEST(Dispatcher, AsksToBeSteppedWhenThereIsSomethingToCommit) {
   Limits limits;
   World w(limits);
-  const auto idle = [&] { return w.next_timer > w.now.mono + limits.commit_every; };
+  const auto idle = [&] { return !w.next_timer; };
   EXPECT_TRUE(idle());
   w.Give(Published());
   w.TakeAndStore();

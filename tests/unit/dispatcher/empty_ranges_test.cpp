@@ -14,8 +14,7 @@ constexpr UserId kOfRange0{12}, kOfRange2{2}, kOfRange3{1}, kAlsoOfRange3{4};
 
 // Its store says in which buckets Ann has followers.
 struct LeavingOut : World {
-  explicit LeavingOut(bool own_posts = false)
-      : World({.sample_rate = 1}, kRanges, 2, own_posts) {
+  explicit LeavingOut(bool own_posts = false) : World({.sample_rate = 1}, kRanges, 2, own_posts) {
     reads_followers = true;
   }
   void Follow(UserId reader, bool live = true) {

@@ -10,20 +10,30 @@ class HoldingProxy:
     when its sender does not answer any more. A connection ends when both ends have closed it."""
 
     def __init__(self, port, to):
+        self.port = port
         self.address = f"127.0.0.1:{port}"
         self._to = to
         self._lock = threading.Lock()
-        self._hold_from = None  # once this was sent
+        self._hold_from = ()  # once one of these was sent
         self._holding = False
-        self._held = []  # (where to, bytes)
+        self._held = []  # (where to, bytes; none: the end)
         self._answered = bytearray()
         self._server = socket.create_server(("127.0.0.1", port))
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def hold_from(self, mark):
-        """Holds back the next bytes that contain `mark`, and all that is sent after them."""
+    def lead(self, to):
+        """Connections that are made from now on lead to this port."""
+        self._to = to
+
+    def hold_from(self, *marks):
+        """Holds back the next bytes that contain one of `marks`, and all that is sent after them. What
+        was held goes on, up to such bytes."""
         with self._lock:
-            self._hold_from = mark
+            self._hold_from, self._holding = marks, False
+            held, self._held = self._held, []
+            for sink, data in held:
+                with contextlib.suppress(OSError):  # the other end is gone
+                    self._send_unless_held(sink, data)
 
     @property
     def holding(self):
@@ -32,11 +42,8 @@ class HoldingProxy:
 
     def release(self):
         with self._lock:
-            self._holding, self._hold_from = False, None
             self._answered.clear()
-            for sink, data in self._held:
-                sink.sendall(data)
-            self._held.clear()
+        self.hold_from()
 
     def answered(self):
         """What came back since the last release."""
@@ -69,18 +76,28 @@ class HoldingProxy:
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             while data := source.recv(1 << 16):
                 send(sink, data)
+        with contextlib.suppress(OSError):
+            send(sink, b"")
+
+    @staticmethod
+    def _send(sink, data):
+        if data:
+            sink.sendall(data)
+        else:
             sink.shutdown(socket.SHUT_WR)
 
     def _send_or_hold(self, server, data):
         with self._lock:
-            self._holding = self._holding or (self._hold_from is not None
-                                              and self._hold_from in data)
-            if self._holding:
-                self._held.append((server, data))
-            else:
-                server.sendall(data)
+            self._send_unless_held(server, data)
+
+    def _send_unless_held(self, server, data):
+        self._holding = self._holding or any(mark in data for mark in self._hold_from)
+        if self._holding:
+            self._held.append((server, data))
+        else:
+            self._send(server, data)
 
     def _note_answer(self, client, data):
         with self._lock:
             self._answered += data
-        client.sendall(data)
+        self._send(client, data)

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "pusher/base/limits.h"
 #include "tests/integration/redis/timelines_world.h"
 
 namespace fanline::redis::testing {
@@ -46,6 +47,31 @@ TEST_F(RedisNews, ComeInPagesInTheOrderInWhichTimelinesWereBegun) {
   }
   EXPECT_EQ(told, readers);
   EXPECT_EQ(heard, 5u);
+}
+
+// Redis does nothing else during a call, and takes 1.5 us for a reader whom it names.
+TEST_F(RedisNews, NameFewReadersInACallOfAPusherHoweverManyAreListed) {
+  const uint32_t limit = pusher::Limits{}.news_per_call;
+  EXPECT_LE(limit, 600u) << "longer than a millisecond";
+  const size_t readers = 2 * limit + 50;
+  std::vector<std::string> listed{"ZADD", Name(keys_.Live(range_)), "-" + std::to_string(readers),
+                                  "#n"};
+  for (const UserId reader : OthersHere(readers)) {
+    listed.push_back(std::to_string(listed.size() / 2 - 1));
+    listed.push_back(ToString(reader));
+  }
+  console_.Run(listed);
+  std::vector<size_t> pages;
+  uint64_t heard = 0;
+  do {
+    const NewsRead news = News(heard, limit);
+    ASSERT_TRUE(news.status.done()) << news.status.message;
+    ASSERT_EQ(news.readers, readers);
+    pages.push_back(news.announced.size());
+    heard = news.announced.back().number;
+  } while (pages.back() == limit);
+  EXPECT_THAT(pages, ElementsAre(limit, limit, 50));
+  EXPECT_EQ(heard, readers);
 }
 
 TEST_F(RedisNews, NameAReaderAgainWhoBeganAnew) {

@@ -18,6 +18,11 @@ def interleaved(rounds, mine, beside):
     return pairs
 
 
+def is_steady(costs):
+    """Whether the last two rounds cost no less than those before, but for a twentieth."""
+    return len(costs) > 2 and min(costs[-2:]) > 0.95 * min(costs[:-2])
+
+
 def row(name, values, unit, beside, beside_values, **extra):
     """One row of the report. value and beside_value are medians over the rounds, ratio is the one
     by the other; the spread is that of the rounds' own ratios."""

@@ -110,8 +110,8 @@ def compared(pairs):
 
 
 def with_costs(rows):
-    """The rows, and of those of deliveries the processor time of each delivery as rows: of Redis, and
-    of all processes."""
+    """The rows. Of those of deliveries, the processor time of each delivery as rows: of Redis, and of all
+    processes. Of those beside a burst, that of an event of the burst."""
     for row in rows:
         yield row
         cpu = row.get("cpu_us_per_delivery")
@@ -119,6 +119,9 @@ def with_costs(rows):
             for whose, spent in (("redis", cpu["redis"]), ("all", sum(cpu.values()))):
                 yield {"name": f"{row['name']}_cpu_{whose}", "value": spent,
                        "unit": "CPU us/delivery"}
+        if "burst_cpu_us_per_event" in row and row["name"].endswith("_half"):
+            yield {"name": row["name"].replace("_half", "_burst"), "value": sum(row["burst_cpu_us_per_event"].values()),
+                   "unit": "CPU us/event"}
 
 
 def ratio(mine, other):

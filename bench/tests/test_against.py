@@ -30,6 +30,14 @@ class Compared(unittest.TestCase):
         ratios = {row["name"]: row["ratio_median"] for row in compared([(side(6), side(12))])}
         self.assertEqual(ratios, {"d": 1.0, "d_cpu_redis": 2.0, "d_cpu_all": 1.75})
 
+    def test_an_event_of_the_burst_is_compared_too(self):
+        def side(burst):
+            return [{"name": "cpu_per_event_half", "value": 9, "unit": "CPU us/event",
+                     "burst_cpu_us_per_event": {"redis": burst, "kafka": 1}}]
+
+        ratios = {row["name"]: row["ratio_median"] for row in compared([(side(2), side(5))])}
+        self.assertEqual(ratios, {"cpu_per_event_half": 1.0, "cpu_per_event_burst": 2.0})
+
     def test_a_row_that_one_side_lacks_is_left_out(self):
         self.assertEqual([row["name"] for row in compared([(rows(1, 1), rows(1, 1)[:1])])],
                          ["speed"])

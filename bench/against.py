@@ -28,7 +28,8 @@ from bench.measure import interleaved  # noqa: E402
 COSTS = ("bytes", "MB", "us/", "CPU", "ms to", "ms, ")
 LEAST_ROUNDS = 15
 # Minutes a round: only when named.
-SLOW = ("backlog_drain", "edge_latency", "fairness_p99_ratio", "handover_gap", "recovery")
+SLOW = ("backlog_drain", "celebrity_live5", "edge_latency", "fairness_p99_ratio", "handover_gap", "recovery",
+        "rss_pusher_full_mb", "takeover_live100k")
 
 
 class Side:

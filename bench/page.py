@@ -52,14 +52,14 @@ def statements(rows):
 def processor_time(rows):
     """CPU microseconds per delivery by process: a busy machine disturbs them least."""
     roles = list(rows[0]["cpu_us_per_delivery"])
-    yield ("| row | posts per ZADD | timelines per batch | followers/s | "
+    yield ("| row | posts per ZADD | timelines per batch | followers/s | from lists | "
            + " | ".join(f"{role} us" for role in roles) + " | Redis us of a plain ZADD |")
-    yield "|---" * (5 + len(roles)) + "|"
+    yield "|---" * (6 + len(roles)) + "|"
     for row in rows:
         cpu = row["cpu_us_per_delivery"]
         cells = [f"`{row['name']}`", f"{row['posts_per_zadd']:.2f}",
                  report.number(row["timelines_per_batch"]),
-                 report.number(row["probes_per_second"]),
+                 report.number(row["probes_per_second"]), f"{row['listed']:.2f}",
                  *(f"{cpu.get(role, 0):.2f}" for role in roles),
                  f"{row['beside_redis_cpu_us']:.2f}"]
         yield f"| {' | '.join(cells)} |"

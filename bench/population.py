@@ -13,7 +13,7 @@ class Authors(NamedTuple):
     first: int  # id; the others follow
     count: int
     followers: int  # of each, drawn at random
-    live_percent: int  # of the readers they are drawn from
+    live_percent: int  # of the readers they are drawn from; 0: the first who are asleep, nobody is drawn
 
 
 class Population(NamedTuple):
@@ -62,6 +62,16 @@ FULL = Population(live=20_000, authors={
     "celebrity": Authors(first=40_000_000, count=1, followers=1_000_000, live_percent=0),
     "known": Authors(first=50_000_000, count=1, followers=10_000, live_percent=0),
     "few": Authors(first=36_000_000, count=4_000, followers=5, live_percent=20),
+    "live5_alone": Authors(first=31_000_000, count=4_000, followers=10, live_percent=100),
+    "celebrity5_alone": Authors(first=41_000_000, count=1, followers=50_000, live_percent=0),
+    "fans": Authors(first=42_000_000, count=1, followers=1_000, live_percent=0),
+})
+
+# For bench/check.py --short.
+SHORT = Population(live=2_000, authors={
+    "live100": Authors(first=10_000_000, count=400, followers=200, live_percent=100),
+    "live5": Authors(first=30_000_000, count=400, followers=200, live_percent=5),
+    "moderate": Authors(first=35_000_000, count=800, followers=70, live_percent=20),
 })
 
 # A glance at whether the bench itself works; its figures mean nothing.
@@ -73,4 +83,7 @@ QUICK = Population(live=400, authors={
     "celebrity": Authors(first=40_000_000, count=1, followers=5_000, live_percent=0),
     "known": Authors(first=50_000_000, count=1, followers=50, live_percent=0),
     "few": Authors(first=36_000_000, count=50, followers=5, live_percent=20),
+    "live5_alone": Authors(first=31_000_000, count=50, followers=1, live_percent=100),
+    "celebrity5_alone": Authors(first=41_000_000, count=1, followers=250, live_percent=0),
+    "fans": Authors(first=42_000_000, count=1, followers=10, live_percent=0),
 })

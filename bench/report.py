@@ -86,12 +86,18 @@ def details(row):
         return (f"{ours} timelines in a batch beside {other}"
                 + processes("; CPU us per delivery", row["cpu_us_per_delivery"])
                 + processes("; beside", row["beside_cpu_us_per_delivery"]))
+    if "beside_client_cpu_us" in row:
+        return f"{row['beside_client_cpu_us']:.2g} us more of the client for a plain ZADD"
+    if "listed_of" in row:
+        return "lists known: {:.2f} of pages beside {:.2f}".format(*row["listed_of"])
+    if "lists_mb" in row:
+        return f"{number(row['lists_mb'])} MB of lists, {row['live_readers']:,.0f} live readers"
     if "posts_per_zadd" not in row:
         return ""
     cpu = row["cpu_us_per_delivery"]
     return (f"{row['posts_per_zadd']:.2f} posts met in one ZADD, "
             f"{number(row['timelines_per_batch'])} timelines in a batch, "
-            f"{number(row['probes_per_second'])} followers/s; CPU us per delivery: "
+            f"{number(row['probes_per_second'])} followers/s, {row['listed']:.2f} of pages from lists; CPU us per delivery: "
             + ", ".join(f"{name} {used:.2g}" for name, used in cpu.items())
             + f"; Redis for a plain ZADD {row['beside_redis_cpu_us']:.2g}")
 

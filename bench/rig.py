@@ -10,6 +10,7 @@ import zlib
 from collections import Counter
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
@@ -46,6 +47,15 @@ _RELATIONS = ("following", "follower", "user_rel", "user_fan", "log1", "author",
 _HOUR_MS = 3_600_000
 _BUCKETS = 1024
 _KAFKA_TIMEOUT = 10
+_FILLED_AT_ONCE = 100_000
+
+
+class Plain(NamedTuple):
+    """A run of plain ZADD."""
+
+    seconds: float
+    redis_cpu: float  # seconds
+    client_cpu: float
 
 
 class Rig:
@@ -90,11 +100,12 @@ class Rig:
         self.redis("CONFIG", "SET", "zset-max-listpack-entries", ENCODINGS[encoding])
         self.redis("FLUSHALL")
         self._scene = None
+        self._awake = 0
 
-    def scene(self, encoding, pusher_args=(), dispatcher_args=(), of_each=1):
+    def scene(self, encoding, pusher_args=(), dispatcher_args=(), of_each=1, mirrors=0):
         """Makes a fleet that serves, timelines and plain sorted sets in Redis. The same scene
         again stays as it was left."""
-        fleet = (tuple(pusher_args), tuple(dispatcher_args), of_each)
+        fleet = (tuple(pusher_args), tuple(dispatcher_args), of_each, mirrors)
         if self._scene == (encoding, fleet):
             return
         if self._scene and self._scene[0] == encoding:
@@ -113,10 +124,18 @@ class Rig:
         self._start_fleet((), (), of_each)
         return self.redis_bytes()
 
-    def same_scene(self, dispatcher_args, of_each):
+    def same_scene(self, dispatcher_args, of_each, pusher_args=()):
         """Another fleet on what there is."""
         self._end_fleet()
-        self._start_fleet((), tuple(dispatcher_args), of_each)
+        self._start_fleet(tuple(pusher_args), tuple(dispatcher_args), of_each)
+
+    def take_over(self):
+        """The pushers start anew: they know nobody who is live, and no list of followers."""
+        self.wait_idle()
+        for pusher in self.fleet.pushers:
+            pusher.stop()
+            pusher.start()
+        self.fleet.wait_serving()
 
     def _passed_over(self, group, topic):
         """False while members of the group are remembered: their session ends by itself."""
@@ -196,6 +215,14 @@ class Rig:
         """Of `redis`, a service beside ours; else of ours."""
         self.fill(FIRST_LIVE, self.population.live, least, most, redis)
 
+    def wake(self, wanted):
+        """So many of the readers whom `make_live` leaves asleep are live from now on, the first ones, by
+        timelines of one item. The scene is to be abandoned: in other rows they sleep."""
+        while self._awake < wanted:
+            more = min(_FILLED_AT_ONCE, wanted - self._awake)
+            self.fill(FIRST_ASLEEP + self._awake, more, 1, 1)
+            self._awake += more
+
     def fill(self, first, readers, least, most, redis=None):
         """Makes so many readers live, with ids in a row."""
         self.helper("fanline-bench-fill", "--first-reader", first, "--readers", readers, "--least",
@@ -224,11 +251,11 @@ class Rig:
         """Makes as many plain sorted sets as there are timelines."""
         self._zadd("fill", "--size", size, "--newest", self.moments(1))
 
-    def _start_fleet(self, pusher_args, dispatcher_args, of_each):
+    def _start_fleet(self, pusher_args, dispatcher_args, of_each, mirrors=0):
         self._import()
         self.fleet = Fleet(self.stack, self._ports, dispatchers=of_each, pushers=of_each,
                            ranges=self.ranges, dispatcher_args=dispatcher_args,
-                           pusher_args=pusher_args).start()
+                           pusher_args=pusher_args, mirrors=mirrors).start()
         self.fleet.wait_serving()
         if not self._is_warm:
             self._warm_broker()
@@ -351,17 +378,19 @@ class Rig:
     def deliveries_due(self, authors, posts):
         """How many timelines these posts must come into."""
         each, turns = _in_turns(authors, posts)
+        if authors.live_percent == 0:
+            return posts * min(self._awake, authors.followers)
         return turns * sum(self._live_followers[author]
                            for author in range(authors.first, authors.first + each))
 
     def plain_zadd(self, posts, per_post, seed):
-        """Delivers by plain ZADD. Returns the seconds it took and the CPU seconds Redis spent."""
+        """Delivers by plain ZADD."""
         meter = CpuMeter({"redis": [self.stack.redis.pid]})
         run = self._zadd("run", "--posts", posts, "--per-post", per_post, "--seed", seed,
                          "--newest", self.moments(posts))
         cpu = meter.spent()["redis"]
         self._zadd("cut", "--size", PLAIN)
-        return run["seconds"], cpu
+        return Plain(run["seconds"], cpu, run["cpu_seconds"])
 
     def _zadd(self, command, *args):
         return self.helper("fanline-bench-zadd", command, "--sets", self.population.live, *args)
@@ -388,6 +417,7 @@ class Rig:
         return CpuMeter({
             "dispatcher": [daemon.process.pid for daemon in self.fleet.dispatchers],
             "pusher": [daemon.process.pid for daemon in self.fleet.pushers],
+            **({"mirror": [daemon.process.pid for daemon in self.fleet.mirrors]} if self.fleet.mirrors else {}),
             "redis": [self.stack.redis.pid],
             "mariadb": [shard.pid for shard in self.stack.mysql],
             "kafka": [self.stack.kafka.pid],

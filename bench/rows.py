@@ -8,8 +8,8 @@ from bench.backlog_run import run_events
 from bench.measure import interleaved, row
 from bench.rig import WINDOW
 
-_PER_PLAIN_POST = 200  # sets a post of the other side goes to
-_RSS_LIMIT_MB = 200
+PER_PLAIN_POST = 200  # sets a post of the other side goes to
+RSS_LIMIT_MB = 200
 
 
 class Sizes(NamedTuple):
@@ -28,6 +28,8 @@ class Sizes(NamedTuple):
     town: int  # users of the graph that capacity is checked on, and copies of it
     copies: int
     warm: int  # rounds that warm up, of capacity and of what it is fitted to
+    star_posts: int  # of the celebrity
+    taken_over: int  # live readers of a pusher
     edges: tuple  # of a round of edge_latency
 
 
@@ -37,7 +39,7 @@ def deliveries(rig, sizes, share, encoding, variant="", pusher_args=(), run=run_
     rig.scene(encoding, pusher_args)
     authors, posts = rig.population.authors[share], sizes.posts[share]
     due = rig.deliveries_due(authors, posts)
-    per_post = min(_PER_PLAIN_POST, rig.population.live // 2)
+    per_post = min(PER_PLAIN_POST, rig.population.live // 2)
     plain_posts = max(1, due // per_post)
     plain_due = plain_posts * per_post
 
@@ -46,7 +48,7 @@ def deliveries(rig, sizes, share, encoding, variant="", pusher_args=(), run=run_
     runs, plain = [mine for mine, _ in pairs], [beside for _, beside in pairs]
     yield row("_".join(filter(None, ["deliveries", share, encoding, variant])),
               [due / mine.seconds for mine in runs], "deliveries/s", "plain pipelined ZADD",
-              [plain_due / seconds for seconds, _ in plain],
+              [plain_due / run.seconds for run in plain],
               deliveries_per_round=due,
               probes_per_second=statistics.median(posts * authors.followers / mine.seconds
                                                   for mine in runs),
@@ -54,7 +56,7 @@ def deliveries(rig, sizes, share, encoding, variant="", pusher_args=(), run=run_
               timelines_per_batch=statistics.median(mine.timelines_per_batch for mine in runs),
               listed=statistics.median(mine.listed for mine in runs),
               cpu_us_per_delivery=_cpu_us(runs, due),
-              beside_redis_cpu_us=statistics.median(cpu * 1e6 / plain_due for _, cpu in plain))
+              beside_redis_cpu_us=statistics.median(run.redis_cpu * 1e6 / plain_due for run in plain))
 
 
 def timeline_bytes(rig, encoding):
@@ -87,7 +89,7 @@ def long_run(rig, sizes):
         after_a_fifth = next(moment.rss[daemon] for moment in moments
                              if moment.deliveries >= due / 5)
         yield row(f"rss_{daemon}_mb", [max(held)], "MB, the most during that run", "limit",
-                  [_RSS_LIMIT_MB], after_first_fifth_mb=after_a_fifth, at_end_mb=held[-1])
+                  [RSS_LIMIT_MB], after_first_fifth_mb=after_a_fifth, at_end_mb=held[-1])
 
 
 def dispatch_cost_ratio(rig, sizes):

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench import population, report  # noqa: E402
+from bench.audience_rows import celebrity, dead_cost_ratio, memory, run_cold, takeover  # noqa: E402
 from bench.backlog_run import run_hints  # noqa: E402
 from bench.capacity_rows import capacity  # noqa: E402
 from bench.cluster_rows import cluster_vs_single  # noqa: E402
@@ -40,12 +41,13 @@ from stack.programs.fleet import PARTITIONS  # noqa: E402
 FULL = Sizes(rounds=7, posts={"live100": 1_000, "live20": 2_000, "live5": 4_000},
              many_posts=5_000, dispatched=20_000, moderate=4_000, imported=508_837,
              waiting=64_000, restarted=4, pages=20_000, returning=10_000, old_posts=20, storms=3,
-             town=1_000_000, copies=3, warm=1, edges=FULL_EDGES)
+             town=1_000_000, copies=3, warm=1, star_posts=10, taken_over=100_000,
+             edges=FULL_EDGES)
 FULL_RELATIONS = RelationSizes(rounds=5, follows=20_000, rebuilt=100)
 QUICK = Sizes(rounds=2, posts={"live100": 100, "live20": 50, "live5": 50}, many_posts=200,
               dispatched=3_000, moderate=50, imported=10_000, waiting=200,
               restarted=1, pages=400, returning=100, old_posts=5, storms=1,
-              town=4_000, copies=1, warm=0, edges=QUICK_EDGES)
+              town=4_000, copies=1, warm=0, star_posts=2, taken_over=1_000, edges=QUICK_EDGES)
 QUICK_RELATIONS = RelationSizes(rounds=2, follows=400, rebuilt=5)
 
 
@@ -59,6 +61,10 @@ def measurements(rig, sizes, relations, rows=()):
             yield (f"deliveries_{share}_{encoding}",
                    lambda s=share, e=encoding: deliveries(rig, sizes, s, e))
         if encoding == "compact":
+            for share in ("live20", "live5"):
+                yield (f"deliveries_{share}_compact_cold",
+                       lambda s=share: deliveries(rig, sizes, s, "compact", "cold", run=run_cold))
+            yield "dead_cost_ratio", lambda: dead_cost_ratio(rig, sizes)
             yield "last_fifth_of_a_million", lambda: long_run(rig, sizes)  # and rss_*
             yield ("deliveries_live100_compact_hints_only",
                    lambda: deliveries(rig, sizes, "live100", "compact", "hints_only",
@@ -71,6 +77,9 @@ def measurements(rig, sizes, relations, rows=()):
             yield "hybrid_page", lambda: hybrid_page(rig, sizes)
             yield "cluster_vs_single", lambda: cluster_vs_single(rig, sizes)
             yield "backlog_drain", lambda: backlog_drain(rig, sizes)
+            yield "celebrity_live5", lambda: celebrity(rig, sizes)
+            yield "rss_pusher_full_mb", lambda: memory(rig, sizes)
+            yield "takeover_live100k", lambda: takeover(rig, sizes)
     yield "dispatch_cost_ratio", lambda: dispatch_cost_ratio(rig, sizes)
     yield "cpu_per_event", lambda: cpu_per_event(rig, sizes)
     yield "event_cost", lambda: event_cost(rig, sizes)

@@ -8,30 +8,32 @@ from contextlib import contextmanager
 from bench.measure import row
 from bench.moderate_rows import LAST_DELIVERY, run_at
 from bench.patience import wait_done
-from bench.population import FIRST_ASLEEP
 
 _LONGEST = 8  # seconds of posts
 _SETTLE = 2  # seconds of fan-out before others publish
 _FAN_OUTS = 1_000  # more than are ever needed
 _MOST_ROUNDS = 5
-_FILLED_AT_ONCE = 100_000
 _DELIVERIES = "fanline_deliveries_total"
+_PAGES = "fanline_follower_pages_total"
+_NO_LISTS = ("--follower-lists", "0")
 _CLASSES = ("lt_100", "lt_1k", "lt_10k", "lt_100k", "lt_1m", "ge_1m")  # fanline/model/size_class.h
 
 
 def fairness(rig, sizes):
     """Two rows for each share of the celebrity's followers that is live, by timelines of one item: the
     others' publish to last delivery beside the same without her, and how many deliveries a second she
-    gets beside the same without them. Default settings, one pusher, one node."""
-    rig.scene("compact", dispatcher_args=("--sample-rate", "1"))
+    gets beside the same without them. Default settings, one pusher, one node. All lists of followers are
+    known, but for the rows `unlisted`, where none is kept."""
+    sampled = ("--sample-rate", "1")
+    rig.scene("compact", dispatcher_args=sampled)
     others, star = (rig.population.authors[name] for name in ("live100", "celebrity"))
     assert size_class(others.followers) != size_class(star.followers)
     try:
-        rate = [run_at(rig, others, others.count).rate for _ in range(2)][1] / 2  # the first warms up
-        live = 0
-        for percent in (5, 100):
-            live = _make_live(rig, live, star.followers * percent // 100)
-            yield from _rows(rig, min(sizes.rounds, _MOST_ROUNDS), rate, percent)
+        for percent, suffix, lists in ((5, "_unlisted", _NO_LISTS), (5, "", ()), (100, "", ())):
+            rig.wake(star.followers * percent // 100)
+            rig.same_scene(sampled, of_each=1, pusher_args=lists)
+            rate = [run_at(rig, others, others.count).rate for _ in range(2)][1] / 2  # the first warms up
+            yield from _rows(rig, min(sizes.rounds, _MOST_ROUNDS), rate, percent, suffix)
     finally:
         rig.abandon()  # in other rows these followers are not live
 
@@ -40,24 +42,16 @@ def size_class(followers):
     return _CLASSES[min(max(len(str(followers)) - 2, 0), len(_CLASSES) - 1)]
 
 
-def _make_live(rig, live, wanted):
-    """Of the celebrity's followers, of whom the first are live already."""
-    while live < wanted:
-        more = min(_FILLED_AT_ONCE, wanted - live)
-        rig.fill(FIRST_ASLEEP + live, more, 1, 1)
-        live += more
-    return live
-
-
-def _rows(rig, rounds, rate, percent):
+def _rows(rig, rounds, rate, percent, suffix):
     star = rig.population.authors["celebrity"]
     live = star.followers * percent // 100
     found = [_round(rig, star, live, rate) for _ in range(rounds + 1)][1:]
     fan_outs = f"fan-outs to {star.followers:,}, {percent}% live"
-    yield row(f"fairness_p99_ratio_live{percent}", [beside.p99_ms for _, _, beside in found],
+    yield row(f"fairness_p99_ratio_live{percent}{suffix}", [beside.p99_ms for _, _, beside in found],
               f"ms, p99 beside {fan_outs}", "without", [calm.p99_ms for _, calm, _ in found],
-              events_per_second=rate)
-    yield row(f"fairness_fanout_live{percent}", [beside.fanned_out for _, _, beside in found],
+              events_per_second=rate,
+              listed=statistics.median(beside.listed for _, _, beside in found))
+    yield row(f"fairness_fanout_live{percent}{suffix}", [beside.fanned_out for _, _, beside in found],
               f"deliveries/s of {fan_outs}", "without others", [alone for alone, _, _ in found],
               others_deliveries_per_second=statistics.median(beside.others for _, _, beside in found))
 
@@ -105,4 +99,5 @@ class _Others:
         seconds, done = time.perf_counter() - begin, rig.fleet.counters() - before
         self.p99_ms = done.histogram(LAST_DELIVERY, followers=mine).quantile(0.99) * 1e3
         self.others = events * authors.followers / seconds  # deliveries a second: all are live
+        self.listed = done.total(_PAGES, source="list") / done.total(_PAGES)
         self.fanned_out = done.total(_DELIVERIES, result="added") / seconds - self.others

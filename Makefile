@@ -88,6 +88,9 @@ bench: build-all  ## measure it on this machine
 bench-against: build-all  ## beside another revision: make bench-against REV=... [ROWS=name,...]
 	@$(PYTHON) bench/against.py $(REV) $(if $(ROWS),--rows '$(ROWS)')
 
+bench-check: build-all  ## whether rows are worse than recorded: bench/record.json
+	@$(PYTHON) bench/check.py
+
 up: setup  ## start Kafka, Redis and two shards to play with
 	@stack/play up
 
@@ -154,4 +157,4 @@ done; \
 exit $$failed
 endef
 
-.PHONY: help setup build build-all test test-quick test-long test-mysql test-valkey test-k8s packages test-packages images test-images chart chart-tools site demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean
+.PHONY: help setup build build-all test test-quick test-long test-mysql test-valkey test-k8s packages test-packages images test-images chart chart-tools site demo bench bench-against bench-check up down mutants chaos tsan fuzz plots format format-check clean

@@ -43,7 +43,7 @@ class Alone:
 alone = Alone()
 measure.interleaved = alone.interleaved  # before the rows import it
 
-from bench import population, run  # noqa: E402
+from bench import run  # noqa: E402
 from bench.rig import Rig  # noqa: E402
 
 _LONGER = 3  # than in `make bench`: a round of two seconds varies more than what is to be shown
@@ -51,8 +51,7 @@ _LONGER = 3  # than in `make bench`: a round of two seconds varies more than wha
 
 def main():
     quick = "--quick" in sys.argv
-    people, sizes, relations = ((population.QUICK, run.QUICK, run.QUICK_RELATIONS) if quick
-                                else (population.FULL, run.FULL, run.FULL_RELATIONS))
+    people, sizes, relations = run.FORMS["quick" if quick else "full"]
     answers = sys.stdout
     with contextlib.redirect_stdout(sys.stderr), Rig(people, print) as rig:
         rows = dict(run.measurements(

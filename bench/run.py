@@ -44,11 +44,15 @@ FULL = Sizes(rounds=7, posts={"live100": 1_000, "live20": 2_000, "live5": 4_000}
              town=1_000_000, copies=3, warm=1, star_posts=10, taken_over=100_000,
              edges=FULL_EDGES)
 FULL_RELATIONS = RelationSizes(rounds=5, follows=20_000, rebuilt=100)
+SHORT = FULL._replace(posts={"live100": 800, "live5": 4_000}, pages=6_000)
+SHORT_RELATIONS = FULL_RELATIONS._replace(follows=10_000)
 QUICK = Sizes(rounds=2, posts={"live100": 100, "live20": 50, "live5": 50}, many_posts=200,
               dispatched=3_000, moderate=50, imported=10_000, waiting=200,
               restarted=1, pages=400, returning=100, old_posts=5, storms=1,
               town=4_000, copies=1, warm=0, star_posts=2, taken_over=1_000, edges=QUICK_EDGES)
 QUICK_RELATIONS = RelationSizes(rounds=2, follows=400, rebuilt=5)
+FORMS = {"full": (population.FULL, FULL, FULL_RELATIONS), "short": (population.SHORT, SHORT, SHORT_RELATIONS),
+         "quick": (population.QUICK, QUICK, QUICK_RELATIONS)}
 
 
 def measurements(rig, sizes, relations, rows=()):
@@ -105,9 +109,10 @@ def main():
     def say(line):
         print(f"[{time.monotonic() - begin:5.0f} s] {line}", flush=True)
 
-    people, sizes, relations = ((population.QUICK, QUICK, QUICK_RELATIONS) if options.quick
-                                else (population.FULL, FULL, FULL_RELATIONS))
-    folder = options.out or ROOT / "build" / ("bench-quick" if options.quick else "bench")
+    people, sizes, relations = FORMS[options.form]
+    if options.rounds:
+        sizes, relations = (each._replace(rounds=options.rounds) for each in (sizes, relations))
+    folder = options.out or ROOT / "build" / ("bench" if options.form == "full" else f"bench-{options.form}")
     before = report.read(folder) if options.rows else []
     rows, failed = [], []
     with Rig(people, say, options.ranges) as rig:
@@ -154,14 +159,17 @@ def parse():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=lambda text: text.split(","), metavar="NAME,...",
                         help="only these; the report keeps the others")
-    parser.add_argument("--quick", action="store_true",
+    parser.add_argument("--quick", dest="form", action="store_const", const="quick", default="full",
                         help="tiny: shows that the bench works, measures nothing")
+    parser.add_argument("--short", dest="form", action="store_const", const="short",
+                        help="a small installation, for the rows of bench/check.py --short alone")
+    parser.add_argument("--rounds", type=int, metavar="N", help="of each row (default: that row's)")
     parser.add_argument("--ranges", type=int, default=PARTITIONS, metavar="P",
                         choices=[1, 2, 4, 8, 16, 32],
                         help="of the installation (default: %(default)s); below 64, since the bench "
                              "counts on a hint for every range")
     parser.add_argument("--out", type=Path, metavar="FOLDER",
-                        help="where report.json goes (default: build/bench, or build/bench-quick)")
+                        help="where report.json goes (default: build/bench, or build/bench-quick, -short)")
     return parser.parse_args()
 
 

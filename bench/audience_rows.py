@@ -9,6 +9,7 @@ from functools import partial
 
 from bench.backlog_run import Look, WrongResult, run_events
 from bench.measure import interleaved, row
+from bench.moderate_rows import run_at
 from bench.population import FIRST_ASLEEP
 from bench.rows import PER_PLAIN_POST, RSS_LIMIT_MB
 from stack.programs.api import ApiClient
@@ -31,21 +32,29 @@ def run_cold(rig, authors, posts):
 
 def dead_cost_ratio(rig, sizes):
     """CPU of all processes for a follower who is not live: of events of authors with 200 followers, of whom
-    10 are live, less that of as many events of authors with 10, all live."""
+    10 are live, less that of as many events of authors with 10, all live. The latter get hints for the ranges
+    of these ten alone. So once more, beside authors with 17, who get one for every range, as those with 200."""
     rig.scene("compact")
-    authors, alone = (rig.population.authors[name] for name in ("live5", "live5_alone"))
-    posts = sizes.posts["live5"]
-    dead = posts * authors.followers - rig.deliveries_due(authors, posts)
+    authors, posts = rig.population.authors["live5"], sizes.posts["live5"]
+    others = {"": rig.population.authors["live5_alone"], "_same_hints": rig.population.authors["live5_few"]}
     per_post = min(PER_PLAIN_POST, rig.population.live // 2)
-    plain_posts = max(1, rig.deliveries_due(alone, posts) // per_post)
-    pairs = interleaved(sizes.rounds, lambda _: [_cpu(run_events(rig, each, posts)) for each in (authors, alone)],
+    plain_posts = max(1, rig.deliveries_due(authors, posts) // per_post)
+    pairs = interleaved(sizes.rounds, lambda _: [_burst_cpu(rig, each, posts) for each in (authors, *others.values())],
                         lambda seed: rig.plain_zadd(plain_posts, per_post, seed))
     plain, zadds = [beside for _, beside in pairs], plain_posts * per_post
-    yield row("dead_cost_ratio", [max(_TICK, all_of - live) * 1e6 / dead for (all_of, live), _ in pairs],
-              "CPU us/follower who is not live", "Redis for a plain ZADD",
-              [max(_TICK, run.redis_cpu) * 1e6 / zadds for run in plain],
-              beside_client_cpu_us=statistics.median(run.client_cpu for run in plain) * 1e6 / zadds,
-              dead_per_round=dead)
+    for number, (suffix, other) in enumerate(others.items(), start=1):
+        dead = posts * (authors.followers - other.followers)
+        yield row(f"dead_cost_ratio{suffix}", [max(_TICK, cpu[0] - cpu[number]) * 1e6 / dead for cpu, _ in pairs],
+                  "CPU us/follower who is not live", "Redis for a plain ZADD",
+                  [max(_TICK, run.redis_cpu) * 1e6 / zadds for run in plain],
+                  beside_client_cpu_us=statistics.median(run.client_cpu for run in plain) * 1e6 / zadds)
+
+
+def _burst_cpu(rig, authors, posts):
+    run, due = run_at(rig, authors, posts), rig.deliveries_due(authors, posts)
+    if (added := run.samples.total("fanline_deliveries_total", result="added")) != due:
+        raise WrongResult(f"{added:.0f} deliveries where {due} were due")
+    return _cpu(run)
 
 
 def celebrity(rig, sizes):

@@ -63,6 +63,7 @@ FULL = Population(live=20_000, authors={
     "known": Authors(first=50_000_000, count=1, followers=10_000, live_percent=0),
     "few": Authors(first=36_000_000, count=4_000, followers=5, live_percent=20),
     "live5_alone": Authors(first=31_000_000, count=4_000, followers=10, live_percent=100),
+    "live5_few": Authors(first=32_000_000, count=4_000, followers=17, live_percent=59),
     "celebrity5_alone": Authors(first=41_000_000, count=1, followers=50_000, live_percent=0),
     "fans": Authors(first=42_000_000, count=1, followers=1_000, live_percent=0),
 })
@@ -84,6 +85,7 @@ QUICK = Population(live=400, authors={
     "known": Authors(first=50_000_000, count=1, followers=50, live_percent=0),
     "few": Authors(first=36_000_000, count=50, followers=5, live_percent=20),
     "live5_alone": Authors(first=31_000_000, count=50, followers=1, live_percent=100),
+    "live5_few": Authors(first=32_000_000, count=50, followers=17, live_percent=6),
     "celebrity5_alone": Authors(first=41_000_000, count=1, followers=250, live_percent=0),
     "fans": Authors(first=42_000_000, count=1, followers=10, live_percent=0),
 })

@@ -8,6 +8,7 @@ SHARES, ENCODINGS = ("live100", "live20", "live5"), ("compact", "skiplist")
 ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
         | {f"deliveries_{share}_{encoding}" for share in SHARES for encoding in ENCODINGS}
         | {*(f"deliveries_{share}_compact_cold" for share in ("live20", "live5")), "dead_cost_ratio",
+           "dead_cost_ratio_same_hints",
            *(f"celebrity_live5{what}" for what in ("", "_time", "_first", "_churn")), "takeover_live100k",
            "rss_pusher_full_mb", "deliveries_live100_compact_hints_only", "deliveries_live100_compact_one_post",
            *(f"cpu_per_event_{share}" for share in ("half", "quarter", "tenth")),

@@ -4,8 +4,8 @@ the medians of their ratios with recorded ones. One below 0.85 of its record, or
 much, is measured once more, and fails the check if it is so again. With --short it takes a minute, on a small
 installation.
 
-    bench/check.py --record build/bench/report.json     # writes bench/record.json from what `make bench` wrote
-    bench/check.py --short --record build/bench-short/report.json
+    bench/check.py --record build/bench/report.json  # writes bench/record.json from what `make bench` wrote
+    bench/check.py --short --record                  # the same from a run of its own
 
 Ratios depend on the number of cores: with another one than the record's nothing is compared.
 """
@@ -40,7 +40,8 @@ def main():
     form = "short" if options.short else "full"
     forms = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     if options.record:
-        forms[form] = recorded(json.loads(options.record.read_text()), ROWS[form])
+        rows = measured(form, ROWS[form]) if options.record is True else json.loads(options.record.read_text())
+        forms[form] = recorded(rows, ROWS[form])
         RECORD.write_text(json.dumps(forms, indent=1) + "\n")
         return 0
     if form not in forms:
@@ -96,7 +97,8 @@ def measured(form, rows):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--short", action="store_true", help="few rows, on a small installation")
-    parser.add_argument("--record", type=Path, metavar="REPORT", help="only writes the record, of that report")
+    parser.add_argument("--record", type=Path, nargs="?", const=True, metavar="REPORT",
+                        help="only writes the record, of that report or of a run of its own")
     return parser.parse_args()
 
 

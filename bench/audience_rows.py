@@ -167,7 +167,7 @@ def _takeover_ms(rig, live):
         time.sleep(_LOOK_EVERY)
         try:
             look = Look.at_pusher(rig.pusher)
-        except OSError:  # it does not listen yet
+        except (OSError, TypeError):  # it does not listen yet, or has no counters yet
             continue
         begun = begun or (look.at if look.takeovers else None)
         if look.deliveries["added"]:

@@ -27,9 +27,9 @@ from bench.measure import interleaved  # noqa: E402
 # Units of which less is better.
 COSTS = ("bytes", "MB", "us/", "CPU", "ms to", "ms, ")
 LEAST_ROUNDS = 15
-# Minutes a round: only when named.
-SLOW = ("backlog_drain", "celebrity_live5", "edge_latency", "fairness_p99_ratio", "handover_gap", "recovery",
-        "rss_pusher_full_mb", "takeover_live100k")
+# Minutes a round, or nothing new of ours: only when named.
+SLOW = ("backlog_drain", "celebrity_live5", "edge_latency", "fairness_p99_ratio", "handover_gap", "peer_library_live100",
+        "peer_library_live5", "peer_live100", "peer_live5", "recovery", "rss_pusher_full_mb", "takeover_live100k")
 
 
 class Side:

@@ -43,8 +43,10 @@ def figures(rows):
 
 
 def statements(rows):
-    """The statements on the other side of rows, and what their commits survive."""
+    """What else rows say: the statements on the other side, and what their commits survive."""
     for row in rows:
+        if "said" in row:
+            yield f"- `{row['name']}`: {row['said']}"
         if "statement" in row:
             yield f"- `{row['name']}` beside `{row['statement']}`; {row['durability']}"
 

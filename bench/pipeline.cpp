@@ -4,6 +4,7 @@
 #include <sys/time.h>
 
 #include <stdexcept>
+#include <utility>
 
 namespace fanline::bench {
 namespace {
@@ -12,8 +13,9 @@ constexpr timeval kPatience{10, 0};
 
 }  // namespace
 
-Pipeline::Pipeline(const Endpoint& redis, uint32_t in_flight)
+Pipeline::Pipeline(const Endpoint& redis, uint32_t in_flight, Heard heard)
     : in_flight_(in_flight),
+      heard_(std::move(heard)),
       context_(redisConnectWithTimeout(redis.host.c_str(), redis.port, kPatience), redisFree) {
   if (!context_ || context_->err != 0) throw std::runtime_error("no connection to Redis");
   redisSetTimeout(context_.get(), kPatience);
@@ -46,6 +48,7 @@ void Pipeline::Receive() {
   const auto& reply = *static_cast<redisReply*>(raw);
   if (reply.type == REDIS_REPLY_ERROR) throw std::runtime_error(reply.str);
   --waiting_;
+  if (heard_) heard_(reply);
 }
 
 }  // namespace fanline::bench

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,12 +12,16 @@
 #include "fanline/base/endpoint.h"
 
 struct redisContext;
+struct redisReply;
 
 namespace fanline::bench {
 
 class Pipeline {
  public:
-  Pipeline(const Endpoint& redis, uint32_t in_flight);
+  using Heard = std::function<void(const redisReply&)>;
+
+  // `heard` is told every reply, in the order of the commands, during Send and Drain.
+  Pipeline(const Endpoint& redis, uint32_t in_flight, Heard heard = {});
   ~Pipeline();
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
@@ -30,6 +35,7 @@ class Pipeline {
   void Receive();
 
   const uint32_t in_flight_;
+  const Heard heard_;
   uint32_t waiting_ = 0;
   std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
   std::vector<const char*> argv_;

@@ -60,7 +60,9 @@ def sentence(row):
 
 
 def details(row):
-    """The other figures of a row of deliveries or of statements; "" for others."""
+    """The other figures of a row; "" for one that has none."""
+    if "said" in row:
+        return row["said"]
     if "statement" in row:
         return f"{row['beside']}: {row['statement']}; {row['durability']}"
     if "mariadb_cpu_ms" in row:

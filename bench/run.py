@@ -30,6 +30,7 @@ from bench.import_rows import import_rows  # noqa: E402
 from bench.moderate_rows import cpu_per_event, event_cost, latency  # noqa: E402
 from bench.page_rows import (hybrid_page, page_below_floor, page_http,  # noqa: E402
                              page_library, page_p99_under_fanout)
+from bench.peer_rows import libraries, peers  # noqa: E402
 from bench.recovery_rows import recovery  # noqa: E402
 from bench.relation_rows import RelationSizes, follows, rebuild  # noqa: E402
 from bench.rig import Rig  # noqa: E402
@@ -84,6 +85,9 @@ def measurements(rig, sizes, relations, rows=()):
             yield "celebrity_live5", lambda: celebrity(rig, sizes)
             yield "rss_pusher_full_mb", lambda: memory(rig, sizes)
             yield "takeover_live100k", lambda: takeover(rig, sizes)
+            for share in ("live100", "live5"):  # last: what the others wrote goes with this Redis' contents
+                yield f"peer_{share}", lambda s=share: peers(rig, sizes, s)
+                yield f"peer_library_{share}", lambda s=share: libraries(rig, sizes, s)
     yield "dispatch_cost_ratio", lambda: dispatch_cost_ratio(rig, sizes)
     yield "cpu_per_event", lambda: cpu_per_event(rig, sizes)
     yield "event_cost", lambda: event_cost(rig, sizes)

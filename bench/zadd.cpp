@@ -8,19 +8,19 @@
 //   cut    cuts the sets back to the size they had
 //
 // The two others print {"sets": n}.
-#include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/options/redis_settings.h"
 #include "bench/made_up.h"
 #include "bench/pipeline.h"
+#include "bench/round.h"
+#include "bench/sets.h"
 #include "daemon/options/options.h"
 #include "daemon/run/main_guard.h"
-#include "fanline/model/bucket.h"
 #include "fanline/model/item.h"
 
 using namespace fanline;
@@ -38,52 +38,27 @@ struct Config {
   uint64_t seed = 1;
 };
 
-// As long as a timeline's key, in the slots of 16 ranges.
-std::string KeyOf(uint64_t set) {
-  const UserId reader{1'000'000'000 + set};
-  const RangeLayout layout(16);
-  return "bz:{" + TagOf(layout.First(layout.RangeOf(reader))) + "}:" + ToString(reader);
-}
+constexpr std::string_view kKind = "bz";
 
-// Others are copies of the first: Redis makes them faster than it takes them.
 void Fill(const Config& config) {
   bench::Pipeline pipeline(config.redis.addresses().front(), 256);
-  std::vector<std::string> words{"ZADD", KeyOf(0)};
+  std::vector<std::string> words{"ZADD", bench::KeyOf(kKind, 0)};
   for (uint64_t i = config.size; i-- > 0;) {  // oldest first: each goes to the head
     const UnixMs at = config.newest - static_cast<UnixMs>(i) * 60'000;
     words.push_back(std::to_string(-at));
     words.push_back(ToString(bench::PostOf(at, i)));
   }
   pipeline.Send(words);
-  for (uint64_t set = 1; set < config.sets; ++set) pipeline.Send({"COPY", KeyOf(0), KeyOf(set)});
+  bench::CopyFirst(pipeline, kKind, config.sets);
   pipeline.Drain();
 }
 
 void CutBack(const Config& config) {
   bench::Pipeline pipeline(config.redis.addresses().front(), config.in_flight);
   for (uint64_t set = 0; set < config.sets; ++set) {
-    pipeline.Send({"ZREMRANGEBYRANK", KeyOf(set), std::to_string(config.size), "-1"});
+    pipeline.Send({"ZREMRANGEBYRANK", bench::KeyOf(kKind, set), std::to_string(config.size), "-1"});
   }
   pipeline.Drain();
-}
-
-// The distinct sets of every post, drawn before the clock starts.
-std::vector<uint32_t> Draw(const Config& config) {
-  std::mt19937_64 random(config.seed);
-  std::uniform_int_distribution<uint32_t> any(0, static_cast<uint32_t>(config.sets - 1));
-  std::vector<uint32_t> drawn;
-  drawn.reserve(config.posts * config.per_post);
-  std::vector<uint64_t> last_post(config.sets, 0);
-  for (uint64_t post = 1; post <= config.posts; ++post) {
-    for (uint32_t i = 0; i < config.per_post;) {
-      const uint32_t set = any(random);
-      if (last_post[set] == post) continue;
-      last_post[set] = post;
-      drawn.push_back(set);
-      ++i;
-    }
-  }
-  return drawn;
 }
 
 struct Took {
@@ -92,11 +67,12 @@ struct Took {
 };
 
 Took Run(const Config& config) {
-  const std::vector<uint32_t> drawn = Draw(config);
+  const std::vector<uint32_t> drawn =
+      bench::Draw(config.posts, config.per_post, config.sets, config.seed);
   std::vector<std::string> keys;
-  for (uint64_t set = 0; set < config.sets; ++set) keys.push_back(KeyOf(set));
+  for (uint64_t set = 0; set < config.sets; ++set) keys.push_back(bench::KeyOf(kKind, set));
   bench::Pipeline pipeline(config.redis.addresses().front(), config.in_flight);
-  const auto begin = std::chrono::steady_clock::now();
+  const bench::Stopwatch watch;
   const std::clock_t cpu_begin = std::clock();
   std::vector<std::string> words{"ZADD", "", "", ""};
   for (size_t i = 0; i < drawn.size(); ++i) {
@@ -109,8 +85,7 @@ Took Run(const Config& config) {
     pipeline.Send(words);
   }
   pipeline.Drain();
-  const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin);
-  return {seconds.count(), static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC};
+  return {watch.Seconds(), static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC};
 }
 
 void AddOptions(daemon::OptionTable& table, Config& config) {

@@ -24,6 +24,11 @@ ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
            *(f"edge_{what}_{when}{p99}" for what in ("row", "hint") for when in ("alone", "load")
              for p99 in ("", "_p99")), "edge_cpu_load", "edge_drain_1", "edge_drain_2",
            "storm_live", "storm_pushes", "storm_pages",
+           *(f"peer_{who}_{share}" for share in ("live100", "live5")
+             for who in ("lpushx", "exists", "misskey", "mastodon", "mastodon_queue", "mastodon_sql", "ring",
+                         "stream_framework", "stream_framework_plus")),
+           *(f"peer_pull_{share}_{reads}" for share in ("live100", "live5")
+             for reads in ("tenth", "1", "10", "100")),
            *(f"event_cost_{block}_{share}" for block in ("few", "moderate", "live20", "live100")
              for share in ("half", "tenth")),
            "capacity_redis_bytes", *(f"capacity_{what}_{authors}" for authors in ("even", "followed")

@@ -109,14 +109,14 @@ template <class Ask, class Act>
 Result AskAndAct(const Config& config, const Work& work, const Ask& ask, const Act& act) {
   std::deque<size_t> asked;  // places in work.followers, and its end for what `act` made
   std::vector<std::pair<size_t, long long>> answers, now;
-  bench::Pipeline pipeline(
-      config.redis.addresses().front(), kInFlight, [&](const redisReply& reply) {
-        const size_t which = asked.front();
-        asked.pop_front();
-        if (which != work.followers.size() && reply.integer > 0) {
-          answers.emplace_back(which, reply.integer);
-        }
-      });
+  bench::Pipeline pipeline(config.redis.addresses().front(), kInFlight,
+                           [&](const redisReply& reply) {
+                             const size_t which = asked.front();
+                             asked.pop_front();
+                             if (which != work.followers.size() && reply.integer > 0) {
+                               answers.emplace_back(which, reply.integer);
+                             }
+                           });
   const auto send = [&](size_t which, const Words& words) {
     asked.push_back(which);
     pipeline.Send(words);
@@ -148,7 +148,9 @@ Result Lpushx(const Config& config) {
   const std::string last = std::to_string(kWindow - 1);
   return AskAndAct(
       config, work,
-      [&](size_t i) -> Words { return {"LPUSHX", key(i), work.posts[i / config.per_post]}; },
+      [&](size_t i) -> Words {
+        return {"LPUSHX", key(i), work.posts[i / config.per_post]};
+      },
       [&](size_t i, long long length) -> std::vector<Words> {
         if (length <= kLongest) return {};
         return {{"LTRIM", key(i), "0", last}};
@@ -159,7 +161,10 @@ Result Exists(const Config& config) {
   const Work work(config, kNewestFirst);
   const auto key = [&](size_t i) { return work.keys[work.followers[i]]; };
   return AskAndAct(
-      config, work, [&](size_t i) -> Words { return {"EXISTS", key(i)}; },
+      config, work,
+      [&](size_t i) -> Words {
+        return {"EXISTS", key(i)};
+      },
       [&](size_t i, long long) {
         const size_t post = i / config.per_post;
         const UnixMs at = config.newest + static_cast<UnixMs>(post);

@@ -157,8 +157,6 @@ class Pairs(WithReconciler):
         self.tables.put_forward(edge)
         self.log.letter(edge, "its reverse shard refused it")
         letter, = self.feedctl.json("dlq", "list", "--json", "--topic", RELATION_LOG)["letters"]
-        planned = self.feedctl.json("dlq", "replay", "--json", "--dry-run", letter["letter"])
-        self.assertEqual(planned["letters"][0]["result"], f"would append to {RELATION_LOG}.retry")
         self.assertEqual(self.feedctl.json("dlq", "replay", "--json", letter["letter"])["replayed"], 1)
         self.wait_for(lambda: self.mirrored([edge]), "the repair")
 

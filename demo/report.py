@@ -7,7 +7,7 @@ import math
 # Every figure and what it counts, read behind its value.
 FIGURES = {
     "events": "distinct events published",
-    "sub_tasks": "hints written to fanout-tasks, one for each event and range that holds a follower",
+    "sub_tasks": "hints written to fanout-tasks, one for each event and range with a follower",
     "followers": "follower rows read for them; posts that meet in one read share it",
     "deliveries": "posts put into live timelines",
     "skipped_not_live": "times a follower was passed over whose timeline was not live",

@@ -54,6 +54,7 @@ class Installation(KeepsLogs):
     pushers = 1
     mirrors = 0
     dispatcher_args = ()
+    sample_rate = "1"  # of posts, whose way is measured
     pusher_args = ()
     stack_options = {}
 
@@ -68,7 +69,7 @@ class Installation(KeepsLogs):
         cls.feedctl.run("init", "--ranges", cls.ranges, *["--own-posts"][:cls.own_posts])
         cls.feedctl.run("topics", "create")
         cls.fleet = Fleet(cls.stack, ports, cls.dispatchers, cls.pushers, ranges=cls.ranges,
-                          dispatcher_args=["--sample-rate", "1", *SESSION, *cls.dispatcher_args],
+                          dispatcher_args=["--sample-rate", cls.sample_rate, *SESSION, *cls.dispatcher_args],
                           pusher_args=[*SESSION, *cls.pusher_args],
                           mirrors=cls.mirrors, mirror_args=SESSION)
         cls.addClassCleanup(cls.fleet.close)

@@ -170,8 +170,8 @@ def parse():
     parser.add_argument("--rounds", type=int, metavar="N", help="of each row (default: that row's)")
     parser.add_argument("--ranges", type=int, default=PARTITIONS, metavar="P",
                         choices=[1, 2, 4, 8, 16, 32],
-                        help="of the installation (default: %(default)s); below 64, since the bench "
-                             "counts on a hint for every range")
+                        help="of the installation (default: %(default)s); below 64, since rows count "
+                             "on a hint for every range of authors with 70 followers")
     parser.add_argument("--out", type=Path, metavar="FOLDER",
                         help="where report.json goes (default: build/bench, or build/bench-quick, -short)")
     return parser.parse_args()

@@ -7,8 +7,8 @@
 // Which ranges get a hint. If the author has at most as many followers as there are ranges, a range
 // that held none of them after the row's commit gets no hint: a later follow brings its own, which
 // finds the post (docs/decisions/0016-empty-ranges-are-left-out.md). If the store does not know the
-// followers, all ranges get hints. If home timelines hold the reader's own posts, the
-// author's range gets one. A post that is merged at read gets hints only until its author is
+// followers, all ranges get hints. If home timelines hold the reader's own posts, the author's
+// range gets one. A post that is merged at read gets hints only until its author is
 // announced, that is, marked in the followers' timelines
 // (docs/decisions/0027-authors-merged-at-read.md). A day later the next published post announces
 // the author again. An event without any hint is done once its row is committed.

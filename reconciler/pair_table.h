@@ -83,7 +83,7 @@ class PairTable {
   Pair& operator[](Place place) { return pairs_[place]; }
   const Pair& operator[](Place place) const { return pairs_[place]; }
   size_t size() const { return places_.size(); }
-  // Of those with a msg1; looks at every pair.
+  // When the oldest message that waits was appended, if its msg1 came. Looks at every pair.
   std::optional<UnixMs> OldestPending() const {
     std::optional<UnixMs> oldest;
     for (const Pair& pair : pairs_) {

@@ -69,7 +69,7 @@ class Lanes {
 
  private:
   struct Lane {
-    std::list<ReceivedHint> waiting;  // takes no memory while it is empty, as a deque does
+    std::list<ReceivedHint> waiting;  // an empty one allocates nothing; an empty deque does
     Shard shard = 0;
     size_t units = 0;                                 // at most one, unless the guard is off
     size_t parked = 0;                                // hints of the unit and behind it, if parked

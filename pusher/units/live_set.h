@@ -1,8 +1,8 @@
 // Readers who may be live, with the numbers that Redis gave them (audience.h).
 //
-// Most readers who are looked up are not in it. So a bit for each of 8 or more places tells them
-// apart first; only a reader whose bit is set is looked for. Readers who left leave their bits
-// behind until all are set anew.
+// Most readers who are looked up are not in it. So a bit is asked first: a reader's id names one of
+// many bits, eight or more for each reader of the set. Only if it is set, the reader is looked for.
+// Readers who left leave their bits behind until all are set anew.
 //
 // Passive, not thread-safe.
 #pragma once

@@ -83,7 +83,7 @@ void PostRuns::Ask(std::optional<Shard> shard, const std::vector<uint64_t>& unit
   Asked asked{.shard = shard};
   for (const uint64_t unit : units) {
     const Run* run = Find(unit);
-    if (run == nullptr) continue;  // its range was lost in this step
+    if (run == nullptr) continue;  // its range was lost meanwhile
     asked.units.push_back(unit);
     for (const PostId post : run->posts) asked.posts.emplace_back(run->unit->author, post);
   }

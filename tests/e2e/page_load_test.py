@@ -21,6 +21,7 @@ FOLLOWED = 6
 WAY_S = 0.009  # to a shard, and as much back
 AT_ONCE = 40  # clients that wait
 PATIENCE_S = 3  # of clients that do not
+BESIDE_S = 15  # of those that need nothing locked: on a slow machine they wait, though not for the lock
 WARM_S, MEASURE_S = 2, 8
 RATE = 150  # cold pages a second while a table is locked
 LOCKED_S = 25
@@ -124,7 +125,7 @@ class PageLoad(Reading):
         for method, path in requests:
             if over.is_set():
                 return
-            answered(await self.ask(method, path))
+            answered(await self.ask(method, path, BESIDE_S))
             await asyncio.sleep(pause)
 
     # ---- what must hold ------------------------------------------------------------------------

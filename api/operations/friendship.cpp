@@ -30,7 +30,7 @@ void ReadNoBody(const std::string& body) {
   throw Refused{{Code::kBadBody, "the body has members" + std::string(kSend)}};
 }
 
-using Change = std::shared_ptr<FriendshipRun>;
+using RunPtr = std::shared_ptr<FriendshipRun>;
 
 void AnswerWith(const FriendshipRun::Result& result, const EdgeKey& pair, FriendAction action,
                 Exchange& shards) {
@@ -50,7 +50,7 @@ void AnswerWith(const FriendshipRun::Result& result, const EdgeKey& pair, Friend
   shards.Answer(body);
 }
 
-void AskAll(const Change& change, FriendAction action, const EdgeKey& pair,
+void AskAll(const RunPtr& change, FriendAction action, const EdgeKey& pair,
             const FriendshipRun::Requests& requests, Exchange& shards) {
   const auto then = [change, action, pair, &shards](const auto& reply) {
     const auto next = change->On(reply);

@@ -69,7 +69,7 @@ rd_kafka_resp_err_t Send(const Client& client, rd_kafka_NewTopic_t* topic, Durat
 }
 
 // Nothing else polls this client, so a broker's refusal is only noticed by this poll.
-Status StatusOf(const Client& client, rd_kafka_resp_err_t result, const std::string& what) {
+Status StatusAfter(const Client& client, rd_kafka_resp_err_t result, const std::string& what) {
   rd_kafka_poll(client.get(), 0);
   return client.StatusOf(result, what);
 }
@@ -109,7 +109,7 @@ Status Admin::CreateTopic(const TopicSpec& topic) {
   const rd_kafka_resp_err_t error = Send(*client_, made.get(), timeout_, &why);
   const std::string what = "creating topic " + topic.name + (why.empty() ? "" : " (" + why + ")");
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR && error != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
-    return StatusOf(*client_, error, what);
+    return StatusAfter(*client_, error, what);
 
   int32_t found = 0;
   if (Status status = AwaitTopic(topic.name, &found); !status.done()) return status;
@@ -125,31 +125,31 @@ Status Admin::AwaitTopic(const std::string& topic, int32_t* partitions) {
     const Status status = CountPartitions(topic, partitions);
     if (status.never() || (status.done() && *partitions > 0)) return status;
     if (Clock::now() >= until)
-      return status.later()
-                 ? status
-                 : StatusOf(*client_, RD_KAFKA_RESP_ERR__TIMED_OUT, "waiting for topic " + topic);
+      return status.later() ? status
+                            : StatusAfter(*client_, RD_KAFKA_RESP_ERR__TIMED_OUT,
+                                          "waiting for topic " + topic);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
 
 Status Admin::CountPartitions(const std::string& topic, int32_t* partitions) {
   const TopicHandle handle(rd_kafka_topic_new(client_->get(), topic.c_str(), nullptr));
-  if (!handle) return StatusOf(*client_, rd_kafka_last_error(), "topic " + topic);
+  if (!handle) return StatusAfter(*client_, rd_kafka_last_error(), "topic " + topic);
   const rd_kafka_metadata_t* raw = nullptr;
   const rd_kafka_resp_err_t error =
       rd_kafka_metadata(client_->get(), 0, handle.get(), &raw, ToMs(timeout_));
   const MetadataHandle metadata(raw);
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return StatusOf(*client_, error, "looking up topic " + topic);
+    return StatusAfter(*client_, error, "looking up topic " + topic);
   if (metadata->topic_cnt != 1)
-    return StatusOf(*client_, RD_KAFKA_RESP_ERR__BAD_MSG, "looking up topic " + topic);
+    return StatusAfter(*client_, RD_KAFKA_RESP_ERR__BAD_MSG, "looking up topic " + topic);
 
   const rd_kafka_metadata_topic_t& found = metadata->topics[0];
   *partitions = found.partition_cnt;
-  if (found.err == RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(*client_, found.err, topic);
+  if (found.err == RD_KAFKA_RESP_ERR_NO_ERROR) return StatusAfter(*client_, found.err, topic);
   *partitions = 0;
   if (found.err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) return Status::Done();
-  return StatusOf(*client_, found.err, "looking up topic " + topic);
+  return StatusAfter(*client_, found.err, "looking up topic " + topic);
 }
 
 Status Admin::ReadConfig(const std::string& topic, const std::string& name, std::string* value) {
@@ -161,14 +161,14 @@ Status Admin::ReadConfig(const std::string& topic, const std::string& name, std:
       Ask(*client_, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout_, [&](auto* options, auto* queue) {
         rd_kafka_DescribeConfigs(client_->get(), &resource, 1, options, queue);
       });
-  if (answer.error != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(*client_, answer.error, what);
+  if (answer.error != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusAfter(*client_, answer.error, what);
   size_t count = 0;
   const rd_kafka_ConfigResource_t** found = rd_kafka_DescribeConfigs_result_resources(
       rd_kafka_event_DescribeConfigs_result(answer.event.get()), &count);
-  if (count != 1) return StatusOf(*client_, RD_KAFKA_RESP_ERR__BAD_MSG, what);
+  if (count != 1) return StatusAfter(*client_, RD_KAFKA_RESP_ERR__BAD_MSG, what);
   if (const auto error = rd_kafka_ConfigResource_error(found[0]);
       error != RD_KAFKA_RESP_ERR_NO_ERROR)
-    return StatusOf(*client_, error, what);
+    return StatusAfter(*client_, error, what);
   const rd_kafka_ConfigEntry_t** entries = rd_kafka_ConfigResource_configs(found[0], &count);
   for (size_t i = 0; i < count; ++i) {
     if (name != rd_kafka_ConfigEntry_name(entries[i])) continue;
@@ -187,13 +187,13 @@ Status Admin::ReadOwners(const std::string& group, const std::string& topic, Gro
           [&](auto* options, auto* queue) {
             rd_kafka_DescribeConsumerGroups(client_->get(), groups, 1, options, queue);
           });
-  if (answer.error != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(*client_, answer.error, what);
+  if (answer.error != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusAfter(*client_, answer.error, what);
   size_t count = 0;
   const rd_kafka_ConsumerGroupDescription_t** found = rd_kafka_DescribeConsumerGroups_result_groups(
       rd_kafka_event_DescribeConsumerGroups_result(answer.event.get()), &count);
-  if (count != 1) return StatusOf(*client_, RD_KAFKA_RESP_ERR__BAD_MSG, what);
+  if (count != 1) return StatusAfter(*client_, RD_KAFKA_RESP_ERR__BAD_MSG, what);
   const auto error = rd_kafka_error_code(rd_kafka_ConsumerGroupDescription_error(found[0]));
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(*client_, error, what);
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusAfter(*client_, error, what);
   if (!IsSettled(rd_kafka_ConsumerGroupDescription_state(found[0]))) {
     return Status::Later("kafka", what + ": they are being shared out anew just now");
   }

@@ -33,7 +33,7 @@ class Workbench:
 
     def _set_up(self):
         self._copy()
-        subprocess.run(["cmake", "--preset", "release"], cwd=self.folder, check=True,
+        subprocess.run(["cmake", "--preset", "release", "-DCMAKE_UNITY_BUILD=OFF"], cwd=self.folder, check=True,
                        capture_output=True)
 
     def _copy(self):

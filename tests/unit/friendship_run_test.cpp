@@ -7,7 +7,7 @@ namespace {
 
 using ::testing::SizeIs;
 
-constexpr UserId kAnn{5}, kBob{7};
+constexpr UserId kFive{5}, kSeven{7};
 
 class FriendshipRunTest : public ::testing::Test {
  protected:
@@ -22,23 +22,23 @@ class FriendshipRunTest : public ::testing::Test {
     return run.On(PairAnnounced{0, {}, other});
   }
 
-  const Friendship friends_{FriendState::kFriends, kAnn, 9};
-  FriendshipRun remove_{FriendAction::kRemove, kAnn, kBob, 20};
+  const Friendship friends_{FriendState::kFriends, kFive, 9};
+  FriendshipRun remove_{FriendAction::kRemove, kFive, kSeven, 20};
 };
 
 TEST_F(FriendshipRunTest, AStepThatIsSoAlreadyOrForbiddenAsksNoMore) {
-  EXPECT_THAT(remove_.On(FriendshipRead{0, {}, {FriendState::kRemoved, kAnn, 9}}), SizeIs(0));
+  EXPECT_THAT(remove_.On(FriendshipRead{0, {}, {FriendState::kRemoved, kFive, 9}}), SizeIs(0));
   EXPECT_TRUE(remove_.done());
   EXPECT_TRUE(remove_.result().status.done());
   EXPECT_FALSE(remove_.result().changed);
-  FriendshipRun accept(FriendAction::kAccept, kAnn, kBob, 20);
+  FriendshipRun accept(FriendAction::kAccept, kFive, kSeven, 20);
   EXPECT_THAT(accept.On(FriendshipRead{}), SizeIs(0));
   EXPECT_EQ(accept.result().status.message, "there is no request to answer");
 }
 
 TEST_F(FriendshipRunTest, ARequestIsNotAnnounced) {
-  FriendshipRun request(FriendAction::kRequest, kAnn, kBob, 20);
-  EXPECT_EQ(Only<UseUpChange>(request.On(FriendshipRead{})).user, kAnn);
+  FriendshipRun request(FriendAction::kRequest, kFive, kSeven, 20);
+  EXPECT_EQ(Only<UseUpChange>(request.On(FriendshipRead{})).user, kFive);
   const auto write = Only<WriteFriendship>(request.On(ChangeUsedUp{}));
   EXPECT_FALSE(write.announced);
   EXPECT_EQ(write.version, 20u);
@@ -49,7 +49,7 @@ TEST_F(FriendshipRunTest, AnEndIsAnnouncedToBothEdgesAndTakesNoChange) {
   const auto write = Only<WriteFriendship>(Announced(remove_, 19, 3));
   EXPECT_TRUE(write.announced);
   EXPECT_EQ(write.version, 20u);
-  EXPECT_THAT(remove_.On(FriendshipWritten{0, {}, {FriendState::kRemoved, kAnn, 20}, true}),
+  EXPECT_THAT(remove_.On(FriendshipWritten{0, {}, {FriendState::kRemoved, kFive, 20}, true}),
               SizeIs(0));
   EXPECT_TRUE(remove_.result().changed);
   EXPECT_EQ(remove_.result().now.ver, 20u);
@@ -65,8 +65,8 @@ TEST_F(FriendshipRunTest, ItIsAnnouncedOnceMoreAboveWhatEitherEdgeHasSettled) {
 }
 
 TEST_F(FriendshipRunTest, OneThatIsOvertakenBeginsAgainWithMoreRoomAndGivesUpInTheEnd) {
-  FriendshipRun cancel(FriendAction::kCancel, kAnn, kBob, 20);
-  const Friendship asked{FriendState::kAsked, kAnn, 100};
+  FriendshipRun cancel(FriendAction::kCancel, kFive, kSeven, 20);
+  const Friendship asked{FriendState::kAsked, kFive, 100};
   auto next = cancel.On(FriendshipRead{0, {}, asked});
   EXPECT_EQ(Only<WriteFriendship>(next).version, 101u);
   for (uint64_t attempt = 1; attempt < 10; ++attempt) {
@@ -81,20 +81,20 @@ TEST_F(FriendshipRunTest, OneThatIsOvertakenBeginsAgainWithMoreRoomAndGivesUpInT
 }
 
 TEST_F(FriendshipRunTest, WhatIsForbiddenByThenIsRefusedByTheRuleAsItIsWritten) {
-  FriendshipRun cancel(FriendAction::kCancel, kAnn, kBob, 20);
-  (void)cancel.On(FriendshipRead{0, {}, {FriendState::kAsked, kAnn, 9}});
+  FriendshipRun cancel(FriendAction::kCancel, kFive, kSeven, 20);
+  (void)cancel.On(FriendshipRead{0, {}, {FriendState::kAsked, kFive, 9}});
   (void)cancel.On(FriendshipWritten{0, {}, friends_, false});
   EXPECT_TRUE(cancel.result().status.never());
   EXPECT_EQ(cancel.result().now.state, FriendState::kFriends);
 }
 
 TEST_F(FriendshipRunTest, ALimitEndsItBeforeAnythingIsAnnounced) {
-  FriendshipRun accept(FriendAction::kAccept, kAnn, kBob, 20);
-  EXPECT_THAT(accept.On(FriendshipRead{0, {}, {FriendState::kAsked, kBob, 9}}), SizeIs(2));
-  EXPECT_THAT(accept.On(RoomAsked{0, Status::Never("full"), kBob}), SizeIs(0));
+  FriendshipRun accept(FriendAction::kAccept, kFive, kSeven, 20);
+  EXPECT_THAT(accept.On(FriendshipRead{0, {}, {FriendState::kAsked, kSeven, 9}}), SizeIs(2));
+  EXPECT_THAT(accept.On(RoomAsked{0, Status::Never("full"), kSeven}), SizeIs(0));
   EXPECT_TRUE(accept.done());
   EXPECT_THAT(accept.On(RoomAsked{}), SizeIs(0)) << "the other edge's reply";
-  EXPECT_EQ(accept.result().over_limit, kBob);
+  EXPECT_EQ(accept.result().over_limit, kSeven);
   EXPECT_EQ(accept.result().status.message, "full");
 }
 

@@ -11,7 +11,7 @@ namespace fanline::mysql {
 namespace {
 
 // The outcomes of change_edge.sql.
-enum Outcome : int64_t { kSoAlready = 0, kChanged = 1, kOverLimit = 2, kTooOften = 3 };
+enum ChangeOutcome : int64_t { kSoAlready = 0, kChanged = 1, kOverLimit = 2, kTooOften = 3 };
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 constexpr int64_t kHourUs = 3'600'000'000;
 

@@ -10,6 +10,8 @@
 
 namespace fanline::mysql {
 
+constexpr uint64_t kNow = 1'700'000'000'000'000;  // when tests change something, in microseconds
+
 class RelationShards : public Shards {
  public:
   // The row of one edge as "ver state pos", "-" for none.

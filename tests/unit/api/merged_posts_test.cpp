@@ -27,8 +27,8 @@ UserId UserOn(Shard shard, uint64_t number) {
 const UserId kAnn = UserOn(0, 0);
 
 // Bob's world, whose pages are served by MergedPosts first, as the API serves them.
-struct World : timeline::World {
-  World() : timeline::World(false, kTwo) {}
+struct MergedWorld : timeline::World {
+  MergedWorld() : timeline::World(false, kTwo) {}
 
   // What is there of a page before the authors are asked.
   timeline::PageRun Asked(const PageQuery& query = {.limit = 10}) {
@@ -69,7 +69,7 @@ struct World : timeline::World {
 };
 
 // He follows one author of a merged post, and is live.
-struct BobsWorld : World {
+struct BobsWorld : MergedWorld {
   BobsWorld() {
     Follow(kAnn);
     PublishMerged(kAnn, 7, 1'000);
@@ -192,7 +192,7 @@ TEST(MergedPosts, WhatWasReadLastIsServedWhileTheShardIsAway) {
 // Deep pages too, and those of readers whose timelines name no author.
 TEST(MergedPosts, OfAuthorsWhoseShardIsAwayAreLeftOut) {
   for (const uint64_t others : {1, 40}) {
-    World w;
+    MergedWorld w;
     w.Follow(kAnn);
     uint64_t post = 0;
     while (post < 2 * MergedPosts::kNewest) w.PublishMerged(kAnn, ++post, 1'000);
@@ -218,7 +218,7 @@ TEST(MergedPosts, OfAuthorsWhoseShardIsAwayAreLeftOut) {
 
 // The others are read anew beside what is remembered of that one.
 TEST(MergedPosts, OneShardAwayKeepsNoOtherAuthorFromBeingReadAnew) {
-  World w;
+  MergedWorld w;
   const UserId ben = UserOn(1, 0);
   for (const UserId author : {kAnn, ben}) {
     w.Follow(author);
@@ -238,7 +238,7 @@ TEST(MergedPosts, OneShardAwayKeepsNoOtherAuthorFromBeingReadAnew) {
 TEST(MergedPosts, AWalkShowsEverythingOnce) {
   fanline::testing::Seeded random;
   for (int round = 0; round < 40; ++round) {
-    World w;
+    MergedWorld w;
     for (uint64_t author = 100; author < 103; ++author) w.Follow(UserId{author});
     const uint64_t posts = random.Below(3) == 0 ? 350 : 40;
     for (uint64_t post = 1; post <= posts; ++post) {

@@ -10,7 +10,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr UserId kReader{1};
+constexpr UserId kChecked{1};
 constexpr UserId kAuthor{7};
 constexpr uint32_t kLeast = 2;  // items of a timeline with a floor
 
@@ -19,14 +19,14 @@ class TimelineCheckTest : public ::testing::Test {
  protected:
   static TimelineTruth Truth(const std::vector<UserId>& readers) {
     std::vector<TimelineTruth::Part> parts(1, TimelineTruth::Part(readers));
-    parts[0].AddEdge(kReader, kAuthor);
+    parts[0].AddEdge(kChecked, kAuthor);
     for (const uint64_t post : {10, 20, 30, 40}) parts[0].AddPost(kAuthor, At(post));
     return TimelineTruth(readers, std::move(parts), false);
   }
   static Item At(uint64_t post) { return {PostId{post}, static_cast<UnixMs>(post)}; }
 
   static RawTimeline Ready(const std::vector<uint64_t>& posts, Floor floor = kNoFloor) {
-    RawTimeline timeline{.reader = kReader, .state = TimelineState::kReady, .floor = floor};
+    RawTimeline timeline{.reader = kChecked, .state = TimelineState::kReady, .floor = floor};
     for (const uint64_t post : posts) timeline.items.push_back(At(post));
     return timeline;
   }
@@ -37,7 +37,7 @@ class TimelineCheckTest : public ::testing::Test {
     return check.findings();
   }
 
-  const std::vector<UserId> readers_{kReader};
+  const std::vector<UserId> readers_{kChecked};
   const TimelineTruth truth_ = Truth(readers_);
   size_t show_ = 10;
 };
@@ -53,7 +53,7 @@ TEST_F(TimelineCheckTest, AWholeTimelineIsGood) {
 
 TEST_F(TimelineCheckTest, AMarkThatIsMissingOrTooManyIsFound) {
   std::vector<TimelineTruth::Part> parts(1, TimelineTruth::Part(readers_));
-  for (const uint64_t author : {7, 8, 9}) parts[0].AddEdge(kReader, UserId{author});
+  for (const uint64_t author : {7, 8, 9}) parts[0].AddEdge(kChecked, UserId{author});
   parts[0].AddMarked(UserId{9}, false);  // may be marked
   parts[0].AddMarked(UserId{8}, true);   // must be
   parts[0].AddMarked(UserId{5}, true);   // is not followed
@@ -78,8 +78,8 @@ class MergedAtReadTest : public TimelineCheckTest {
  protected:
   MergedAtReadTest() {
     std::vector<TimelineTruth::Part> parts(1, TimelineTruth::Part(readers_));
-    parts[0].AddEdge(kReader, kAuthor);
-    parts[0].AddEdge(kReader, UserId{8});
+    parts[0].AddEdge(kChecked, kAuthor);
+    parts[0].AddEdge(kChecked, UserId{8});
     for (const uint64_t post : {10, 20, 30, 40}) parts[0].AddPost(kAuthor, At(post));
     for (const uint64_t post : {15, 35}) parts[0].AddPost(UserId{8}, At(post), false);
     parts[0].AddPost(UserId{9}, At(25), false);
@@ -162,7 +162,7 @@ TEST_F(TimelineCheckTest, WhatIsMissingIsNamedWithItsAuthorAndWhatIsTooMuch) {
   ASSERT_THAT(found.differences, SizeIs(3));
   EXPECT_EQ(found.differences[0].kind, Kind::kNotIndexed);
   EXPECT_EQ(found.differences[1].kind, Kind::kMissing);
-  EXPECT_EQ(found.differences[1].reader, kReader);
+  EXPECT_EQ(found.differences[1].reader, kChecked);
   EXPECT_EQ(found.differences[1].item, At(20));
   EXPECT_EQ(found.differences[1].author, kAuthor);
   EXPECT_EQ(found.differences[2].kind, Kind::kExtra);
@@ -172,7 +172,7 @@ TEST_F(TimelineCheckTest, WhatIsMissingIsNamedWithItsAuthorAndWhatIsTooMuch) {
 TEST_F(TimelineCheckTest, EqualTimesAreOrderedAsRedisOrdersThem) {
   // By the text of the member: 10, 9. The truth is compared as a set.
   std::vector<TimelineTruth::Part> parts(1, TimelineTruth::Part(readers_));
-  parts[0].AddEdge(kReader, kAuthor);
+  parts[0].AddEdge(kChecked, kAuthor);
   parts[0].AddPost(kAuthor, {PostId{9}, 5});
   parts[0].AddPost(kAuthor, {PostId{10}, 5});
   const TimelineTruth truth(readers_, std::move(parts), false);

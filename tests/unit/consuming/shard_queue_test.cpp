@@ -15,7 +15,7 @@ using Job = ShardQueue::Job;
 using std::chrono::milliseconds;
 
 constexpr ShardQueue::Limits kLimits{.jobs = 8, .batches = 2, .backoff = {}};
-constexpr Time kNow{std::chrono::seconds(100)};
+constexpr Time kStart{std::chrono::seconds(100)};
 
 std::vector<uint64_t> IdsOf(const Batch& batch) {
   std::vector<uint64_t> ids;
@@ -26,23 +26,23 @@ std::vector<uint64_t> IdsOf(const Batch& batch) {
 TEST(ShardQueue, SoManyJobsGoInATransactionAndSoManyTransactionsAreUnderWay) {
   ShardQueue queue(kLimits);
   for (uint64_t id = 1; id <= 20; ++id) queue.Push({id, id});
-  const Batch first = queue.Take(kNow).value();
+  const Batch first = queue.Take(kStart).value();
   EXPECT_EQ(IdsOf(first), (std::vector<uint64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
-  const Batch second = queue.Take(kNow).value();
-  EXPECT_FALSE(queue.Take(kNow));
-  queue.Done(first, kNow);
-  EXPECT_EQ(IdsOf(queue.Take(kNow).value()), (std::vector<uint64_t>{17, 18, 19, 20}));
+  const Batch second = queue.Take(kStart).value();
+  EXPECT_FALSE(queue.Take(kStart));
+  queue.Done(first, kStart);
+  EXPECT_EQ(IdsOf(queue.Take(kStart).value()), (std::vector<uint64_t>{17, 18, 19, 20}));
   queue.Drop(second);
-  EXPECT_FALSE(queue.Take(kNow)) << "nothing waits";
+  EXPECT_FALSE(queue.Take(kStart)) << "nothing waits";
 }
 
 TEST(ShardQueue, AShardThatIsAwayIsLeftAloneForABackoffAndItsJobsStayInFront) {
   ShardQueue queue(kLimits);
   for (uint64_t id = 1; id <= 9; ++id) queue.Push({id, id});
-  const Batch first = queue.Take(kNow).value();
-  queue.Away(first, kNow, 0);
+  const Batch first = queue.Take(kStart).value();
+  queue.Away(first, kStart, 0);
   const Time due = queue.timer().value();
-  EXPECT_GT(due, kNow);
+  EXPECT_GT(due, kStart);
   EXPECT_FALSE(queue.Take(due - Duration(1)));
   EXPECT_EQ(queue.Take(due).value().jobs, first.jobs);
   EXPECT_FALSE(queue.timer());
@@ -52,7 +52,7 @@ TEST(ShardQueue, AShardThatIsAwayIsLeftAloneForABackoffAndItsJobsStayInFront) {
 TEST(ShardQueue, JobsOfALockedKeyWaitByThemselves) {
   ShardQueue queue(kLimits);
   std::set<uint64_t> done;
-  Time now = kNow;
+  Time now = kStart;
   size_t lost = 0;  // transactions that waited in vain
   for (uint64_t id = 1; id <= 200; ++id) queue.Push({id, id % 10});
   while (auto batch = queue.Take(now)) {
@@ -86,9 +86,9 @@ TEST(ShardQueue, OneTransactionOfLockedKeysIsUnderWayBesideTheOthers) {
   ShardQueue queue(kLimits);
   for (const uint64_t key : {1, 2}) {
     queue.Push({key, key});
-    queue.Locked(queue.Take(kNow).value(), kNow, 0);
+    queue.Locked(queue.Take(kStart).value(), kStart, 0);
   }
-  const Time later = kNow + std::chrono::seconds(1);
+  const Time later = kStart + std::chrono::seconds(1);
   for (uint64_t id = 10; id < 40; ++id) queue.Push({id, id});
   size_t of_locked = 0, taken = 0;
   while (const auto batch = queue.Take(later)) ++taken, of_locked += batch->locked ? 1 : 0;
@@ -101,7 +101,7 @@ TEST(ShardQueue, OfALockedKeyOnlyTheJobThatIsTheCauseStays) {
   ShardQueue queue(kLimits);
   std::set<uint64_t> done;
   for (uint64_t id = 1; id <= 50; ++id) queue.Push({id, 7});
-  Time now = kNow;
+  Time now = kStart;
   for (int step = 0; step < 300; ++step, now += milliseconds(100)) {
     while (const auto batch = queue.Take(now)) {
       const auto ids = IdsOf(*batch);
@@ -120,11 +120,11 @@ TEST(ShardQueue, WhatFailsWithinOneBackoffCountsOnceAndWhatFailsAfterItAnew) {
   ShardQueue queue(kLimits);
   for (uint64_t id = 1; id <= 16; ++id) queue.Push({id});
   const auto longest = static_cast<uint64_t>(kLimits.backoff.first.count() / 2);
-  const Batch one = queue.Take(kNow).value(), other = queue.Take(kNow).value();
-  queue.Away(one, kNow, longest);
+  const Batch one = queue.Take(kStart).value(), other = queue.Take(kStart).value();
+  queue.Away(one, kStart, longest);
   const auto due = queue.timer();
-  EXPECT_EQ(due, kNow + kLimits.backoff.first);
-  queue.Away(other, kNow + milliseconds(1), longest);
+  EXPECT_EQ(due, kStart + kLimits.backoff.first);
+  queue.Away(other, kStart + milliseconds(1), longest);
   EXPECT_EQ(queue.timer(), due);
 
   queue.Away(queue.Take(*due).value(), *due, 2 * longest);
@@ -137,21 +137,21 @@ TEST(ShardQueue, WhatFailsWithinOneBackoffCountsOnceAndWhatFailsAfterItAnew) {
 TEST(ShardQueue, WhatIsUnderWayIsNotForgotten) {
   ShardQueue queue(kLimits);
   for (uint64_t id = 1; id <= 10; ++id) queue.Push({id});
-  const Batch under_way = queue.Take(kNow).value();
+  const Batch under_way = queue.Take(kStart).value();
   EXPECT_FALSE(queue.empty());
   queue.Forget([](uint64_t id) { return id >= 9; });
   EXPECT_TRUE(queue.empty());
-  EXPECT_FALSE(queue.Take(kNow));
-  queue.Away(under_way, kNow, 0);
+  EXPECT_FALSE(queue.Take(kStart));
+  queue.Away(under_way, kStart, 0);
   EXPECT_EQ(queue.Take(*queue.timer()).value().jobs, under_way.jobs);
 }
 
 TEST(ShardQueue, WhatWaitsIsForgotten) {
   ShardQueue queue(kLimits);
   for (uint64_t id = 1; id <= 30; ++id) queue.Push({id, id % 2});
-  queue.Locked(queue.Take(kNow).value(), kNow, 0);
+  queue.Locked(queue.Take(kStart).value(), kStart, 0);
   queue.Forget([](uint64_t) { return true; });
-  EXPECT_FALSE(queue.Take(kNow + std::chrono::hours(1)));
+  EXPECT_FALSE(queue.Take(kStart + std::chrono::hours(1)));
 }
 
 // Whatever fails, each job ends once, and only jobs that are the cause are given up.
@@ -164,7 +164,7 @@ TEST(ShardQueue, EachJobEndsOnceInAnySchedule) {
     std::vector<Batch> under_way;
     const uint64_t last = 1 + random.Below(40);
     uint64_t pushed = 0;
-    Time now = kNow;
+    Time now = kStart;
     while (done.size() + given_up.size() < last) {
       now += milliseconds(random.Below(100));
       if (random.OneIn(200)) locked_keys.clear(), locked_jobs.clear();
@@ -204,9 +204,9 @@ TEST(ShardQueue, AKeyWithoutJobsIsLockedNoMore) {
   ShardQueue queue(kLimits);
   for (uint64_t key = 1; key <= 3; ++key) {
     queue.Push({key, key});
-    queue.Locked(queue.Take(kNow).value(), kNow, 1);
+    queue.Locked(queue.Take(kStart).value(), kStart, 1);
   }
-  const Time later = kNow + std::chrono::hours(1);
+  const Time later = kStart + std::chrono::hours(1);
   const Batch dropped = queue.Take(later).value();
   ASSERT_TRUE(dropped.locked);
   queue.Drop(dropped);

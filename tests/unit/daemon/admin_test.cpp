@@ -17,8 +17,8 @@ using testing::StartsWith;
 
 using Connection = http::Client;
 
-// World: an admin server on a free port, with a clock that the test moves.
-struct World {
+// AdminWorld: an admin server on a free port, with a clock that the test moves.
+struct AdminWorld {
   Time now{1h};
   prometheus::Registry registry;
   Health health{{.stall_limit = 10s}};
@@ -34,14 +34,14 @@ struct World {
 };
 
 TEST(Admin, LogsTheFreePortItTook) {
-  World w;
+  AdminWorld w;
   EXPECT_GT(w.admin.port(), 0);
   EXPECT_THAT(w.out.str(),
               HasSubstr(R"("host":"127.0.0.1","port":)" + std::to_string(w.admin.port()) + "}"));
 }
 
 TEST(Admin, ServesTheMetricsOfTheRegistryAndOfTheProcess) {
-  World w;
+  AdminWorld w;
   AddCounter(w.registry, "fanline_hints_total", "Hints seen.").Increment(3);
   const std::string answer = w.Get("/metrics");
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
@@ -52,7 +52,7 @@ TEST(Admin, ServesTheMetricsOfTheRegistryAndOfTheProcess) {
 }
 
 TEST(Admin, ShowsEveryConditionOfReadinessAndEveryResourceAsAMetric) {
-  World w;
+  AdminWorld w;
   w.health.SetReady("loop", true);
   w.health.SetReady("ranges", false, "one waits");
   w.health.SetReach("mysql_0", "mysql", Reach::kWhole);
@@ -65,7 +65,7 @@ TEST(Admin, ShowsEveryConditionOfReadinessAndEveryResourceAsAMetric) {
 }
 
 TEST(Admin, AnswersReadyOnlyWhileEveryConditionHolds) {
-  World w;
+  AdminWorld w;
   w.health.SetReady("redis", false, "connection refused");
   const std::string answer = w.Get("/readyz");
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 503"));
@@ -76,7 +76,7 @@ TEST(Admin, AnswersReadyOnlyWhileEveryConditionHolds) {
 }
 
 TEST(Admin, AnswersUnhealthyOnceTheLoopStandsStill) {
-  World w;
+  AdminWorld w;
   w.health.Beat(w.now);
   EXPECT_THAT(w.Get("/healthz"), StartsWith("HTTP/1.1 200"));
   w.now += 11s;
@@ -84,12 +84,12 @@ TEST(Admin, AnswersUnhealthyOnceTheLoopStandsStill) {
 }
 
 TEST(Admin, AnswersNothingElse) {
-  World w;
+  AdminWorld w;
   EXPECT_THAT(w.Get("/"), StartsWith("HTTP/1.1 404"));
 }
 
 TEST(Admin, AnswersByGetAlone) {
-  World w;
+  AdminWorld w;
   const Connection connection(w.admin.port());
   connection.Send("POST /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
   const std::string answer = connection.ReceiveAll();
@@ -98,7 +98,7 @@ TEST(Admin, AnswersByGetAlone) {
 }
 
 TEST(Admin, AnswersAProbeWhileClientsStayConnected) {
-  World w;
+  AdminWorld w;
   std::vector<std::unique_ptr<Connection>> idle;
   for (int i = 0; i < 30; ++i) {
     idle.push_back(std::make_unique<Connection>(w.admin.port()));
@@ -111,7 +111,7 @@ TEST(Admin, AnswersAProbeWhileClientsStayConnected) {
 }
 
 TEST(Admin, DoesNotShareItsPortWithAnotherDaemon) {
-  World w;
+  AdminWorld w;
   const AdminOptions same_port{{"127.0.0.1", w.admin.port()}};
   try {
     const Admin second(same_port, w.registry, w.health, w.log);

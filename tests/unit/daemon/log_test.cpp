@@ -19,8 +19,8 @@ using testing::Not;
 
 constexpr UnixMs kNoon = 1'769'860'800'123;  // 2026-01-31T12:00:00.123Z
 
-// World: a log into memory whose clock stands at noon.
-struct World {
+// LogWorld: a log into memory whose clock stands at noon.
+struct LogWorld {
   std::ostringstream out;
   Log log{"pusher", {.level = "info"}, out, [] { return kNoon; }};
 
@@ -35,7 +35,7 @@ struct World {
 };
 
 TEST(Log, WritesOneJsonObjectALine) {
-  World w;
+  LogWorld w;
   w.log.Info("assigned", {{"range", 3}, {"offset", 77}});
   EXPECT_EQ(w.out.str(), R"({"ts":"2026-01-31T12:00:00.123Z","level":"info","component":"pusher",)"
                          R"("msg":"assigned","range":3,"offset":77})"
@@ -43,7 +43,7 @@ TEST(Log, WritesOneJsonObjectALine) {
 }
 
 TEST(Log, NamesTheLevelAndDropsWhatIsBelowItsOwn) {
-  World w;
+  LogWorld w;
   w.log.Warn("a");
   w.log.Error("b");
   EXPECT_THAT(w.out.str(), HasSubstr(R"("level":"warn")"));
@@ -51,7 +51,7 @@ TEST(Log, NamesTheLevelAndDropsWhatIsBelowItsOwn) {
 }
 
 TEST(Log, EscapesAnyBytes) {
-  World w;
+  LogWorld w;
   EXPECT_EQ(w.FieldsOf({{"k", "a\"b\\c\nd\te"}}), R"(,"k":"a\"b\\c\nd\te")");
   EXPECT_EQ(w.FieldsOf({{"k", std::string("\0\x1f", 2)}}), R"(,"k":"\u0000\u001f")");
   EXPECT_EQ(w.FieldsOf({{"k", "caf\xc3\xa9"}}), ",\"k\":\"caf\xc3\xa9\"");
@@ -62,7 +62,7 @@ TEST(Log, EscapesAnyBytes) {
 }
 
 TEST(Log, WritesIdsAndNumbersThatReadersWouldRoundAsStrings) {
-  World w;
+  LogWorld w;
   EXPECT_EQ(w.FieldsOf({{"k", uint64_t{1} << 53}}), R"(,"k":9007199254740992)");
   EXPECT_EQ(w.FieldsOf({{"k", uint64_t{18446744073709551614u}}}), R"(,"k":"18446744073709551614")");
   EXPECT_EQ(w.FieldsOf({{"k", std::numeric_limits<int64_t>::min()}}),
@@ -72,26 +72,26 @@ TEST(Log, WritesIdsAndNumbersThatReadersWouldRoundAsStrings) {
 }
 
 TEST(Log, DoesNotLetAFieldReplaceItsOwn) {
-  World w;
+  LogWorld w;
   EXPECT_EQ(w.FieldsOf({{"msg", "x"}, {"level", 9}}), R"(,"msg_":"x","level_":9)");
 }
 
 TEST(Log, CutsALongText) {
-  World w;
+  LogWorld w;
   const std::string fields = w.FieldsOf({{"k", std::string(100'000, 'x')}});
   EXPECT_LT(fields.size(), kMaxFieldBytes + 100);
   EXPECT_THAT(fields, EndsWith("... (100000 bytes)\""));
 }
 
 TEST(Log, NeverShowsThePasswordOfAUrl) {
-  World w;
+  LogWorld w;
   w.log.Info("cannot reach redis://u:hunter2@r", {{"url", "mysql://u:hunter2@db"}});
   EXPECT_THAT(w.out.str(), Not(HasSubstr("hunter2")));
   EXPECT_THAT(w.out.str(), HasSubstr("mysql://***@db"));
 }
 
 TEST(Log, GivesAnAdapterASinkThatOutlivesIt) {
-  World w;
+  LogWorld w;
   LogSink sink = w.log.Sink();
   sink(LogLevel::kWarn, "broker away");
   sink(LogLevel::kDebug, "detail");
@@ -101,7 +101,7 @@ TEST(Log, GivesAnAdapterASinkThatOutlivesIt) {
 }
 
 TEST(Log, SaysARepeatedWarningOfAKeyOncePerIntervalAndHowManyItLeftOut) {
-  World w;
+  LogWorld w;
   const Time start{};
   for (int i = 0; i < 5; ++i) w.log.WarnEvery("redis", 10s, start + i * 1s, "redis is away");
   w.log.WarnEvery("mysql", 10s, start, "mysql is away");
@@ -113,7 +113,7 @@ TEST(Log, SaysARepeatedWarningOfAKeyOncePerIntervalAndHowManyItLeftOut) {
 }
 
 TEST(Log, KeepsLinesOfSeveralThreadsWhole) {
-  World w;
+  LogWorld w;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&w] {

@@ -17,8 +17,9 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-// World: a program with one option of each kind, an environment and a file of the test's making.
-struct World {
+// OptionsWorld: a program with one option of each kind, an environment and a file of the test's
+// making.
+struct OptionsWorld {
   std::string redis = "127.0.0.1:6379";
   std::string password;
   bool verify = true;
@@ -33,7 +34,7 @@ struct World {
   OptionTable table{"fanline-test", "a program for tests"};
   Environment env;
 
-  World() {
+  OptionsWorld() {
     table.Add("redis", &redis, "where the timelines live");
     table.Add("redis-password", &password, "its password").Secret();
     table.Add("verify", &verify, "whether to look twice");
@@ -60,7 +61,7 @@ struct World {
 
 TEST(Options, AFlagWinsOverTheEnvironmentThatOverTheFileThatOverTheDefault) {
   const std::string content = "window = 1\nlinger = 1ms\nsample = 0.5\n";
-  World w;
+  OptionsWorld w;
   w.env = {{"FANLINE_WINDOW", "2"}, {"FANLINE_LINGER", "2ms"}};
   EXPECT_TRUE(w.Parse({"--window", "3", "--config", w.File(content)}).proceed());
   EXPECT_EQ(w.window, 3);
@@ -70,14 +71,14 @@ TEST(Options, AFlagWinsOverTheEnvironmentThatOverTheFileThatOverTheDefault) {
 }
 
 TEST(Options, AnEmptyVariableCountsAsNotSet) {
-  World w;
+  OptionsWorld w;
   w.env["FANLINE_WINDOW"] = "";
   EXPECT_TRUE(w.Parse({}).proceed());
   EXPECT_EQ(w.window, 450);
 }
 
 TEST(Options, EveryTypeIsReadFromAFlag) {
-  World w;
+  OptionsWorld w;
   const Parsed parsed =
       w.Parse({"--author", "18446744073709551614", "--linger=2s", "--kafka-brokers", "a:1,b:2",
                "--kafka-brokers=c:3", "--listen", "[::1]:80", "--mode", "fast", "--verify=false"});
@@ -93,7 +94,7 @@ TEST(Options, EveryTypeIsReadFromAFlag) {
 }
 
 TEST(Options, AnEmptyValueIsAValueAndDoesNotTakeTheNextArgument) {
-  World w;
+  OptionsWorld w;
   EXPECT_TRUE(w.Parse({"--redis=", "--window", "9"}).proceed());
   EXPECT_EQ(w.redis, "");
   EXPECT_EQ(w.window, 9);
@@ -111,14 +112,14 @@ TEST(Options, AWrongCommandLineIsAUsageErrorThatSaysWhatIsWrong) {
       {{"now"}, "unexpected argument \"now\""},
   };
   for (const auto& [arguments, reason] : table) {
-    const Parsed parsed = World().Parse(arguments);
+    const Parsed parsed = OptionsWorld().Parse(arguments);
     EXPECT_EQ(parsed.exit_code, kExitUsage) << reason;
     EXPECT_THAT(parsed.err, HasSubstr(reason));
   }
 }
 
 TEST(Options, ABadVariableIsAConfigurationErrorNamingTheVariable) {
-  World w;
+  OptionsWorld w;
   w.env["FANLINE_WINDOW"] = "513";
   const Parsed parsed = w.Parse({});
   EXPECT_EQ(parsed.exit_code, kExitConfig);
@@ -126,13 +127,13 @@ TEST(Options, ABadVariableIsAConfigurationErrorNamingTheVariable) {
 }
 
 TEST(Options, ABracketedValueIsTakenAsItIs) {
-  World w;
+  OptionsWorld w;
   EXPECT_TRUE(w.Parse({"--redis", "[a,b]"}).proceed());
   EXPECT_EQ(w.redis, "[a,b]");
 }
 
 TEST(Options, AllProblemsAreNamedAtOnceOneALine) {
-  World w;
+  OptionsWorld w;
   w.env["FANLINE_LINGER"] = "soon";
   const std::string err = w.Parse({"--window", "x", "--mode", "y"}).err;
   EXPECT_THAT(err, HasSubstr("fanline-test: --window: "));
@@ -141,7 +142,7 @@ TEST(Options, AllProblemsAreNamedAtOnceOneALine) {
 }
 
 TEST(Options, AnUnknownFlagIsRefused) {
-  World w;
+  OptionsWorld w;
   const Parsed parsed = w.Parse({"--windwo", "5"});
   EXPECT_EQ(parsed.exit_code, kExitUsage);
   EXPECT_THAT(parsed.err, HasSubstr("unknown option --windwo\n"));
@@ -149,7 +150,7 @@ TEST(Options, AnUnknownFlagIsRefused) {
 }
 
 TEST(Options, BehindTwoDashesThereAreOnlyArguments) {
-  World w;
+  OptionsWorld w;
   std::string post;
   w.table.AddPositional("post", &post, "its id");
   EXPECT_TRUE(w.Parse({"--window", "9", "--", "--verify"}).proceed());
@@ -159,7 +160,7 @@ TEST(Options, BehindTwoDashesThereAreOnlyArguments) {
 }
 
 TEST(Options, AnUnknownVariableIsOnlyAWarningOfCheckConfig) {
-  World w;
+  OptionsWorld w;
   w.env = {{"FANLINE_PUSHER_LANES", "4"}, {"FANLINE_LITEN", "a:1"}, {"HOME", "/root"}};
   EXPECT_TRUE(w.Parse({}).proceed());
   const Parsed parsed = w.Parse({"--check-config"});
@@ -169,7 +170,7 @@ TEST(Options, AnUnknownVariableIsOnlyAWarningOfCheckConfig) {
 }
 
 TEST(Options, CheckConfigShowsEveryValueAndItsSource) {
-  World w;
+  OptionsWorld w;
   w.env["FANLINE_LINGER"] = "59s";
   const Parsed parsed = w.Parse({"--check-config", "--window=9"});
   EXPECT_EQ(parsed.exit_code, 0);
@@ -179,7 +180,7 @@ TEST(Options, CheckConfigShowsEveryValueAndItsSource) {
 }
 
 TEST(Options, CheckConfigNeverShowsASecret) {
-  World w;
+  OptionsWorld w;
   w.env = {{"FANLINE_REDIS_PASSWORD", "hunter2"}, {"FANLINE_REDIS", "redis://app:hunter2@r:1"}};
   const Parsed parsed = w.Parse({"--check-config"});
   EXPECT_THAT(parsed.out, HasSubstr("redis-password = ***"));
@@ -188,28 +189,28 @@ TEST(Options, CheckConfigNeverShowsASecret) {
 }
 
 TEST(Options, ARefusedSecretIsNotShownEither) {
-  World w;
+  OptionsWorld w;
   uint16_t pin = 0;
   w.table.Add("pin", &pin, "a secret number").Secret();
   EXPECT_THAT(w.Parse({"--pin", "hunter2"}).err, HasSubstr("--pin: \"***\" is not a whole number"));
 }
 
 TEST(Options, ASecretBehindAFlagWhoseValueWasForgottenIsNotShownEither) {
-  World w;
+  OptionsWorld w;
   const std::string err = w.Parse({"--redis", "--redis-password=hunter2"}).err;
   EXPECT_THAT(err, HasSubstr("--redis: has no value (the next argument is --redis-password)"));
   EXPECT_THAT(err, Not(HasSubstr("hunter2")));
 }
 
 TEST(Options, ADefaultThatIsSecretIsNotInTheHelp) {
-  World w;
+  OptionsWorld w;
   std::string token = "hunter2";
   w.table.Add("token", &token, "who we are").Secret();
   EXPECT_THAT(w.Parse({"--help"}).out, Not(HasSubstr("hunter2")));
 }
 
-// World: as above, with a token that may stand in a file.
-struct SecretWorld : World {
+// OptionsWorld: as above, with a token that may stand in a file.
+struct SecretWorld : OptionsWorld {
   Secret token;
   SecretWorld() { table.AddSecret("token", &token, "who we are"); }
 
@@ -256,12 +257,12 @@ TEST(Options, CheckConfigReadsTheFilesOfSecretsAndShowsTheirPaths) {
 }
 
 TEST(Options, CheckConfigExitsWith78WhicheverSourceIsWrong) {
-  World w;
+  OptionsWorld w;
   EXPECT_EQ(w.Parse({"--check-config", "--window=x"}).exit_code, kExitConfig);
 }
 
 TEST(Options, ARequiredOptionMayComeFromAnySource) {
-  World w;
+  OptionsWorld w;
   std::string node;
   w.table.Add("node", &node, "who am I").Required();
   EXPECT_THAT(w.Parse({}).err, HasSubstr("--node: is required (or FANLINE_NODE)"));
@@ -271,7 +272,7 @@ TEST(Options, ARequiredOptionMayComeFromAnySource) {
 }
 
 TEST(Options, ARuleOverSeveralOptionsIsAskedOnceAllAreStored) {
-  World w;
+  OptionsWorld w;
   w.table.Check([&w] {
     return w.window > w.linger.count() ? "" : "window must be above linger, in milliseconds";
   });
@@ -282,7 +283,7 @@ TEST(Options, ARuleOverSeveralOptionsIsAskedOnceAllAreStored) {
 }
 
 TEST(Options, HelpShowsFlagVariableUnitRangeAndDefault) {
-  World w;
+  OptionsWorld w;
   const Parsed parsed = w.Parse({"--help"});
   EXPECT_EQ(parsed.exit_code, 0);
   EXPECT_THAT(parsed.out, HasSubstr("  --window items\n        items of a timeline\n"
@@ -292,7 +293,7 @@ TEST(Options, HelpShowsFlagVariableUnitRangeAndDefault) {
 }
 
 TEST(Options, ABoundOfADurationMeansTheSameInAnyUnitOfItsTarget) {
-  World w;
+  OptionsWorld w;
   milliseconds pause{500};
   std::chrono::microseconds grace{500'000};
   w.table.Add("pause", &pause, "").Range(100ms, 10min);
@@ -306,14 +307,14 @@ TEST(Options, ABoundOfADurationMeansTheSameInAnyUnitOfItsTarget) {
 }
 
 TEST(Options, HelpIsGivenEvenWhenTheRestIsWrong) {
-  World w;
+  OptionsWorld w;
   EXPECT_EQ(w.Parse({"--windwo", "-h"}).exit_code, 0);
 }
 
 // The configuration file
 
 TEST(OptionsFile, AHashInsideQuotesBelongsToTheValue) {
-  World w;
+  OptionsWorld w;
   const char* file = w.File("redis-password = \"a#b c\"  # not this\nredis = \"[a,b] = 'c'\"\r\n");
   EXPECT_TRUE(w.Parse({"--config", file}).proceed());
   EXPECT_EQ(w.password, "a#b c");
@@ -329,13 +330,13 @@ TEST(OptionsFile, AWrongOneIsAConfigurationErrorThatSaysWhatIsWrong) {
       {"kafka_brokers = \"a:1\"\n", "unknown key kafka_brokers"},
   };
   for (const auto& [content, reason] : table) {
-    World w;
+    OptionsWorld w;
     const Parsed parsed = w.Parse({"--config", w.File(content)});
     EXPECT_EQ(parsed.exit_code, kExitConfig) << reason;
     EXPECT_THAT(parsed.err, HasSubstr(reason));
   }
   for (const char* path : {"/tmp", "/nowhere.toml"}) {
-    const Parsed parsed = World().Parse({"--config", path});
+    const Parsed parsed = OptionsWorld().Parse({"--config", path});
     EXPECT_EQ(parsed.exit_code, kExitConfig);
     EXPECT_THAT(parsed.err, HasSubstr(std::string(path) + ": cannot be read"));
   }
@@ -343,7 +344,7 @@ TEST(OptionsFile, AWrongOneIsAConfigurationErrorThatSaysWhatIsWrong) {
 
 TEST(OptionsFile, ALineWithoutAValueIsRefused) {
   for (const char* line : {"redis", "verify", "xy", "]", "[kafka", "redis:x # = y"}) {
-    World w;
+    OptionsWorld w;
     w.verify = false;
     const Parsed parsed = w.Parse({"--config", w.File("window = 1\n" + std::string(line) + "\n")});
     EXPECT_EQ(parsed.exit_code, kExitConfig) << line;
@@ -353,7 +354,7 @@ TEST(OptionsFile, ALineWithoutAValueIsRefused) {
 }
 
 TEST(OptionsFile, AListIsWrittenAsOnACommandLine) {
-  World w;
+  OptionsWorld w;
   const char* file = w.File("kafka-brokers = a:1,b:2\nredis = a:1 b:2\n");
   EXPECT_TRUE(w.Parse({"--config", file}).proceed());
   EXPECT_THAT(w.brokers, ElementsAre("a:1", "b:2"));
@@ -443,7 +444,7 @@ TEST(OptionsCommand, AWrongCommandLineIsAUsageErrorThatSaysWhatIsWrong) {
 }
 
 TEST(OptionsCommand, AFileMayHoldTheOptionsOfAnotherCommand) {
-  World file;
+  OptionsWorld file;
   CommandWorld w;
   w.env["FANLINE_CONFIG"] = file.File("author = 5\nredis = \"x:2\"\n");
   EXPECT_TRUE(w.Parse({"timeline", "9"}).proceed());

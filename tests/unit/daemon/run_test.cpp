@@ -13,10 +13,10 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-// World: a loop whose time stands still unless a step moves it. A step that would make the loop
+// RunWorld: a loop whose time stands still unless a step moves it. A step that would make the loop
 // sleep notifies first, so that nothing here waits for real time.
-struct World {
-  explicit World(std::optional<Duration> watchdog = std::nullopt)
+struct RunWorld {
+  explicit RunWorld(std::optional<Duration> watchdog = std::nullopt)
       : supervisor(
             [this](const std::string& message) {
               told.push_back(message);
@@ -55,7 +55,7 @@ struct World {
 DrainResult DrainedAtOnce(const Now&) { return {.done = true}; }
 
 TEST(Run, StepsUntilAStopIsRequestedThenDrains) {
-  World w;
+  RunWorld w;
   std::vector<std::string> calls;
   const int code = w.Run(
       [&](const Now&) {
@@ -73,14 +73,14 @@ TEST(Run, StepsUntilAStopIsRequestedThenDrains) {
 }
 
 TEST(Run, DoesNotStepWhenTheStopCameFirst) {
-  World w;
+  RunWorld w;
   w.stop = true;
   EXPECT_EQ(
       w.Run([](const Now&) -> StepResult { throw std::logic_error("stepped"); }, DrainedAtOnce), 0);
 }
 
 TEST(Run, GivesUpTheDrainAtItsLimitAndSaysSo) {
-  World w;
+  RunWorld w;
   const Time begin = w.now;
   const int code = w.Run([&](const Now& now) { return w.StopNow(now); },
                          [&](const Now&) {
@@ -94,7 +94,7 @@ TEST(Run, GivesUpTheDrainAtItsLimitAndSaysSo) {
 }
 
 TEST(Run, CountsADrainThatFinishesAtTheLimitAsDrained) {
-  World w;
+  RunWorld w;
   EXPECT_EQ(w.Run([&](const Now& now) { return w.StopNow(now); },
                   [&](const Now& now) {
                     const bool last = now.mono >= Time{1h} + 10s;
@@ -106,7 +106,7 @@ TEST(Run, CountsADrainThatFinishesAtTheLimitAsDrained) {
 }
 
 TEST(Run, SleepsWhenThereIsNoWorkUntilItIsWoken) {
-  World w;
+  RunWorld w;
   w.options.longest_sleep = 1h;
   int steps = 0;
   const int code = w.Run(
@@ -121,7 +121,7 @@ TEST(Run, SleepsWhenThereIsNoWorkUntilItIsWoken) {
 }
 
 TEST(Run, StepsAgainWhenATimerIsDueThoughNobodyWakesIt) {
-  World w;
+  RunWorld w;
   w.options.longest_sleep = 1h;
   int steps = 0;
   EXPECT_EQ(w.Run(
@@ -134,7 +134,7 @@ TEST(Run, StepsAgainWhenATimerIsDueThoughNobodyWakesIt) {
 }
 
 TEST(Run, BeatsAtEveryTurnAlsoWhileDraining) {
-  World w;
+  RunWorld w;
   w.Run([&](const Now& now) { return w.StopNow(now); },
         [&](const Now& now) {
           EXPECT_TRUE(w.health.Alive(now.mono).ok);
@@ -147,7 +147,7 @@ TEST(Run, BeatsAtEveryTurnAlsoWhileDraining) {
 }
 
 TEST(Run, IsReadyWhileItStepsAndNotWhileItDrains) {
-  World w;
+  RunWorld w;
   w.Run(
       [&](const Now& now) {
         EXPECT_TRUE(w.health.Ready().ok);
@@ -160,7 +160,7 @@ TEST(Run, IsReadyWhileItStepsAndNotWhileItDrains) {
 }
 
 TEST(Run, TellsTheSupervisorThatItTurnsAndThatItStopsAndForHowLong) {
-  World w;
+  RunWorld w;
   w.Run([&](const Now& now) { return w.StopNow(now); }, DrainedAtOnce);
   EXPECT_THAT(w.told, testing::ElementsAre("READY=1\nSTATUS=ready\n",
                                            "STOPPING=1\nEXTEND_TIMEOUT_USEC=20000000\n"
@@ -168,7 +168,7 @@ TEST(Run, TellsTheSupervisorThatItTurnsAndThatItStopsAndForHowLong) {
 }
 
 TEST(Run, NeverSleepsPastWhatTheWatchdogWaitsFor) {
-  World w(4ms);
+  RunWorld w(4ms);
   w.options.longest_sleep = 3s;
   const auto begin = Clock::now();
   int steps = 0;  // of an idle loop that nobody wakes

@@ -10,9 +10,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// World: a supervisor that hears what it is told, unless it is deaf.
-struct World {
-  explicit World(std::optional<Duration> watchdog = std::nullopt)
+// SupervisorWorld: a supervisor that hears what it is told, unless it is deaf.
+struct SupervisorWorld {
+  explicit SupervisorWorld(std::optional<Duration> watchdog = std::nullopt)
       : supervisor(
             [this](const std::string& message) {
               if (!deaf) heard.push_back(message);
@@ -37,13 +37,13 @@ struct World {
 };
 
 TEST(Supervisor, HearsAtTheFirstTurnThatTheDaemonIsReadyAndNothingAfterwards) {
-  World w;
+  SupervisorWorld w;
   EXPECT_THAT(w.Turn(w.begin), ElementsAre("READY=1\nSTATUS=ready\n"));
   EXPECT_THAT(w.Turn(w.begin + 1h), IsEmpty());
 }
 
 TEST(Supervisor, HearsWhatIsWaitedForBeforeTheLoopTurnsButNotThatItIsReady) {
-  World w(2s);
+  SupervisorWorld w(2s);
   w.health.SetReady("installation", false, "run feedctl init");
   w.supervisor.Waits();
   w.supervisor.Waits();
@@ -51,7 +51,7 @@ TEST(Supervisor, HearsWhatIsWaitedForBeforeTheLoopTurnsButNotThatItIsReady) {
 }
 
 TEST(Supervisor, HearsThatTheLoopTurnsTwiceInItsTimeAtLeast) {
-  World w(2s);
+  SupervisorWorld w(2s);
   EXPECT_EQ(w.supervisor.every(), 500ms);
   EXPECT_THAT(w.Turn(w.begin), ElementsAre(HasSubstr("WATCHDOG=1\n")));
   EXPECT_THAT(w.Turn(w.begin + 499ms), IsEmpty());  // a busy loop turns a thousand times a second
@@ -61,12 +61,12 @@ TEST(Supervisor, HearsThatTheLoopTurnsTwiceInItsTimeAtLeast) {
 }
 
 TEST(Supervisor, IsLookedAfterOnceASecondHoweverLongItWouldWait) {
-  EXPECT_EQ(World(1h).supervisor.every(), 1s);
-  EXPECT_EQ(World().supervisor.every(), 1s);
+  EXPECT_EQ(SupervisorWorld(1h).supervisor.every(), 1s);
+  EXPECT_EQ(SupervisorWorld().supervisor.every(), 1s);
 }
 
 TEST(Supervisor, HearsThatAServiceIsAwayWhileTheLoopTurnsOn) {
-  World w(2s);
+  SupervisorWorld w(2s);
   w.Turn(w.begin);
   w.health.SetReady("mysql_0", false, "not reachable");
   EXPECT_THAT(w.Turn(w.begin + 1s),
@@ -76,7 +76,7 @@ TEST(Supervisor, HearsThatAServiceIsAwayWhileTheLoopTurnsOn) {
 }
 
 TEST(Supervisor, HearsAgainWhatItDidNotTake) {
-  World w;
+  SupervisorWorld w;
   w.deaf = true;
   EXPECT_THAT(w.Turn(w.begin), IsEmpty());
   w.deaf = false;
@@ -84,7 +84,7 @@ TEST(Supervisor, HearsAgainWhatItDidNotTake) {
 }
 
 TEST(Supervisor, HearsOfTheStopAtOnceAndHowLongItMayTake) {
-  World w;
+  SupervisorWorld w;
   w.Turn(w.begin);
   w.supervisor.Stops(25s);
   EXPECT_THAT(w.Turn(w.begin), ElementsAre("STOPPING=1\nEXTEND_TIMEOUT_USEC=25000000\n"));

@@ -18,7 +18,7 @@ struct Told : Metrics {
   std::vector<std::pair<UserId, bool>> switched;
 };
 
-struct World : Serves<SwitchAuthor> {
+struct SwitchWorld : Serves<SwitchAuthor> {
   void Submit(SwitchAuthor request, ReplyTo<AuthorSwitched>) override { orders.push_back(request); }
 
   void Consider(UserId author, uint64_t live, uint64_t version = 0) {
@@ -35,7 +35,7 @@ struct World : Serves<SwitchAuthor> {
 };
 
 TEST(ModeSwitches, AreOrderedForTheVersionTheyWereDecidedOn) {
-  World w;
+  SwitchWorld w;
   w.Consider(kAnn, 99);
   EXPECT_TRUE(w.orders.empty());
   w.Consider(kAnn, 100, 7);
@@ -47,7 +47,7 @@ TEST(ModeSwitches, AreOrderedForTheVersionTheyWereDecidedOn) {
 }
 
 TEST(ModeSwitches, AreOrderedOnceUntilAnsweredAndAgainWhenLost) {
-  World w;
+  SwitchWorld w;
   w.Consider(kAnn, 100);
   w.Consider(kAnn, 100);
   ASSERT_EQ(w.orders.size(), 1u);
@@ -62,14 +62,14 @@ TEST(ModeSwitches, AreOrderedOnceUntilAnsweredAndAgainWhenLost) {
 }
 
 TEST(ModeSwitches, OnesThatAnotherHasMadeAreNotCounted) {
-  World w;
+  SwitchWorld w;
   w.Consider(kAnn, 100);
   w.switches.On({w.orders[0].id, Status::Done(), false});
   EXPECT_TRUE(w.told.switched.empty());
 }
 
 TEST(ModeSwitches, OnlySoManyAreUnderWay) {
-  World w;
+  SwitchWorld w;
   for (uint64_t author = 1; author <= 100; ++author) w.Consider(UserId{author}, 100);
   ASSERT_EQ(w.orders.size(), 64u);
   w.switches.On({w.orders[0].id, Status::Done(), true});

@@ -17,15 +17,15 @@ using Ids = std::vector<uint64_t>;
 constexpr Backoff kBackoff{milliseconds(100), seconds(1)};
 constexpr Time kStart{seconds(100)};
 constexpr uint64_t kLongest = UINT64_MAX;  // of the jitter
-constexpr Way kWay{0, 0}, kOther{0, 1};
+constexpr Way kWay{0, 0}, kOtherWay{0, 1};
 
 Limits Places(uint32_t units) {
   return {.units_in_flight = units, .large_pages_in_flight = 2, .whole_ways = 2, .probe = kBackoff};
 }
 
 // Eight parked units of a queue may be tried at once.
-struct World {
-  explicit World(uint32_t units = 32) : limits(Places(units)) {}
+struct AdmissionWorld {
+  explicit AdmissionWorld(uint32_t units = 32) : limits(Places(units)) {}
 
   void Park(const std::string& resource, uint64_t unit, Time now, uint64_t random = 0,
             const Way& way = kWay) {
@@ -54,16 +54,16 @@ struct World {
 // ---- credits --------------------------------------------------------------------------------
 
 TEST(Admission, EachWayHasCreditsOfItsOwn) {
-  World w(1);
+  AdmissionWorld w(1);
   auto credit = w.admission.Admit(kWay, kStart);
   EXPECT_FALSE(w.admission.has_room(kWay));
-  EXPECT_TRUE(w.admission.admits(kOther));
+  EXPECT_TRUE(w.admission.admits(kOtherWay));
   credit = {};
   EXPECT_TRUE(w.admission.has_room(kWay));
 }
 
 TEST(Admission, ManyWaysShareWhatAFewWouldHave) {
-  World w(8);
+  AdmissionWorld w(8);
   w.admission.SetWays(2, {0, 1});  // four ways share what two would have
   std::vector<Admission::Credit> credits;
   while (w.admission.has_room(kWay)) credits.push_back(w.admission.Admit(kWay, kStart));
@@ -73,7 +73,7 @@ TEST(Admission, ManyWaysShareWhatAFewWouldHave) {
 }
 
 TEST(Admission, AWideCreditStaysWideUntilItIsGivenBack) {
-  World w;
+  AdmissionWorld w;
   const uint32_t large = w.limits.followers_per_page, small = w.limits.followers_on_first_page;
   auto one = w.admission.Admit(kWay, kStart), two = w.admission.Admit(kWay, kStart),
        three = w.admission.Admit(kWay, kStart);
@@ -87,16 +87,16 @@ TEST(Admission, AWideCreditStaysWideUntilItIsGivenBack) {
 }
 
 TEST(Admission, ANodeForWhichManyReadersWaitIsAdmittedNothing) {
-  World w;
+  AdmissionWorld w;
   w.admission.waiting_readers(kWay.node) = w.limits.waiting_readers;
   EXPECT_FALSE(w.admission.admits(kWay));
-  EXPECT_TRUE(w.admission.admits(kOther));
+  EXPECT_TRUE(w.admission.admits(kOtherWay));
   --w.admission.waiting_readers(kWay.node);
   EXPECT_TRUE(w.admission.admits(kWay));
 }
 
 TEST(Admission, ANodeIsSentSoManyBatchesAhead) {
-  World w;
+  AdmissionWorld w;
   for (uint32_t i = 0; i < w.limits.batches_in_flight; ++i) w.admission.Sent(0);
   EXPECT_FALSE(w.admission.may_send(0));
   EXPECT_TRUE(w.admission.may_send(1));
@@ -108,7 +108,7 @@ TEST(Admission, ANodeIsSentSoManyBatchesAhead) {
 // ---- parked units ---------------------------------------------------------------------------
 
 TEST(Admission, WhatIsAwayIsAskedByOneUnitAtATimeFurtherAndFurtherApart) {
-  World w;
+  AdmissionWorld w;
   for (uint64_t unit = 1; unit <= 100; ++unit) w.Park("mysql_1", unit, kStart);
   EXPECT_EQ(w.All(kStart), Ids{});
   EXPECT_EQ(w.Due(), kStart + kBackoff.Delay(1, 0));
@@ -130,7 +130,7 @@ TEST(Admission, WhatIsAwayIsAskedByOneUnitAtATimeFurtherAndFurtherApart) {
 
 // Its failure says that the resource is away, not that it still is.
 TEST(Admission, AUnitThatNeverWaitedHereDoesNotPutOffTheNextTry) {
-  World w;
+  AdmissionWorld w;
   w.Park("mysql_1", 1, kStart);
   const Time due = w.Due();
   w.Park("mysql_1", 2, due);
@@ -138,14 +138,14 @@ TEST(Admission, AUnitThatNeverWaitedHereDoesNotPutOffTheNextTry) {
 }
 
 TEST(Admission, TheWaitIsJittered) {
-  World one, other;
+  AdmissionWorld one, other;
   one.Park("redis", 1, kStart, 1);
   other.Park("redis", 1, kStart, 12'345);
   EXPECT_NE(one.Due(), other.Due());
 }
 
 TEST(Admission, WhatComesBackIsNotMetByEverybodyAtOnce) {
-  World w;
+  AdmissionWorld w;
   for (uint64_t unit = 1; unit <= 100; ++unit) w.Park("mysql_1", unit, kStart);
   const Time now = w.Due();
   std::vector<size_t> rounds;
@@ -159,7 +159,7 @@ TEST(Admission, WhatComesBackIsNotMetByEverybodyAtOnce) {
 }
 
 TEST(Admission, AFailureOnTheWayBackClosesItAgain) {
-  World w;
+  AdmissionWorld w;
   for (uint64_t unit = 1; unit <= 100; ++unit) w.Park("mysql_1", unit, kStart);
   const Time now = w.Due();
   for (int round = 0; round < 2; ++round) {
@@ -174,7 +174,7 @@ TEST(Admission, AFailureOnTheWayBackClosesItAgain) {
 }
 
 TEST(Admission, AUnitThatFailsByItsOwnFaultGoesBehindTheOthers) {
-  World w;
+  AdmissionWorld w;
   for (uint64_t unit = 1; unit <= 3; ++unit) w.Park("redis", unit, kStart);
   Time now = w.Due();
   ASSERT_EQ(w.All(now), Ids{1});
@@ -186,7 +186,7 @@ TEST(Admission, AUnitThatFailsByItsOwnFaultGoesBehindTheOthers) {
 }
 
 TEST(Admission, ResourcesDoNotWaitForEachOther) {
-  World w;
+  AdmissionWorld w;
   w.Park("mysql_1", 1, kStart, kLongest);
   w.Park("redis", 2, kStart + milliseconds(10));
   Time now = kStart + seconds(1);
@@ -199,10 +199,10 @@ TEST(Admission, ResourcesDoNotWaitForEachOther) {
 }
 
 TEST(Admission, AParkedUnitWithoutRoomWaitsAndNoOtherWayWithIt) {
-  World w(1);
+  AdmissionWorld w(1);
   auto taken = w.admission.Admit(kWay, kStart);
   w.Park("mysql_1", 1, kStart);
-  w.Park("mysql_1", 2, kStart, 0, kOther);
+  w.Park("mysql_1", 2, kStart, 0, kOtherWay);
   const Time now = kStart + seconds(1);
   EXPECT_EQ(w.All(now), Ids{2});
   EXPECT_EQ(w.admission.retry_timer(), std::nullopt) << "a credit that is given back comes first";
@@ -211,7 +211,7 @@ TEST(Admission, AParkedUnitWithoutRoomWaitsAndNoOtherWayWithIt) {
 }
 
 TEST(Admission, AUnitThatEndsWhileItIsTriedGivesBackItsTurn) {
-  World w;
+  AdmissionWorld w;
   for (uint64_t unit = 1; unit <= 2; ++unit) w.Park("mysql_1", unit, kStart);
   const Time now = w.Due();
   ASSERT_EQ(w.All(now), Ids{1});
@@ -220,7 +220,7 @@ TEST(Admission, AUnitThatEndsWhileItIsTriedGivesBackItsTurn) {
 }
 
 TEST(Admission, ForgetsUnitsThatAreNoMore) {
-  World w;
+  AdmissionWorld w;
   for (uint64_t unit = 1; unit <= 10; ++unit) w.Park("mysql_1", unit, kStart);
   const Time now = w.Due();
   ASSERT_EQ(w.All(now), Ids{1});
@@ -231,7 +231,7 @@ TEST(Admission, ForgetsUnitsThatAreNoMore) {
 }
 
 TEST(Admission, AUnitThatIsRefusedElsewhereMayHaveGotThroughToThere) {
-  World w;
+  AdmissionWorld w;
   for (uint64_t unit = 1; unit <= 3; ++unit) w.Park("mysql_1", unit, kStart);
   const Time now = w.Due();
   ASSERT_EQ(w.All(now), Ids{1});

@@ -10,12 +10,11 @@
 namespace fanline::pusher {
 namespace {
 
-using Followers = FollowerLists::Followers;
 constexpr Time kNoon{std::chrono::hours(12)};
 constexpr Duration kAge = std::chrono::hours(1);
 
 // Users of any range, in the order of pages.
-Followers Sorted(Followers users) {
+FollowerLists::Followers Sorted(FollowerLists::Followers users) {
   std::sort(users.begin(), users.end(), [](UserId a, UserId b) {
     return std::pair(BucketOf(a), a) < std::pair(BucketOf(b), b);
   });
@@ -23,14 +22,15 @@ Followers Sorted(Followers users) {
 }
 
 struct FollowerListsTest : ::testing::Test {
-  void Fill(Range range, UserId author, const Followers& followers, Time at = kNoon) {
+  void Fill(Range range, UserId author, const FollowerLists::Followers& followers,
+            Time at = kNoon) {
     lists.Append(range, author, lists.Begin(range, author, at), followers, true);
   }
   FollowerLists lists{10'000, kAge};
 };
 
 TEST_F(FollowerListsTest, AListIsThereOnceItsLastPageIs) {
-  const Followers all = Sorted({UserId{1}, UserId{2}, UserId{3}});
+  const FollowerLists::Followers all = Sorted({UserId{1}, UserId{2}, UserId{3}});
   const uint64_t number = lists.Begin(0, kAnn, kNoon);
   lists.Append(0, kAnn, number, {all[0], all[1]}, false);
   EXPECT_EQ(lists.Find(0, kAnn, kNoon), nullptr);
@@ -56,7 +56,7 @@ TEST_F(FollowerListsTest, AListThatWasForgottenMeanwhileIsNotKept) {
 }
 
 TEST_F(FollowerListsTest, ASyncSetsItsEdgeInOrder) {
-  const Followers all = Sorted({UserId{1}, UserId{2}, UserId{3}, UserId{4}});
+  const FollowerLists::Followers all = Sorted({UserId{1}, UserId{2}, UserId{3}, UserId{4}});
   Fill(0, kAnn, {all[0], all[3]});
   for (int twice = 0; twice < 2; ++twice) {
     lists.Set(0, kAnn, all[2], true);
@@ -64,7 +64,7 @@ TEST_F(FollowerListsTest, ASyncSetsItsEdgeInOrder) {
   }
   EXPECT_EQ(*lists.Find(0, kAnn, kNoon), all);
   for (int twice = 0; twice < 2; ++twice) lists.Set(0, kAnn, all[2], false);
-  EXPECT_EQ(*lists.Find(0, kAnn, kNoon), (Followers{all[0], all[1], all[3]}));
+  EXPECT_EQ(*lists.Find(0, kAnn, kNoon), (FollowerLists::Followers{all[0], all[1], all[3]}));
   lists.Set(0, kBen, all[0], true);
   EXPECT_FALSE(lists.Has(0, kBen)) << "one follower is not all";
 }
@@ -77,7 +77,7 @@ TEST_F(FollowerListsTest, AListIsBelievedForAnHour) {
 }
 
 TEST_F(FollowerListsTest, TheLeastRecentlyUsedGoWhenThereIsNoRoom) {
-  const Followers many(100, UserId{1});
+  const FollowerLists::Followers many(100, UserId{1});
   for (Range range = 0; range < 10; ++range) Fill(range, kAnn, many);
   EXPECT_EQ(lists.lists(), 10u);
   lists.Find(0, kAnn, kNoon);
@@ -91,7 +91,7 @@ TEST_F(FollowerListsTest, TheLeastRecentlyUsedGoWhenThereIsNoRoom) {
 TEST_F(FollowerListsTest, AListThatWouldTakeMuchOfTheRoomIsNotKeptAndPushesNobodyOut) {
   FollowerLists wide(1 << 20, kAge);
   const auto fill = [&](UserId author, size_t followers) {
-    const Followers all(followers, UserId{1});
+    const FollowerLists::Followers all(followers, UserId{1});
     wide.Append(0, author, wide.Begin(0, author, kNoon), all, true);
   };
   fill(kAnn, 4'000);
@@ -110,14 +110,14 @@ TEST_F(FollowerListsTest, AListThatWouldTakeMuchOfTheRoomIsNotKeptAndPushesNobod
 
 // It is read in pages, and known to be too long only after some of them.
 TEST_F(FollowerListsTest, AListThatIsTooLongIsNotFilledForEachPost) {
-  const Followers page(50, UserId{1});
+  const FollowerLists::Followers page(50, UserId{1});
   const auto fill = [&](Time at) {
     const uint64_t number = lists.Begin(0, kBen, at);
     for (int i = 0; i < 4; ++i) lists.Append(0, kBen, number, page, i == 3);
     return number;
   };
   fill(kNoon);
-  const Followers many(80, UserId{1});
+  const FollowerLists::Followers many(80, UserId{1});
   for (Range range = 0; range < 11; ++range) Fill(range, kAnn, many);
   EXPECT_EQ(fill(kNoon + kAge), 0u);
   lists.Set(0, kBen, UserId{2}, true);  // followed by somebody meanwhile
@@ -128,7 +128,7 @@ TEST_F(FollowerListsTest, AListThatIsTooLongIsNotFilledForEachPost) {
 }
 
 TEST_F(FollowerListsTest, AListThatDoesNotFitIsNotKept) {
-  Fill(0, kAnn, Followers(2'000, UserId{1}));
+  Fill(0, kAnn, FollowerLists::Followers(2'000, UserId{1}));
   EXPECT_FALSE(lists.Has(0, kAnn));
   EXPECT_LT(lists.bytes(), 1'000u);
   FollowerLists none(0, kAge);

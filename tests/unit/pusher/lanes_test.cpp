@@ -9,7 +9,7 @@ using Offsets = std::vector<int64_t>;
 
 constexpr UserId kAnn{1}, kBen{2}, kBob{9};
 
-struct World {
+struct LanesWorld {
   void Post(UserId author) { Add(Hint::OfPost(author, PostId{1})); }
   void Sync(UserId author) { Add(Hint::OfSync(kBob, author)); }
   void Add(Decoded<Hint> hint) {
@@ -42,7 +42,7 @@ struct World {
 };
 
 TEST(Lanes, NothingBehindAHeadIsTakenBeforeItIsFinished) {
-  World w;
+  LanesWorld w;
   w.Post(kAnn);
   EXPECT_EQ(w.Take(), Offsets{0});
   w.Post(kAnn);
@@ -54,14 +54,14 @@ TEST(Lanes, NothingBehindAHeadIsTakenBeforeItIsFinished) {
 }
 
 TEST(Lanes, HintsThatWereBegunTogetherAreAUnitAgain) {
-  World w;
+  LanesWorld w;
   w.begun[0] = {.offset = 0, .hints = 2};
   for (int i = 0; i < 4; ++i) w.Post(kAnn);
   EXPECT_EQ(w.Rest(), (std::vector<Offsets>{{0, 1}, {2, 3}}));
 }
 
 TEST(Lanes, AuthorsTakeTurns) {
-  World w;
+  LanesWorld w;
   w.limits.posts_per_unit = 1;
   for (int i = 0; i < 2; ++i) {
     w.Post(kAnn);
@@ -71,7 +71,7 @@ TEST(Lanes, AuthorsTakeTurns) {
 }
 
 TEST(Lanes, AUnitIsOfOneKind) {
-  World w;
+  LanesWorld w;
   w.Post(kAnn);
   w.Post(kAnn);
   w.Sync(kAnn);
@@ -81,7 +81,7 @@ TEST(Lanes, AUnitIsOfOneKind) {
 }
 
 TEST(Lanes, WhatCannotBeDecodedIsALaneOfItsOwn) {
-  World w;
+  LanesWorld w;
   w.Post(kAnn);
   w.Add(Rejection{});
   w.Post(kAnn);
@@ -90,7 +90,7 @@ TEST(Lanes, WhatCannotBeDecodedIsALaneOfItsOwn) {
 }
 
 TEST(Lanes, AUnitHasABoundOfPostsAndOneOfSyncs) {
-  World w;
+  LanesWorld w;
   w.limits.posts_per_unit = 2;
   for (int i = 0; i < 3; ++i) w.Post(kAnn);
   for (int i = 0; i < 3; ++i) w.Sync(kBen);
@@ -101,7 +101,7 @@ TEST(Lanes, AUnitHasABoundOfPostsAndOneOfSyncs) {
 }
 
 TEST(Lanes, ALaneTakenApartIsNextAndGoesOneByOneUntilItIsEmpty) {
-  World w;
+  LanesWorld w;
   for (int i = 0; i < 3; ++i) w.Post(kAnn);
   ASSERT_EQ(w.Take(), (Offsets{0, 1, 2}));
   w.Post(kBen);
@@ -115,7 +115,7 @@ TEST(Lanes, ALaneTakenApartIsNextAndGoesOneByOneUntilItIsEmpty) {
 }
 
 TEST(Lanes, AParkedUnitCountsItsHintsAndThoseBehindIt) {
-  World w;
+  LanesWorld w;
   for (int i = 0; i < 2; ++i) w.Post(kAnn);
   w.Take();
   w.Sync(kAnn);

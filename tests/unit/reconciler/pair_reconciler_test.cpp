@@ -9,8 +9,8 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr EdgeKey kEdge{UserId{1}, UserId{2}};
-constexpr EdgeState kFollows{100, true, 5};
+constexpr EdgeKey kPaired{UserId{1}, UserId{2}};
+constexpr EdgeState kPairFollows{100, true, 5};
 
 PairReconciler::Ports PortsOf(RepairWorld& world, fakes::Inbox<PairReconcilerInput>& inputs) {
   auto to_checker = AsPart<CheckerReply>(inputs);
@@ -30,12 +30,12 @@ struct PairReconcilerTest : ::testing::Test {
                             .value = EncodeRelationMessage(message)});
   }
   void Written(const EdgeState& state, uint64_t log_id = 1) {
-    world.forward[kEdge] = state;
-    Append(EdgeWritten{EdgeOf(kEdge, state), log_id});
+    world.forward[kPaired] = state;
+    Append(EdgeWritten{EdgeOf(kPaired, state), log_id});
   }
   // And the mirror has not come to it.
   void WrittenAndPending(const EdgeState& state) {
-    world.Log(1, EdgeOf(kEdge, state));
+    world.Log(1, EdgeOf(kPaired, state));
     Written(state);
   }
 
@@ -71,8 +71,8 @@ struct PairReconcilerTest : ::testing::Test {
 };
 
 TEST_F(PairReconcilerTest, AHealthyPairCostsNoCheckAndNoRepair) {
-  Written(kFollows);
-  Append(EdgeMirrored{kEdge, 100});
+  Written(kPairFollows);
+  Append(EdgeMirrored{kPaired, 100});
   Pass(seconds(10));
   EXPECT_TRUE(world.found.empty());
   EXPECT_TRUE(world.done.empty());
@@ -80,17 +80,17 @@ TEST_F(PairReconcilerTest, AHealthyPairCostsNoCheckAndNoRepair) {
 }
 
 TEST_F(PairReconcilerTest, AChangeWithoutItsSecondHalfIsRepairedAfterTheGrace) {
-  Written(kFollows);
+  Written(kPairFollows);
   Pass(seconds(3));
   EXPECT_LE(committed, 0) << "a pair that is pending holds its offset";
   Pass(seconds(2));
-  EXPECT_EQ(world.reverse[kEdge], kFollows);
+  EXPECT_EQ(world.reverse[kPaired], kPairFollows);
   EXPECT_EQ(world.repairs.size(), 1u);
   EXPECT_EQ(committed, 1);
 }
 
 TEST_F(PairReconcilerTest, AMirrorThatIsBehindForHoursCostsOneQuestionAndHoldsNothing) {
-  WrittenAndPending(kFollows);
+  WrittenAndPending(kPairFollows);
   Pass(seconds(5));
   EXPECT_EQ(world.left_to_mirror, 1);
   EXPECT_EQ(committed, 1);
@@ -101,9 +101,9 @@ TEST_F(PairReconcilerTest, AMirrorThatIsBehindForHoursCostsOneQuestionAndHoldsNo
 }
 
 TEST_F(PairReconcilerTest, AMirrorThatComesToItSoonAfterTheQuestionCostsNoCheck) {
-  WrittenAndPending(kFollows);
+  WrittenAndPending(kPairFollows);
   Pass(seconds(20));
-  Append(EdgeMirrored{kEdge, 100});
+  Append(EdgeMirrored{kPaired, 100});
   Pass(seconds(60));
   EXPECT_TRUE(world.found.empty());
   EXPECT_EQ(committed, 2);
@@ -111,17 +111,17 @@ TEST_F(PairReconcilerTest, AMirrorThatComesToItSoonAfterTheQuestionCostsNoCheck)
 
 TEST_F(PairReconcilerTest, AForwardShardThatCannotBeAskedSendsItsPairsToTheRetries) {
   world.away = {"log1_0"};
-  WrittenAndPending(kFollows);
+  WrittenAndPending(kPairFollows);
   Pass(seconds(20));
   ASSERT_EQ(world.retries.size(), 1u);
-  EXPECT_EQ(world.retries[0].claim, (EdgeClaim{kFollows, true, 1})) << "to be asked for there";
+  EXPECT_EQ(world.retries[0].claim, (EdgeClaim{kPairFollows, true, 1})) << "to be asked for there";
   EXPECT_TRUE(world.found.empty());
   EXPECT_EQ(committed, 1);
 }
 
 TEST_F(PairReconcilerTest, AShardThatIsAwayHoldsTheLogForAFewChecksOnly) {
   world.away = {"store"};
-  Written(kFollows);
+  Written(kPairFollows);
   Pass(seconds(20));
   ASSERT_EQ(world.retries.size(), 1u);
   EXPECT_EQ(world.retries[0].claim.state.ver, 100u);
@@ -132,7 +132,7 @@ TEST_F(PairReconcilerTest, AShardThatIsAwayHoldsTheLogForAFewChecksOnly) {
 TEST_F(PairReconcilerTest, APauseSendsThePairsToTheRetries) {
   world.mode = ReconcilerMode::kPause;
   Pass(seconds(2));
-  Written(kFollows);
+  Written(kPairFollows);
   Pass(seconds(20));
   EXPECT_TRUE(world.found.empty());
   EXPECT_EQ(world.retries.size(), 1u);
@@ -140,10 +140,10 @@ TEST_F(PairReconcilerTest, APauseSendsThePairsToTheRetries) {
 }
 
 TEST_F(PairReconcilerTest, TellsHowFarItsCommitIsBehind) {
-  Written(kFollows);
+  Written(kPairFollows);
   Pass(seconds(2));
   EXPECT_EQ(world.commit_lag, 1u);
-  Append(EdgeMirrored{kEdge, 100});
+  Append(EdgeMirrored{kPaired, 100});
   Pass(seconds(3));
   EXPECT_EQ(world.commit_lag, 0u);
 }
@@ -155,7 +155,7 @@ TEST_F(PairReconcilerTest, WhatIsNoMessageIsPassedOver) {
 }
 
 TEST_F(PairReconcilerTest, AStopFinishesWhatWasBegunAndKeepsWhatIsPending) {
-  Written(kFollows);
+  Written(kPairFollows);
   Pass(seconds(1));
   pairs.StopTaking();
   Pass(seconds(10));
@@ -170,7 +170,7 @@ struct OfAnApplication : PairReconcilerTest {
 };
 
 TEST_F(OfAnApplication, WhileItsMirrorLagsNothingIsCheckedHoweverLongThatTakes) {
-  Written(kFollows, 0);
+  Written(kPairFollows, 0);
   Pass(seconds(300));
   EXPECT_TRUE(world.found.empty());
   EXPECT_TRUE(world.retries.empty());
@@ -178,13 +178,13 @@ TEST_F(OfAnApplication, WhileItsMirrorLagsNothingIsCheckedHoweverLongThatTakes) 
   world.committed[0] = world.ends[0];
   Pass(seconds(5));
   EXPECT_EQ(world.found[Finding::kMissing], 1);
-  EXPECT_EQ(world.reverse[kEdge], kFollows);
+  EXPECT_EQ(world.reverse[kPaired], kPairFollows);
 }
 
 TEST_F(OfAnApplication, AMirrorThatComesBackAnswersWhatWasHeldBack) {
-  Written(kFollows, 0);
+  Written(kPairFollows, 0);
   Pass(seconds(20));
-  Append(EdgeMirrored{kEdge, 100});
+  Append(EdgeMirrored{kPaired, 100});
   world.committed[0] = world.ends[0];
   Pass(seconds(5));
   EXPECT_TRUE(world.found.empty());

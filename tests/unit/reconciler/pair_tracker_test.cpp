@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr EdgeKey kEdge{UserId{1}, UserId{2}};
+constexpr EdgeKey kTracked{UserId{1}, UserId{2}};
 constexpr EdgeKey kOther{UserId{3}, UserId{4}};
 constexpr UnixMs kPos = 5;
 
@@ -126,13 +126,13 @@ class PairTrackerTest : public ::testing::Test {
     Give(PartitionAssigned{0, start, 0});
   }
 
-  PairRecord Msg1(uint64_t ver, const EdgeKey& edge = kEdge) {
+  PairRecord Msg1(uint64_t ver, const EdgeKey& edge = kTracked) {
     return {offset++, unix_ms(), EdgeWritten{EdgeOf(edge, {ver, true, kPos}), 0}};
   }
   static uint64_t& LogIdOf(PairRecord& msg1) {
     return std::get<EdgeWritten>(std::get<RelationMessage>(msg1.message)).log_id;
   }
-  PairRecord Msg2(uint64_t ver, const EdgeKey& edge = kEdge) {
+  PairRecord Msg2(uint64_t ver, const EdgeKey& edge = kTracked) {
     return {offset++, unix_ms(), EdgeMirrored{edge, ver}};
   }
   PairRecord Nothing(UnixMs appended) { return {offset++, appended, Rejection{}}; }
@@ -220,7 +220,7 @@ TEST_F(PairTrackerTest, FiresOnlyWhenTheLogWasReadUpToTheEndOfItsTime) {
   EXPECT_THAT(Give(LogEndSeen{0, 12, now}).checks, IsEmpty()) << "a record is still to come";
   const auto checks = Give(Nothing(unix_ms() - 3'000)).checks;
   ASSERT_THAT(checks, SizeIs(1));
-  EXPECT_EQ(checks[0].edge, kEdge);
+  EXPECT_EQ(checks[0].edge, kTracked);
   EXPECT_EQ(checks[0].claim, (EdgeClaim{{7, true, kPos}, true}));
   EXPECT_EQ(metrics.timed_out, 1);
 }
@@ -276,7 +276,7 @@ class PairOnItsWay : public PairTrackerTest {
     Give(Msg1(7));
     Give(Reply(CatchUp().checks.at(0), false));
     retry = Wait(limits.grace).retries.at(0);
-    EXPECT_EQ(retry.edge, kEdge);
+    EXPECT_EQ(retry.edge, kTracked);
     EXPECT_EQ(retry.claim, (EdgeClaim{{7, true, kPos}, true}));
     EXPECT_EQ(committed, 10) << "before the retries have it";
   }
@@ -422,7 +422,7 @@ TEST_F(PairTrackerTest, AboveTheCapTheOldestGoesToTheRetriesAtOnce) {
   Restart();
   const auto retries = Give({Msg1(1), Msg1(2, kOther), Msg1(3, {UserId{5}, UserId{6}})}).retries;
   ASSERT_THAT(retries, SizeIs(1));
-  EXPECT_EQ(retries[0].edge, kEdge);
+  EXPECT_EQ(retries[0].edge, kTracked);
   EXPECT_THAT(metrics.retried, ElementsAre(RetryCause::kTooMany));
   Give(Reply(retries[0], true));
   EXPECT_EQ(committed, 11);

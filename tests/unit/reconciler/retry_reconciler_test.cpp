@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr EdgeKey kEdge{UserId{1}, UserId{2}};
+constexpr EdgeKey kRetried{UserId{1}, UserId{2}};
 
 RetryReconciler::Ports PortsOf(RepairWorld& world, fakes::Inbox<RetryInput>& inputs) {
   auto to_checker = AsPart<CheckerReply>(inputs);
@@ -25,7 +25,7 @@ struct RetryReconcilerTest : ::testing::Test {
 
   Record Entry(int64_t offset, Duration due_in, uint64_t ver = 100, uint32_t attempts = 0,
                uint32_t hopeless = 0) {
-    return EntryOf(kEdge, offset, due_in, {{ver, true, 5}, true}, attempts, hopeless);
+    return EntryOf(kRetried, offset, due_in, {{ver, true, 5}, true}, attempts, hopeless);
   }
   // Of an edge of its own.
   Record OtherEntry(int64_t offset, Duration due_in) {
@@ -73,7 +73,7 @@ struct RetryReconcilerTest : ::testing::Test {
 };
 
 TEST_F(RetryReconcilerTest, AnEntryIsCheckedWhenItIsDueAndCommittedWhenItIsRight) {
-  world.forward[kEdge] = {100, true, 5};
+  world.forward[kRetried] = {100, true, 5};
   inputs.push_back(Entry(0, seconds(5)));
   Step();
   EXPECT_TRUE(world.done.empty());
@@ -81,7 +81,7 @@ TEST_F(RetryReconcilerTest, AnEntryIsCheckedWhenItIsDueAndCommittedWhenItIsRight
   EXPECT_EQ(next, now.mono + seconds(5));
   Pass(seconds(5));
   Pass(seconds(2));
-  EXPECT_EQ(world.reverse[kEdge], (EdgeState{100, true, 5}));
+  EXPECT_EQ(world.reverse[kRetried], (EdgeState{100, true, 5}));
   EXPECT_EQ(committed, 1);
   EXPECT_TRUE(retries.drained());
 }
@@ -166,7 +166,7 @@ TEST_F(RetryReconcilerTest, WhatIsHeldAlreadyIsFinishedAtOnce) {
 }
 
 TEST_F(RetryReconcilerTest, AHigherVersionStandsForThoseBelow) {
-  world.forward[kEdge] = world.reverse[kEdge] = {101, true, 5};
+  world.forward[kRetried] = world.reverse[kRetried] = {101, true, 5};
   inputs.push_back(Entry(0, seconds(60), 100));
   inputs.push_back(Entry(1, seconds(5), 101));
   inputs.push_back(Entry(2, seconds(60), 100));
@@ -181,7 +181,7 @@ TEST_F(RetryReconcilerTest, AHigherVersionStandsForThoseBelow) {
 }
 
 TEST_F(RetryReconcilerTest, WhatMsg1SaysStandsForAMsg2OfItsVersion) {
-  inputs.push_back(EntryOf(kEdge, 0, seconds(60), {{100}, false}));
+  inputs.push_back(EntryOf(kRetried, 0, seconds(60), {{100}, false}));
   inputs.push_back(Entry(1, seconds(60)));
   Step();
   EXPECT_EQ(retries.held(), 1u);
@@ -232,7 +232,7 @@ TEST_F(RetryReconcilerTest, WhatIsNoEntryGoesToTheDeadLetters) {
 
 // Row and counter of the reverse shard stand in a way that its tables refuse.
 TEST_F(RetryReconcilerTest, WhatNoRepairCanSetRightIsALetterInTheEnd) {
-  world.forward[kEdge] = {100, true, 5};
+  world.forward[kRetried] = {100, true, 5};
   world.refused = {"apply"};
   const uint32_t most = limits.hopeless_attempts;
   inputs.push_back(Entry(0, seconds(0), 100, most - 2, most - 2));
@@ -259,7 +259,7 @@ TEST_F(RetryReconcilerTest, WhatWaitsForAShardIsNeverALetter) {
 
 TEST_F(RetryReconcilerTest, WhatWaitedForAShardIsNoLetterAtTheFirstRefusal) {
   const uint32_t most = limits.hopeless_attempts;
-  world.forward[kEdge] = {100, true, 5};
+  world.forward[kRetried] = {100, true, 5};
   world.refused = {"apply"};
   inputs.push_back(Entry(0, seconds(0), 100, 10 * most));
   Step();
@@ -284,11 +284,11 @@ TEST_F(RetryReconcilerTest, AnEntrySaysWhatMsg1Said) {
   world.away.clear();
   inputs.push_back(Entry(1, seconds(0)));
   Pass(seconds(60));
-  EXPECT_EQ(world.forward[kEdge], (EdgeState{101, true, 5}));
+  EXPECT_EQ(world.forward[kRetried], (EdgeState{101, true, 5}));
 }
 
 TEST_F(RetryReconcilerTest, ALostPartitionIsNotCommittedAnyMore) {
-  world.forward[kEdge] = world.reverse[kEdge] = {100, true, 5};
+  world.forward[kRetried] = world.reverse[kRetried] = {100, true, 5};
   inputs.push_back(Entry(0, seconds(5)));
   Step();
   inputs.push_back(PartitionRevoked{0});

@@ -68,15 +68,13 @@ Options Behind(std::vector<Endpoint> sentinels) {
   return {.seeds = std::move(sentinels), .sentinel_master = "timelines"};
 }
 
-constexpr auto kOne = Masters::Ask::kOne;
-constexpr auto kAll = Masters::Ask::kAll;
 const Endpoint kNowhere{"127.0.0.1", 1};
 
 TEST(Sentinels, NameTheMasterAndItServesEveryBucket) {
   FakeNode node("master");
   FakeSentinel sentinel(node.address(), 1);
   Masters masters(Behind({sentinel.address()}));
-  ASSERT_TRUE(masters.Refresh(kAll).done());
+  ASSERT_TRUE(masters.Refresh(Masters::Ask::kAll).done());
   EXPECT_THAT(masters.map().masters(), ElementsAre(node.address()));
   EXPECT_EQ(*masters.map().MasterOf(kBuckets - 1), node.address());
 }
@@ -85,7 +83,7 @@ TEST(Sentinels, OneThatHasNotHeardOfAFailoverIsOverruled) {
   FakeNode former("master"), now("master");
   FakeSentinel cut_off(former.address(), 4), second(now.address(), 5), third(now.address(), 5);
   Masters masters(Behind({cut_off.address(), second.address(), third.address()}));
-  ASSERT_TRUE(masters.Refresh(kAll).done());
+  ASSERT_TRUE(masters.Refresh(Masters::Ask::kAll).done());
   EXPECT_THAT(masters.map().masters(), ElementsAre(now.address()));
 }
 
@@ -93,7 +91,7 @@ TEST(Sentinels, WhoIsInAHurryBelievesTheFirstThatNamesARealMaster) {
   FakeNode replica("slave"), master("master");
   FakeSentinel early(replica.address(), 5), late(master.address(), 6), third(master.address(), 6);
   Masters masters(Behind({early.address(), late.address(), third.address()}));
-  ASSERT_TRUE(masters.Refresh(kOne).done());
+  ASSERT_TRUE(masters.Refresh(Masters::Ask::kOne).done());
   EXPECT_THAT(masters.map().masters(), ElementsAre(master.address()));
   EXPECT_EQ(third.asked(), 0);
 }
@@ -104,12 +102,12 @@ TEST(Sentinels, TwoOfFiveThatHangDelayALookAsLittleAsNone) {
   FakeSentinel cut_off(former.address(), 4), second(now.address(), 5), third(now.address(), 5);
   Masters masters(
       Behind({one.address(), two.address(), cut_off.address(), second.address(), third.address()}));
-  for (const auto ask : {kAll, kOne}) {
+  for (const auto ask : {Masters::Ask::kAll, Masters::Ask::kOne}) {
     const auto begin = std::chrono::steady_clock::now();
     ASSERT_TRUE(masters.Refresh(ask).done());
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
   }
-  ASSERT_TRUE(masters.Refresh(kAll).done());
+  ASSERT_TRUE(masters.Refresh(Masters::Ask::kAll).done());
   EXPECT_THAT(masters.map().masters(), ElementsAre(now.address()));
 }
 
@@ -118,7 +116,7 @@ TEST(Sentinels, AReplicaThatTheyNameIsNoMasterYet) {
   FakeSentinel first(before.address(), 4);
   FakeSentinel then(replica.address(), 5);
   Masters masters(Behind({first.address(), then.address()}));
-  const Status status = masters.Refresh(kAll);
+  const Status status = masters.Refresh(Masters::Ask::kAll);
   EXPECT_TRUE(status.later());
   EXPECT_THAT(status.message, HasSubstr("is a replica yet"));
   EXPECT_TRUE(masters.map().empty());
@@ -128,7 +126,7 @@ TEST(Sentinels, WhatIsWrongWithTheMasterIsSaidThoughALaterSentinelIsAway) {
   FakeNode replica("slave");
   FakeSentinel first(replica.address(), 5);
   Masters masters(Behind({first.address(), kNowhere}));
-  EXPECT_THAT(masters.Refresh(kOne).message, HasSubstr("is a replica yet"));
+  EXPECT_THAT(masters.Refresh(Masters::Ask::kOne).message, HasSubstr("is a replica yet"));
 }
 
 TEST(Sentinels, OneThatKnowsNothingOrIsAwayIsAskedAfterTheOthers) {
@@ -136,10 +134,10 @@ TEST(Sentinels, OneThatKnowsNothingOrIsAwayIsAskedAfterTheOthers) {
   FakeSentinel forgetful(node.address(), 1), sentinel(node.address(), 1);
   forgetful.Forget();
   Masters masters(Behind({kNowhere, forgetful.address(), sentinel.address()}));
-  ASSERT_TRUE(masters.Refresh(kOne).done());
+  ASSERT_TRUE(masters.Refresh(Masters::Ask::kOne).done());
   const int asked = forgetful.asked();
   EXPECT_GT(asked, 0);
-  ASSERT_TRUE(masters.Refresh(kOne).done());
+  ASSERT_TRUE(masters.Refresh(Masters::Ask::kOne).done());
   EXPECT_EQ(forgetful.asked(), asked);
 }
 
@@ -147,9 +145,9 @@ TEST(Sentinels, WhileTheyNameNobodyTheMasterKnownIsKept) {
   FakeNode node("master");
   FakeSentinel sentinel(node.address(), 1);
   Masters masters(Behind({sentinel.address()}));
-  ASSERT_TRUE(masters.Refresh(kAll).done());
+  ASSERT_TRUE(masters.Refresh(Masters::Ask::kAll).done());
   sentinel.Forget();
-  EXPECT_TRUE(masters.Refresh(kAll).later());
+  EXPECT_TRUE(masters.Refresh(Masters::Ask::kAll).later());
   EXPECT_THAT(masters.map().masters(), ElementsAre(node.address()));
 }
 
@@ -158,7 +156,7 @@ TEST(Sentinels, AMasterThatTheyDoNotWatchIsSaidWithItsName) {
   FakeSentinel sentinel(node.address(), 1);
   Options options = Behind({sentinel.address()});
   options.sentinel_master = "other";
-  const Status status = Masters(options).Refresh(kAll);
+  const Status status = Masters(options).Refresh(Masters::Ask::kAll);
   EXPECT_TRUE(status.later());
   EXPECT_THAT(status.message, HasSubstr(ToString(sentinel.address())));
   EXPECT_THAT(status.message, HasSubstr("no master called other"));
@@ -168,17 +166,17 @@ TEST(Sentinels, HaveAPasswordOfTheirOwn) {
   FakeNode node("master");
   FakeSentinel sentinel(node.address(), 1, "s3cret");
   Options options = Behind({sentinel.address()});
-  const Status refused = Masters(options).Refresh(kAll);
+  const Status refused = Masters(options).Refresh(Masters::Ask::kAll);
   EXPECT_THAT(refused.message, HasSubstr("Sentinel " + ToString(sentinel.address()) + ": NOAUTH"));
   EXPECT_STREQ(refused.advice, "set --redis-sentinel-user and --redis-sentinel-password");
   options.sentinel_password.text = "s3cret";
-  EXPECT_TRUE(Masters(options).Refresh(kAll).done());
+  EXPECT_TRUE(Masters(options).Refresh(Masters::Ask::kAll).done());
 }
 
 TEST(Sentinels, AreToldFromNodesWhenNobodySaidWhatTheyAre) {
   for (const std::string field : {"redis_mode", "server_mode"}) {
     const FakeServer sentinel([&](const FakeServer::Words&) { return Bulk(field + ":sentinel"); });
-    EXPECT_THAT(Masters(Options{.seeds = {sentinel.address()}}).Refresh(kAll).message,
+    EXPECT_THAT(Masters(Options{.seeds = {sentinel.address()}}).Refresh(Masters::Ask::kAll).message,
                 HasSubstr("--redis-sentinel-master"));
   }
 }

@@ -14,9 +14,9 @@ using ::testing::IsEmpty;
 
 Item ItemOf(uint64_t post) { return {PostId{post}, static_cast<UnixMs>(post)}; }
 
-// World: a timeline of posts 1 to `posts`, and the table of their bodies.
-struct World {
-  explicit World(uint64_t posts) {
+// HydrationWorld: a timeline of posts 1 to `posts`, and the table of their bodies.
+struct HydrationWorld {
+  explicit HydrationWorld(uint64_t posts) {
     for (uint64_t post = posts; post > 0; --post) {
       timeline.push_back(ItemOf(post));
       bodies.Put(post, "text of " + std::to_string(post));
@@ -92,19 +92,19 @@ struct World {
 };
 
 TEST(Hydration, EachPostComesWithItsBody) {
-  World w(3);
+  HydrationWorld w(3);
   const Page page = w.Visit({.limit = 2});
-  EXPECT_THAT(World::Ids(page), ElementsAre(3, 2));
+  EXPECT_THAT(HydrationWorld::Ids(page), ElementsAre(3, 2));
   EXPECT_THAT(w.shown.of_items, ElementsAre(BodyValues{"text of 3"}, BodyValues{"text of 2"}));
   EXPECT_TRUE(page.next);
   EXPECT_EQ(w.pages_read, 1);
 }
 
 TEST(Hydration, WhatIsGoneLeavesThePageWhichIsRefilled) {
-  World w(10);
+  HydrationWorld w(10);
   w.Gone(8, 9);
   const Page page = w.Visit({.limit = 4});
-  EXPECT_THAT(World::Ids(page), ElementsAre(10, 7, 6, 5));
+  EXPECT_THAT(HydrationWorld::Ids(page), ElementsAre(10, 7, 6, 5));
   EXPECT_THAT(w.shown.of_items.back(), ElementsAre(BodyValue("text of 5")));
   EXPECT_EQ(w.shown.gone, 2u);
   EXPECT_THAT(w.bodies.asked.back(), ElementsAre(PostId{6}, PostId{5}))
@@ -113,7 +113,7 @@ TEST(Hydration, WhatIsGoneLeavesThePageWhichIsRefilled) {
 }
 
 TEST(Hydration, RefillsAreBoundedAndThePageGoesOnBehindWhatIsGone) {
-  World w(100);
+  HydrationWorld w(100);
   w.Gone(11, 100);
   const Page page = w.Visit({.limit = 2});
   EXPECT_THAT(page.items, IsEmpty());
@@ -123,30 +123,30 @@ TEST(Hydration, RefillsAreBoundedAndThePageGoesOnBehindWhatIsGone) {
 }
 
 TEST(Hydration, APageBeginsWhereItsNewestPostIsAlsoWhenThatIsGone) {
-  World w(5);
+  HydrationWorld w(5);
   w.Gone(5, 5);
   w.Visit({.limit = 2});
   EXPECT_EQ(w.shown.newest->post, PostId{5});
 }
 
 TEST(Hydration, WithoutTheDatabaseThePageStaysAsItWas) {
-  World w(5);
+  HydrationWorld w(5);
   w.Gone(4, 4);
   w.bodies.fails = Status::Later("bodies", "away");
   const Page page = w.Visit({.limit = 3});
   EXPECT_FALSE(w.shown.available);
-  EXPECT_THAT(World::Ids(page), ElementsAre(5, 4, 3));
+  EXPECT_THAT(HydrationWorld::Ids(page), ElementsAre(5, 4, 3));
   EXPECT_THAT(w.shown.of_items, IsEmpty());
   EXPECT_EQ(page.next->post, PostId{3});
   EXPECT_EQ(w.shown.newest->post, PostId{5});
 }
 
 TEST(Hydration, ARefillThatFailsEndsThePageBehindWhatWasLookedUp) {
-  World w(10);
+  HydrationWorld w(10);
   w.Gone(9, 9);
   w.refills_fail = true;
   Page page = w.Visit({.limit = 3});
-  EXPECT_THAT(World::Ids(page), ElementsAre(10, 8));
+  EXPECT_THAT(HydrationWorld::Ids(page), ElementsAre(10, 8));
   EXPECT_EQ(page.next->post, PostId{8});
 
   w.refills_fail = false;
@@ -156,21 +156,21 @@ TEST(Hydration, ARefillThatFailsEndsThePageBehindWhatWasLookedUp) {
   };
   page = w.Visit({.limit = 3});
   EXPECT_TRUE(w.shown.available) << "what is shown has its bodies";
-  EXPECT_THAT(World::Ids(page), ElementsAre(10, 8));
+  EXPECT_THAT(HydrationWorld::Ids(page), ElementsAre(10, 8));
   EXPECT_EQ(page.next->post, PostId{8});
 }
 
 TEST(Hydration, BodiesThatAreTooLargeForOnePageEndIt) {
-  World w(10);
+  HydrationWorld w(10);
   w.bodies.most_at_once = 2;
   const Page page = w.Visit({.limit = 5});
-  EXPECT_THAT(World::Ids(page), ElementsAre(10, 9));
+  EXPECT_THAT(HydrationWorld::Ids(page), ElementsAre(10, 9));
   EXPECT_EQ(page.next->post, PostId{9});
   EXPECT_EQ(w.Walk({.limit = 5}), w.There());
 }
 
 TEST(Hydration, AnEmptyPageAsksForNoBodies) {
-  World w(0);
+  HydrationWorld w(0);
   const Page page = w.Visit({.limit = 5});
   EXPECT_THAT(page.items, IsEmpty());
   EXPECT_FALSE(page.next);
@@ -181,7 +181,7 @@ TEST(Hydration, AnEmptyPageAsksForNoBodies) {
 TEST(Hydration, WalksOverRandomHolesSkipNothingAndRepeatNothing) {
   fanline::testing::Seeded random;
   for (int round = 0; round < 300; ++round) {
-    World w(random.Below(60));
+    HydrationWorld w(random.Below(60));
     for (const Item& item : w.timeline) {
       if (random.Below(3) > 0) w.bodies.rows.erase(item.post);
     }

@@ -11,13 +11,13 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::VariantWith;
 
-const EdgeWritten kFollow{
+const EdgeWritten kFollowWritten{
     {.src = UserId{9}, .dst = UserId{5}, .ver = 41, .live = true, .pos = 1'700'000'000'000}};
-const EdgeWritten kUnfollow{{.src = UserId{9}, .dst = UserId{5}, .ver = 42}, 77};
+const EdgeWritten kUnfollowWritten{{.src = UserId{9}, .dst = UserId{5}, .ver = 42}, 77};
 const EdgeMirrored kMirrored{{UserId{9}, UserId{5}}, 42};
-const RelationMessage kOneOfEach[] = {kFollow, kUnfollow, kMirrored};
+const RelationMessage kOneOfEach[] = {kFollowWritten, kUnfollowWritten, kMirrored};
 
-std::string ReasonOf(std::string_view bytes) {
+std::string RefusalOf(std::string_view bytes) {
   const auto decoded = DecodeRelationMessage(bytes);
   const auto* refused = std::get_if<Rejection>(&decoded);
   return refused != nullptr ? refused->reason : "accepted";
@@ -51,9 +51,9 @@ TEST(RelationLog, KeepsNothingOfTheMessageBefore) {
 
 TEST(RelationLog, RefusesAVersionItDoesNotKnow) {
   for (uint32_t version : {0u, 2u, 4'000'000'000u}) {
-    auto message = ProtoOf(kFollow);
+    auto message = ProtoOf(kFollowWritten);
     message.set_schema_version(version);
-    EXPECT_THAT(ReasonOf(message.SerializeAsString()),
+    EXPECT_THAT(RefusalOf(message.SerializeAsString()),
                 HasSubstr("schema_version: found " + std::to_string(version)));
   }
 }
@@ -61,12 +61,12 @@ TEST(RelationLog, RefusesAVersionItDoesNotKnow) {
 // Both messages name an edge and a version; `change` damages one of them.
 template <class Change>
 void ExpectRefused(Change change, const std::string& reason) {
-  auto message = ProtoOf(kFollow);
+  auto message = ProtoOf(kFollowWritten);
   change(message.mutable_written());
-  EXPECT_THAT(ReasonOf(message.SerializeAsString()), HasSubstr("written." + reason));
+  EXPECT_THAT(RefusalOf(message.SerializeAsString()), HasSubstr("written." + reason));
   message = ProtoOf(kMirrored);
   change(message.mutable_mirrored());
-  EXPECT_THAT(ReasonOf(message.SerializeAsString()), HasSubstr("mirrored." + reason));
+  EXPECT_THAT(RefusalOf(message.SerializeAsString()), HasSubstr("mirrored." + reason));
 }
 
 TEST(RelationLog, RefusesWhatIsNoEdge) {
@@ -80,15 +80,15 @@ TEST(RelationLog, RefusesWhatIsNoEdge) {
 
 TEST(RelationLog, RefusesVersionZeroAndPositionsBefore1970) {
   ExpectRefused([](auto* message) { message->set_version(0); }, "version: found 0");
-  auto message = ProtoOf(kFollow);
+  auto message = ProtoOf(kFollowWritten);
   message.mutable_written()->set_pos_ms(-1);
-  EXPECT_THAT(ReasonOf(message.SerializeAsString()), HasSubstr("written.pos_ms: found -1"));
+  EXPECT_THAT(RefusalOf(message.SerializeAsString()), HasSubstr("written.pos_ms: found -1"));
 }
 
 TEST(RelationLog, RefusesWhatIsNoMessage) {
-  EXPECT_THAT(ReasonOf("{\"schema_version\":1}"), HasSubstr("no fanline.v1.RelationLog"));
-  EXPECT_THAT(ReasonOf(""), HasSubstr("schema_version: found 0"));
-  EXPECT_THAT(ReasonOf("\x08\x01"), HasSubstr("neither written nor mirrored"));
+  EXPECT_THAT(RefusalOf("{\"schema_version\":1}"), HasSubstr("no fanline.v1.RelationLog"));
+  EXPECT_THAT(RefusalOf(""), HasSubstr("schema_version: found 0"));
+  EXPECT_THAT(RefusalOf("\x08\x01"), HasSubstr("neither written nor mirrored"));
 }
 
 RelationMessage RandomMessage(fanline::testing::Seeded& random) {
@@ -108,7 +108,7 @@ TEST(RelationLog, ReadsBackAnyMessageAndRefusesEveryTruncation) {
     ExpectRead(whole, message);
     ASSERT_FALSE(HasFailure());
     for (size_t size = 0; size < whole.size() && round % 10 == 0; ++size) {
-      ASSERT_NE(ReasonOf(std::string_view(whole).substr(0, size)), "accepted") << size;
+      ASSERT_NE(RefusalOf(std::string_view(whole).substr(0, size)), "accepted") << size;
     }
   }
 }

@@ -13,8 +13,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr uint64_t kNow = 1'700'000'000'000'000;
-
 class ChangeLogTest : public ::testing::Test {
  protected:
   void Follow(uint64_t dst) {

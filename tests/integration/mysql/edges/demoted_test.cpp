@@ -14,8 +14,6 @@
 namespace fanline::mysql {
 namespace {
 
-constexpr uint64_t kNow = 1'700'000'000'000'000;
-
 // Shard 1 is demoted while connections are open and were asked a moment ago: a connection is asked
 // when it is used for the second time, and then once in an hour.
 class DemotedRelations : public ::testing::Test {

@@ -19,7 +19,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr uint64_t kNow = 1'700'000'000'000'000;
 constexpr uint32_t kMost = 1'000'000;  // its part of an hour is more than a test needs
 
 // Commits of one edge are serial: its rows of the log have growing versions and alternate.

@@ -17,7 +17,6 @@ namespace fanline::mysql {
 namespace {
 
 using enum FriendAction;
-constexpr uint64_t kNow = 1'700'000'000'000'000;
 
 class FriendshipsTest : public ::testing::Test {
  protected:

@@ -14,8 +14,6 @@
 namespace fanline::mysql {
 namespace {
 
-constexpr uint64_t kNow = 1'700'000'000'000'000;
-
 // One thread at a time; both outlive it.
 class CounterRepair {
  public:

@@ -16,8 +16,6 @@
 namespace fanline::mysql {
 namespace {
 
-constexpr uint64_t kNow = 1'700'000'000'000'000;
-
 class EdgeRepairTest : public ::testing::Test {
  protected:
   void Follow(UserId src, UserId dst, uint64_t now = kNow) {

@@ -13,7 +13,6 @@
 namespace fanline::mysql {
 namespace {
 
-constexpr uint64_t kNow = 1'700'000'000'000'000;
 using Pairs = std::set<std::pair<uint64_t, uint64_t>>;
 
 class BulkLoadTest : public ::testing::Test {

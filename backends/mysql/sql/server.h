@@ -26,6 +26,9 @@ Server ServerOf(std::string_view version);
 // minute, twice as long as a pool leaves a connection without a look (PoolLimits::look_at_idle).
 std::string IdleTransactionLimit(std::chrono::seconds limit);
 
+// The end of SET SESSION: how long a statement may take is no matter of the server's.
+extern const char* const kNoTimeLimit;
+
 // `select`, which begins with SELECT, ends with an error after `limit` (IsTimeLimit).
 std::string Limited(std::chrono::milliseconds limit, std::string_view select);
 

@@ -170,13 +170,13 @@ void Connection::Connect() {
       "sql_select_limit = 18446744073709551615, innodb_lock_wait_timeout = " +
       wait + ", lock_wait_timeout = " + wait + IdleTransactionLimit(config_.idle_transaction) +
       kNoTimeLimit);
-  // What a UUID ends in is drawn anew when the server starts.
-  Query("SELECT @@hostname, @@port, @@server_id, @@datadir, RIGHT(UUID(), 17)",
-        [this](const Row& row) {
-          std::string name;
-          for (uint32_t column = 1; column <= 5; ++column) name += row.Text(column) + '/';
-          server_ = std::hash<std::string>()(name);
-        });
+  const std::string who =
+      std::string("SELECT @@hostname, @@port, @@server_id, @@datadir, ") + kStart;
+  Query(who, [this](const Row& row) {
+    std::string name;
+    for (uint32_t column = 1; column <= 5; ++column) name += row.Text(column) + '/';
+    server_ = std::hash<std::string>()(name);
+  });
   RequirePrimary();
 }
 

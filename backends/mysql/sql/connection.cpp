@@ -159,19 +159,24 @@ void Connection::Connect() {
     statement_.reset(connection_->createStatement());
   });
   RequireSupported();
+  // What the server's administrator has set for sessions in general must not decide (init_connect,
+  // skip_character_set_client_handshake, limits).
+  Execute("SET NAMES utf8mb4 COLLATE utf8mb4_general_ci");
   const std::string wait = std::to_string(Seconds(config_.lock_wait));
-  Execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
+  Execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE");
   Execute(
       "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ENGINE_SUBSTITUTION', "
-      "time_zone = '+00:00', autocommit = 1, completion_type = 0, innodb_lock_wait_timeout = " +
-      wait + ", lock_wait_timeout = " + wait + IdleTransactionLimit(config_.idle_transaction));
-  // What a UUID ends in is drawn anew when the server starts.
-  Query("SELECT @@hostname, @@port, @@server_id, @@datadir, RIGHT(UUID(), 17)",
-        [this](const Row& row) {
-          std::string name;
-          for (uint32_t column = 1; column <= 5; ++column) name += row.Text(column) + '/';
-          server_ = std::hash<std::string>()(name);
-        });
+      "time_zone = '+00:00', autocommit = 1, completion_type = 0, "
+      "sql_select_limit = 18446744073709551615, innodb_lock_wait_timeout = " +
+      wait + ", lock_wait_timeout = " + wait + IdleTransactionLimit(config_.idle_transaction) +
+      kNoTimeLimit);
+  const std::string who =
+      std::string("SELECT @@hostname, @@port, @@server_id, @@datadir, ") + kStart;
+  Query(who, [this](const Row& row) {
+    std::string name;
+    for (uint32_t column = 1; column <= 5; ++column) name += row.Text(column) + '/';
+    server_ = std::hash<std::string>()(name);
+  });
   RequirePrimary();
 }
 

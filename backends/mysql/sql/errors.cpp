@@ -35,6 +35,15 @@ constexpr const char* kLogin =
     "--mysql-tls-ca (and -cert, -key), if the account asks for TLS";
 constexpr const char* kHost = "let the account log in from this host (CREATE USER name@host)";
 constexpr const char* kAccountLocked = "unlock the account (ALTER USER ... ACCOUNT UNLOCK)";
+constexpr const char* kAccountBlocked =
+    "set the right password first; then unblock the account (MySQL: ALTER USER ... ACCOUNT UNLOCK, "
+    "MariaDB: FLUSH PRIVILEGES)";
+constexpr const char* kSocketOnly =
+    "the account may log in by the server's socket only: give it a password (ALTER USER ... "
+    "IDENTIFIED BY), or name another by --mysql-user / FANLINE_MYSQL_USER";
+constexpr const char* kAccountsPlugin =
+    "give the account a plugin that the server has loaded (MySQL: ALTER USER ... IDENTIFIED WITH "
+    "caching_sha2_password BY)";
 constexpr const char* kPasswordExpired = "set a new password (ALTER USER ... IDENTIFIED BY)";
 constexpr const char* kTooMany =
     "raise max_connections (or the account's limit), or lower fanline-api's --threads and "
@@ -116,10 +125,13 @@ constexpr Entry kTable[] = {
     {1184, ErrorKind::kLost},      // aborted connection, with its user
     {1203, ErrorKind::kLost, Cause::kOther, kTooMany},  // too many connections of this user
     {1226, ErrorKind::kLost, Cause::kOther, kTooMany},  // user over a limit
+    {1251, ErrorKind::kLost, Cause::kSetting, kAccountsPlugin},  // the client knows none such
     {1927, ErrorKind::kLost},      // connection was killed
     // Read-only: after a failover this connection leads to a server that is now a replica. A new
     // connection may lead to the new primary.
     {kReadOnly, ErrorKind::kLost, Cause::kOther, kPrimary},
+    {1524, ErrorKind::kLost, Cause::kSetting, kAccountsPlugin},  // not loaded: the account's
+    {1698, ErrorKind::kLost, Cause::kSetting, kSocketOnly},  // access denied, whatever the password
     {1792, ErrorKind::kLost},      // read-only transaction
     {1820, ErrorKind::kLost, Cause::kSetting, kPasswordExpired},  // it takes only a new password
     {1836, ErrorKind::kLost, Cause::kOther, kPrimary},  // running in read-only mode
@@ -129,7 +141,9 @@ constexpr Entry kTable[] = {
     {3159, ErrorKind::kLost, Cause::kSetting, kCertificates},  // it takes none without TLS
     {3168, ErrorKind::kLost},      // MySQL: the server is not available
     {3169, ErrorKind::kLost},      // MySQL: connection was killed
+    {3955, ErrorKind::kLost, Cause::kSetting, kAccountBlocked},  // MySQL: too many failed logins
     {4031, ErrorKind::kLost},      // MySQL: closed for idleness
+    {4150, ErrorKind::kLost, Cause::kSetting, kAccountBlocked},  // MariaDB: the same
     {4151, ErrorKind::kLost, Cause::kSetting, kAccountLocked},  // MariaDB
 
     {kNoSuchTable, ErrorKind::kBusy, Cause::kSetting},
@@ -207,8 +221,10 @@ std::string WhyAway(std::string_view text) {
 
 bool RefusesToConnect(int code) {
   // Too many connections: of all, of this user twice. No access: with this login, from this host,
-  // from this host after many errors, with a locked account (MySQL, MariaDB) or an old password.
-  constexpr int kRefusals[] = {1040, 1203, 1226, 1045, 1130, 1129, 3118, 4151, 1862};
+  // from this host after many errors, with a locked account (MySQL, MariaDB), one blocked after
+  // failed logins (MySQL, MariaDB), an old password, by the socket only, by this plugin twice.
+  constexpr int kRefusals[] = {1040, 1203, 1226, 1045, 1130, 1129, 3118,
+                               4151, 3955, 4150, 1862, 1698, 1524, 1251};
   return std::find(std::begin(kRefusals), std::end(kRefusals), code) != std::end(kRefusals);
 }
 

@@ -55,10 +55,19 @@ Server ServerOf(std::string_view version) {
   return server;
 }
 
+// An application's own server may be older than the first MariaDB that knows these: 10.3 and 10.1.
 std::string IdleTransactionLimit(std::chrono::seconds limit) {
-  return Sql("/*M! , idle_transaction_timeout = ", limit.count(),
+  return Sql("/*M!100300 , idle_transaction_timeout = ", limit.count(),
              " */ /*!80000 , wait_timeout = 60 */");
 }
+
+const char* const kNoTimeLimit =
+    "/*M!100100 , max_statement_time = 0 */ /*!80000 , max_execution_time = 0 */";
+
+const char* const kStart =
+    "/*!80000 COALESCE(UNIX_TIMESTAMP() - (SELECT variable_value FROM"
+    " performance_schema.global_status WHERE variable_name = 'Uptime'), */ RIGHT(UUID(), 17)"
+    " /*!80000 ) */";
 
 std::string Limited(std::chrono::milliseconds limit, std::string_view select) {
   constexpr std::string_view kSelect = "SELECT ";

@@ -26,6 +26,14 @@ Server ServerOf(std::string_view version);
 // minute, twice as long as a pool leaves a connection without a look (PoolLimits::look_at_idle).
 std::string IdleTransactionLimit(std::chrono::seconds limit);
 
+// The end of SET SESSION: how long a statement may take is no matter of the server's.
+extern const char* const kNoTimeLimit;
+
+// A column: the same in all sessions from a server's start to its end, and another after the next.
+// MariaDB: what its UUIDs end in, of which 14 bits are drawn at a start. MySQL draws them anew
+// when its clock steps back; there it is the second of the start, which its uptime is counted from.
+extern const char* const kStart;
+
 // `select`, which begins with SELECT, ends with an error after `limit` (IsTimeLimit).
 std::string Limited(std::chrono::milliseconds limit, std::string_view select);
 

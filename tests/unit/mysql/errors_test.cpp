@@ -52,8 +52,10 @@ TEST(ErrorTable, AMissingTableColumnOrProcedureSaysWhatToType) {
 }
 
 TEST(ErrorTable, AServerThatAdmitsNoFurtherConnectionIsNotAway) {
-  for (const int code : {1040, 1203, 1226, 1045, 1129, 1130, 1862, 3118, 4151}) {
+  for (const int code :
+       {1040, 1203, 1226, 1045, 1129, 1130, 1251, 1524, 1698, 1862, 3118, 3955, 4150, 4151}) {
     EXPECT_TRUE(RefusesToConnect(code)) << code;
+    EXPECT_EQ(KindOf(code), ErrorKind::kLost) << code;
   }
   for (const int code : {0, 2002, 2003, 2006, 2013, 1053, 1290, 1049}) {
     EXPECT_FALSE(RefusesToConnect(code)) << code;
@@ -70,8 +72,8 @@ TEST(ErrorTable, SaysWhyAndWhatToDo) {
             "SQL error 2002: no connection");
   EXPECT_EQ(away.cause, Cause::kAway);
   EXPECT_STREQ(away.advice, "start it or set --mysql-shards / FANLINE_MYSQL_SHARDS");
-  for (const int code : {1044, 1045, 1049, 1130, 1146, 1054, 1305, 1318, 1148, 1227, 1665, 1820,
-                         1862, 3118, 3948, 4151, 4166, 2026}) {
+  for (const int code : {1044, 1045, 1049, 1130, 1146, 1054, 1305, 1318, 1148, 1227, 1251, 1524,
+                         1665, 1698, 1820, 1862, 3118, 3948, 3955, 4150, 4151, 4166, 2026}) {
     EXPECT_EQ(of(code).cause, Cause::kSetting) << code;
   }
   EXPECT_STREQ(of(4166).advice,
@@ -80,6 +82,10 @@ TEST(ErrorTable, SaysWhyAndWhatToDo) {
   EXPECT_THAT(of(1044).advice, HasSubstr("create the database and give this user its rights"));
   EXPECT_THAT(of(1045).advice, HasSubstr("--mysql-tls-ca"));
   EXPECT_THAT(of(3118).advice, HasSubstr("ACCOUNT UNLOCK"));
+  EXPECT_THAT(of(3955).advice, HasSubstr("ACCOUNT UNLOCK"));
+  EXPECT_THAT(of(4150).advice, HasSubstr("FLUSH PRIVILEGES"));
+  EXPECT_THAT(of(1524).advice, HasSubstr("IDENTIFIED WITH caching_sha2_password"));
+  EXPECT_THAT(of(1698).advice, HasSubstr("by the server's socket only"));
   for (const int too_many : {1040, 1203, 1226}) {
     EXPECT_EQ(of(too_many).cause, Cause::kOther) << "it may pass";
     EXPECT_THAT(of(too_many).advice, HasSubstr("--pull-threads"));

@@ -53,7 +53,13 @@ TEST(Servers, OneTextSaysWhatEachKindUnderstands) {
             "/*M! SET STATEMENT max_statement_time = 1.500 FOR */ "
             "SELECT /*+ MAX_EXECUTION_TIME(1500) */ 1");
   EXPECT_EQ(IdleTransactionLimit(5s),
-            "/*M! , idle_transaction_timeout = 5 */ /*!80000 , wait_timeout = 60 */");
+            "/*M!100300 , idle_transaction_timeout = 5 */ /*!80000 , wait_timeout = 60 */");
+  EXPECT_STREQ(kNoTimeLimit,
+               "/*M!100100 , max_statement_time = 0 */ /*!80000 , max_execution_time = 0 */");
+  EXPECT_STREQ(kStart,
+               "/*!80000 COALESCE(UNIX_TIMESTAMP() - (SELECT variable_value FROM "
+               "performance_schema.global_status WHERE variable_name = 'Uptime'), */ "
+               "RIGHT(UUID(), 17) /*!80000 ) */");
   EXPECT_TRUE(IsTimeLimit(1969) && IsTimeLimit(3024));
   EXPECT_FALSE(IsTimeLimit(1317));
 }

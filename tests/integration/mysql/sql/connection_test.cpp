@@ -57,6 +57,50 @@ TEST_F(ConnectionTest, AServersCompletionTypeIsNotTheSessions) {
   EXPECT_EQ(Variable("completion_type"), "NO_CHAIN");
 }
 
+// Each opens the connection while the server's own setting is another.
+class ServersSettings : public ConnectionTest {
+ protected:
+  void OpenUnder(const std::string& name, const std::string& value) {
+    const Config as_admin = AsAdmin(shards_.config());
+    Connection admin(as_admin, 0);
+    admin.Open();
+    std::string before;
+    admin.Query("SELECT @@global." + name, [&](const Row& row) { before = row.Text(1); });
+    admin.Execute("SET GLOBAL " + name + " = " + value);
+    EXPECT_NO_THROW(connection_.Open());
+    admin.Execute("SET GLOBAL " + name + " = " + (before.empty() ? "''" : before));
+  }
+};
+
+TEST_F(ServersSettings, TextIsUtf8WhateverTheServerMakesOfSessions) {
+  OpenUnder("init_connect", "'SET NAMES latin1'");
+  for (const char* const of : {"client", "connection", "results"}) {
+    EXPECT_EQ(Variable(std::string("character_set_") + of), "utf8mb4");
+  }
+  EXPECT_EQ(shards_.Number(0, "SELECT CHAR_LENGTH('\u00e9')"), 1);
+}
+
+TEST_F(ServersSettings, ALimitOfRowsCutsNothing) {
+  OpenUnder("sql_select_limit", "1");
+  int rows = 0;
+  connection_.Query("SELECT 1 UNION ALL SELECT 2", [&](const Row&) { ++rows; });
+  EXPECT_EQ(rows, 2);
+}
+
+TEST_F(ServersSettings, ALimitOfTimeEndsNothing) {
+  OpenUnder(OnMySql() ? "max_execution_time" : "max_statement_time", OnMySql() ? "10" : "0.01");
+  bool ended = true;
+  EXPECT_NO_THROW(
+      connection_.Query("SELECT SLEEP(0.1)", [&](const Row& row) { ended = row.Int64(1) != 0; }));
+  EXPECT_FALSE(ended);
+}
+
+TEST_F(ServersSettings, ReadOnlyTransactionsAreNotTheSessions) {
+  OpenUnder(OnMySql() ? "transaction_read_only" : "tx_read_only", "1");
+  EXPECT_NO_THROW(Insert(1));
+  EXPECT_EQ(Rows(), 1);
+}
+
 // Both shards' account has one password: it is changed for an account of this test's own.
 TEST_F(ConnectionTest, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
   const Config as_admin = AsAdmin(shards_.config());

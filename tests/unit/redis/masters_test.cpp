@@ -107,6 +107,7 @@ class FakeCluster {
   }
 
   std::vector<Endpoint> addresses() const { return addresses_; }  // who answers comes first
+  static std::string NameOf(size_t i) { return "node-" + std::to_string(i) + ".test"; }
   const std::list<Node>& nodes() const { return nodes_; }
   std::string text() const {
     const std::lock_guard lock(mutex_);
@@ -116,8 +117,9 @@ class FakeCluster {
  private:
   void Claim(size_t i, size_t of) {
     const std::lock_guard lock(mutex_);
-    text_ += std::to_string(i) + " " + ToString(addresses_[i]) + "@1 master - 0 0 " +
-             std::to_string(i + 1) + " connected " + std::to_string(kSlots / of * i) + "-" +
+    text_ += std::to_string(i) + " " + ToString(addresses_[i]) + "@1," + NameOf(i) +
+             ",shard-id=5f master - 0 0 " + std::to_string(i + 1) + " connected " +
+             std::to_string(kSlots / of * i) + "-" +
              std::to_string(i + 1 == of ? kSlots - 1 : kSlots / of * (i + 1) - 1) + "\n";
   }
 
@@ -300,6 +302,16 @@ TEST(Masters, AfterANodeThatHangsANameLeadsToAnother) {
     names.LeadToAll(to);
     Masters masters(options);
     EXPECT_TRUE(masters.Refresh(kOne).done() || masters.Refresh(kOne).done());
+  }
+}
+
+TEST(Masters, LearnTheNamesThatNodesAnnounce) {
+  const FakeCluster cluster(2);
+  const Options options = At(cluster.addresses());
+  ASSERT_TRUE(Masters(options).Refresh(kOne).done());
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(options.At(cluster.addresses()[i]).announced->Of(cluster.addresses()[i]),
+              FakeCluster::NameOf(i));
   }
 }
 

@@ -35,6 +35,9 @@ void CheckCluster(std::string_view text) {
       FANLINE_CHECK(first <= last && last < kSlots, "slots that there are");
     }
   }
+  for (const auto& [node, name] : view.names) {
+    FANLINE_CHECK(node.port != 0 && !name.empty() && name != "?", "a name is one");
+  }
   for (const OpenSlot& open : view.open) FANLINE_CHECK(open.slot < kSlots, "a slot that there is");
   SlotMap map;
   map.Add(view);

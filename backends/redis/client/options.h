@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/redis/client/announced_names.h"
 #include "fanline/base/backoff.h"
 #include "fanline/base/endpoint.h"
 #include "fanline/base/secret.h"
@@ -30,6 +31,8 @@ struct Options {
   std::string username;  // empty: the default user
   Secret password;       // not given: no AUTH. Never logged; read anew for each connection
   TlsFiles tls;          // when on, a node must prove its name
+  // Shared by all copies.
+  std::shared_ptr<AnnouncedNames> announced = std::make_shared<AnnouncedNames>();
   std::chrono::milliseconds connect_timeout{1000};
   std::chrono::milliseconds command_timeout{2000};  // from sending to the reply
   std::shared_ptr<SilentNodes> silent_nodes;        // shared by blocking connections; may be null

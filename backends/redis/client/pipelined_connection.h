@@ -2,6 +2,9 @@
 // command to out() and call Expect() for its reply. Pump() moves bytes both ways and calls the
 // callbacks in order. After Pump has failed there are no more callbacks; commands that were sent
 // may or may not have been carried out.
+// The address is looked up for each connection. Of several, the next is tried when one refuses or
+// has had its part of connect_timeout; only when none connects has the connection failed. With TLS,
+// all must prove the name. The lookup blocks.
 //
 // Belongs to one thread; fd(), events() and deadline() tell it what to wait for.
 #pragma once
@@ -11,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backends/redis/client/command_buffer.h"
 #include "backends/redis/client/options.h"
@@ -39,7 +43,8 @@ class PipelinedConnection {
   // Sends what can be sent, once connected. False: failed.
   [[nodiscard]] bool Flush() { return failure_.empty() && (!connected_ || Send()); }
   const std::string& failure() const { return failure_; }
-  bool timed_out() const { return timed_out_; }  // it failed because the node was silent
+  // It failed, and the node was silent, or one of its addresses.
+  bool timed_out() const { return timed_out_; }
 
   int fd() const;
   short events() const;   // for poll(2)
@@ -47,8 +52,9 @@ class PipelinedConnection {
 
  private:
   void SignIn();
+  bool TryNext(Time now, std::string why);
   bool Fail(std::string why);
-  bool FinishConnecting();
+  bool FinishConnecting(Time now);
   bool Greet();
   bool Send();
   bool Receive();
@@ -59,6 +65,10 @@ class PipelinedConnection {
   };
 
   const Options& options_;
+  std::string failure_;
+  const std::vector<Endpoint> addresses_;
+  size_t tried_ = 0;     // of them, the one under way included
+  Time next_address_{};  // when the one under way has had its time
   std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
   std::optional<Stream> stream_;  // once there is a connection
   CommandBuffer out_;
@@ -68,7 +78,6 @@ class PipelinedConnection {
   const Time started_;
   bool connected_ = false;
   bool timed_out_ = false;
-  std::string failure_;
 };
 
 }  // namespace fanline::redis

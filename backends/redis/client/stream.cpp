@@ -48,11 +48,14 @@ bool IsAddress(const std::string& host) {
 }
 
 // Of these the certificate must name one. A Cluster or Sentinels may call a node by its address,
-// while its certificate is for the name that the service is known by, which is a seed's.
-std::vector<std::string> IdentitiesOf(const Options& options) {
+// while its certificate is for the name that it announces, which then comes second, or for the one
+// that the service is known by, which is a seed's.
+std::vector<std::string> IdentitiesOf(const Options& options, const std::string& announced) {
   std::vector<std::string> all{options.address.host};
+  if (!IsAddress(all.front())) return all;
+  if (!announced.empty()) all.push_back(announced);
   for (const Endpoint& seed : options.seeds) {
-    if (IsAddress(all.front()) && !IsAddress(seed.host)) all.push_back(seed.host);
+    if (!IsAddress(seed.host)) all.push_back(seed.host);
   }
   return all;
 }
@@ -83,9 +86,11 @@ bool Stream::BeginTls(const Options& options) {
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   tls_.reset(SSL_new(context.get()));
   if (!tls_ || SSL_set_fd(tls_.get(), fd_) != 1) return false;
-  identities_ = IdentitiesOf(options);
-  const std::string& host = identities_.front();
-  return IsAddress(host) || SSL_set_tlsext_host_name(tls_.get(), host.c_str()) == 1;
+  std::string name = options.announced->Of(options.address);
+  if (IsAddress(name)) name.clear();
+  identities_ = IdentitiesOf(options, name);
+  if (!IsAddress(identities_.front())) name = identities_.front();
+  return name.empty() || SSL_set_tlsext_host_name(tls_.get(), name.c_str()) == 1;
 }
 
 void Stream::Refuse(std::string why) { failure_ = std::string(kTlsRefused) + std::move(why); }

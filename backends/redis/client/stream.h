@@ -1,7 +1,9 @@
 // The bytes of one connection to a node: plain, or TLS when the options say so. TLS is OpenSSL's,
 // not the Redis client library's (docs/decisions/0020). The node must prove the name or address by
-// which it was reached; one that was reached by address may prove the name of a seed instead.
-// One thread. Never blocks if the descriptor does not.
+// which it was reached; one that was reached by address may prove the name that it announces, or
+// that of a seed, instead. It is told which name is expected (SNI): the one by which it was
+// reached, else the one that it announces, else none. One thread. Never blocks if the descriptor
+// does not.
 #pragma once
 
 #include <sys/types.h>

@@ -221,7 +221,9 @@ Status Masters::Take(const Survey::Heard& heard, SlotMap* fresh) const {
   if (!said[kCluster].error.empty()) return RefusedBy(said[kCluster]);
   if (InfoField(said[kCluster].text, "cluster_enabled") != "1") return TakeNoCluster(heard, fresh);
   if (!said[kNodes].error.empty()) return RefusedBy(said[kNodes]);
-  fresh->Add(ParseNodes(said[kNodes].text, heard.node));
+  const ClusterView view = ParseNodes(said[kNodes].text, heard.node);
+  for (const auto& [node, name] : view.names) options_.announced->Learn(node, name);
+  fresh->Add(view);
   if (!fresh->empty()) return Status::Done();
   return Away("redis " + ToString(heard.node) +
               " is a cluster node that knows no master with slots");

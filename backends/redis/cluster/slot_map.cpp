@@ -36,6 +36,15 @@ std::optional<Endpoint> ParseNode(std::string_view text, const Endpoint& asked) 
   return Endpoint{host.empty() ? asked.host : std::string(host), *port};
 }
 
+// "host-b" of "10.0.0.7:6379@16379,host-b,shard-id=5f". Empty, and "?": none.
+std::string_view ParseName(std::string_view node) {
+  node.remove_prefix(std::min(node.find('@'), node.size()));
+  node.remove_prefix(std::min(node.find(','), node.size()));
+  if (node.empty()) return {};
+  const std::string_view name = node.substr(1, node.find(',', 1) - 1);
+  return name == "?" || name.find('=') != std::string_view::npos ? std::string_view() : name;
+}
+
 // "5", "5-9"
 std::optional<std::pair<Slot, Slot>> ParseSlots(std::string_view text) {
   const size_t dash = text.find('-');
@@ -49,6 +58,7 @@ std::optional<std::pair<Slot, Slot>> ParseSlots(std::string_view text) {
 struct Line {
   std::string_view id;
   Endpoint address;
+  std::string_view name;
   std::string_view flags;
   uint64_t epoch = 0;
   std::vector<std::string_view> slots;
@@ -60,7 +70,8 @@ std::optional<Line> ParseLine(std::string_view text, const Endpoint& asked) {
   const auto address = ParseNode(words[1], asked);
   const auto epoch = ParseNumber<uint64_t>(words[6]);
   if (!address || !epoch) return std::nullopt;
-  return Line{words[0], *address, words[2], *epoch, {words.begin() + 8, words.end()}};
+  return Line{words[0], *address, ParseName(words[1]),
+              words[2], *epoch,   {words.begin() + 8, words.end()}};
 }
 
 // "[1280->-ID]": handed over to ID; "[1280-<-ID]": taken over from ID.
@@ -91,6 +102,7 @@ ClusterView ParseNodes(std::string_view text, const Endpoint& asked) {
   }
   ClusterView view;
   for (const Line& line : lines) {
+    if (!line.name.empty()) view.names.emplace_back(line.address, line.name);
     ClusterView::Master master{
         line.address, line.epoch, Has(line.flags, "fail") || Has(line.flags, "fail?"), {}};
     for (const std::string_view word : line.slots) {

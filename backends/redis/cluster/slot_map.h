@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -40,6 +41,8 @@ struct ClusterView {
   };
   std::vector<Master> masters;  // those that hold slots
   std::vector<OpenSlot> open;   // that the node itself hands over or takes over
+  // What nodes announce beside their address, replicas too. Those that announce none are left out.
+  std::vector<std::pair<Endpoint, std::string>> names;
 };
 
 // The reply of node `asked` to CLUSTER NODES. A node that has met no other yet does not know its

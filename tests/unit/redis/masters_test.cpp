@@ -22,36 +22,46 @@ namespace {
 
 const Endpoint kService{"timelines.test", 6379};
 
-// A name server: at each look the name leads to the next of these.
+// A name server. At each look the name leads to the next of these places.
 class Names {
  public:
   void Lead(const std::vector<Endpoint>& to) {
     const std::lock_guard lock(mutex_);
-    to_ = to;
+    to_.clear();
+    for (const Endpoint& node : to) to_.push_back({node});
     looks_ = 0;
   }
-  Endpoint Next() {
+  // At each look to all of these, in this order, as a file of hosts does.
+  void LeadToAll(const std::vector<Endpoint>& to) {
+    const std::lock_guard lock(mutex_);
+    to_ = {to};
+  }
+  std::vector<Endpoint> Next() {
     const std::lock_guard lock(mutex_);
     return to_.at(looks_++ % to_.size());
   }
 
  private:
   std::mutex mutex_;
-  std::vector<Endpoint> to_;
+  std::vector<std::vector<Endpoint>> to_;
   size_t looks_ = 0;
 } names;
 
 }  // namespace
 }  // namespace fanline::redis
 
-// In place of the C library's, for the Redis client library in this program.
+// In place of the C library's.
 extern "C" int getaddrinfo(const char* host, const char* port, const addrinfo* hints,
                            addrinfo** found) {
   static const auto real =
       reinterpret_cast<decltype(&getaddrinfo)>(dlsym(RTLD_NEXT, "getaddrinfo"));
   if (host != fanline::redis::kService.host) return real(host, port, hints, found);
-  const fanline::Endpoint node = fanline::redis::names.Next();
-  return real(node.host.c_str(), std::to_string(node.port).c_str(), hints, found);
+  int error = 0;
+  for (const fanline::Endpoint& node : fanline::redis::names.Next()) {
+    error = real(node.host.c_str(), std::to_string(node.port).c_str(), hints, found);
+    while (error == 0 && *found != nullptr) found = &(*found)->ai_next;
+  }
+  return error;
 }
 
 namespace fanline::redis {
@@ -97,6 +107,7 @@ class FakeCluster {
   }
 
   std::vector<Endpoint> addresses() const { return addresses_; }  // who answers comes first
+  static std::string NameOf(size_t i) { return "node-" + std::to_string(i) + ".test"; }
   const std::list<Node>& nodes() const { return nodes_; }
   std::string text() const {
     const std::lock_guard lock(mutex_);
@@ -106,8 +117,9 @@ class FakeCluster {
  private:
   void Claim(size_t i, size_t of) {
     const std::lock_guard lock(mutex_);
-    text_ += std::to_string(i) + " " + ToString(addresses_[i]) + "@1 master - 0 0 " +
-             std::to_string(i + 1) + " connected " + std::to_string(kSlots / of * i) + "-" +
+    text_ += std::to_string(i) + " " + ToString(addresses_[i]) + "@1," + NameOf(i) +
+             ",shard-id=5f master - 0 0 " + std::to_string(i + 1) + " connected " +
+             std::to_string(kSlots / of * i) + "-" +
              std::to_string(i + 1 == of ? kSlots - 1 : kSlots / of * (i + 1) - 1) + "\n";
   }
 
@@ -232,6 +244,75 @@ TEST(Masters, ANameOfManyNodesLeadsToAllOfThem) {
   EXPECT_THAT(masters.map().masters(), UnorderedElementsAreArray(cluster.addresses()));
   names.Lead({dead});
   EXPECT_TRUE(masters.Refresh(kAll).done()) << "the nodes are known";
+}
+
+const Endpoint kDead{"127.0.0.1", 1};
+
+TEST(Masters, OfANamesAddressesADeadOneIsPassedOver) {
+  const FakeCluster cluster(1);
+  const Endpoint live = cluster.addresses().front();
+  for (const auto& to : {std::vector{kDead, live}, {kDead, kDead, live}, {live, kDead}}) {
+    names.LeadToAll(to);
+    for (const auto ask : {kOne, kAll}) {
+      for (int look = 0; look < 3; ++look) {
+        const Status status = Masters(At({kService})).Refresh(ask);
+        EXPECT_TRUE(status.done()) << status.message;
+      }
+    }
+  }
+  names.LeadToAll({kDead, kDead});
+  const Status status = Masters(At({kService})).Refresh(kOne);
+  EXPECT_THAT(status.message, HasSubstr(ToString(kService) + ": Connection refused"));
+}
+
+// A host that is down answers nothing, like a listener whose queue is full.
+TEST(Masters, AnAddressThatAnswersNothingHasAPartOfTheTime) {
+  const FakeCluster cluster(1);
+  const HangingHost full;
+  ASSERT_EQ(listen(full.listener(), 0), 0);
+  sockaddr_in place{};
+  socklen_t size = sizeof place;
+  getsockname(full.listener(), reinterpret_cast<sockaddr*>(&place), &size);
+  int clients[3];
+  for (int& client : clients) {
+    client = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    (void)connect(client, reinterpret_cast<sockaddr*>(&place), sizeof place);
+  }
+  const Endpoint live = cluster.addresses().front();
+  Options options = At({kService});
+  options.connect_timeout = 200ms;
+  for (const auto& to : {std::vector{full.address(), live}, {live, full.address()}}) {
+    names.LeadToAll(to);
+    const Status status = Masters(options).Refresh(kOne);
+    EXPECT_TRUE(status.done()) << status.message;
+  }
+  names.LeadToAll({full.address(), full.address()});
+  const Status status = Masters(options).Refresh(kOne);
+  EXPECT_THAT(status.message, HasSubstr("no connection in time"));
+  for (const int client : clients) close(client);
+}
+
+TEST(Masters, AfterANodeThatHangsANameLeadsToAnother) {
+  const FakeCluster cluster(1);
+  const HangingHost host;
+  const Endpoint live = cluster.addresses().front();
+  Options options = At({kService});
+  options.command_timeout = 100ms;
+  for (const auto& to : {std::vector{host.address(), live}, {live, host.address()}}) {
+    names.LeadToAll(to);
+    Masters masters(options);
+    EXPECT_TRUE(masters.Refresh(kOne).done() || masters.Refresh(kOne).done());
+  }
+}
+
+TEST(Masters, LearnTheNamesThatNodesAnnounce) {
+  const FakeCluster cluster(2);
+  const Options options = At(cluster.addresses());
+  ASSERT_TRUE(Masters(options).Refresh(kOne).done());
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(options.At(cluster.addresses()[i]).announced->Of(cluster.addresses()[i]),
+              FakeCluster::NameOf(i));
+  }
 }
 
 // A service moves the name of its primary to another node, and the former one becomes a replica.

@@ -62,6 +62,20 @@ TEST(ClusterView, NamesTheSlotsThatAreBetweenTheNodeAndAnother) {
   EXPECT_THAT(stranger.open, ElementsAre(OpenSlot{16, kA, {}}));
 }
 
+TEST(ClusterView, HoldsTheNamesThatNodesAnnounce) {
+  EXPECT_THAT(ParseNodes(kNodes, kA).names, ElementsAre(Pair(kB, "host-b")));
+  const auto names = [](const std::string& bus) {
+    return ParseNodes("aaa 10.0.0.1:7001" + bus + " slave bbb 0 1700 2 connected\n", kB).names;
+  };
+  for (const char* bus : {"@17001,host-a", "@17001,host-a,", "@17001,host-a,shard-id=5f,x=y"}) {
+    EXPECT_THAT(names(bus), ElementsAre(Pair(kA, "host-a"))) << bus;
+  }
+  for (const char* bus : {"", "@17001", "@17001,", "@17001,?", "@17001,,shard-id=5f",
+                          "@17001,?,shard-id=5f", "@17001,shard-id=5f"}) {
+    EXPECT_THAT(names(bus), IsEmpty()) << bus;
+  }
+}
+
 TEST(ClusterView, ANodeThatNobodyMetHasTheHostItWasAskedAt) {
   const auto view = ParseNodes("aaa :7001@17001 myself,master - 0 0 0 connected 0-16383\n", kA);
   ASSERT_EQ(view.masters.size(), 1u);

@@ -82,6 +82,7 @@ TEST_F(StreamTest, BytesGoBothWaysWhenTheNodeProvesItsAddressOrItsName) {
     StartNode();
     Stream stream(At(host, Pem("node")), ends_[0]);
     ASSERT_EQ(stream.Greet(), Stream::Greeting::kDone) << stream.failure();
+    EXPECT_EQ(node_->asked_for(), host == std::string("node.example") ? host : "");
     ASSERT_EQ(stream.Send("PING\r\n", 6), 6);
     char bytes[16];
     ASSERT_EQ(stream.Receive(bytes, sizeof bytes), 6);
@@ -109,6 +110,23 @@ TEST_F(StreamTest, ANodeKnownByItsAddressMayProveTheNameOfASeed) {
   EXPECT_EQ(stream.Greet(), Stream::Greeting::kDone) << stream.failure();
   options.address.host = "elsewhere.example";
   EXPECT_THAT(Refusal(options), HasSubstr("TLS: hostname mismatch"));
+}
+
+// As of a Cluster to which a node was added that --redis does not name.
+TEST_F(StreamTest, ANodeKnownByItsAddressMayProveTheNameThatItAnnounces) {
+  Options options = At("127.0.0.2", Pem("node"));
+  options.announced->Learn({"127.0.0.3", 6379}, "node.example");
+  EXPECT_THAT(Refusal(options), HasSubstr("TLS: IP address mismatch")) << "it is another's";
+  options.announced->Learn(options.address, "127.0.0.1");
+  EXPECT_THAT(Refusal(options), HasSubstr("TLS: IP address mismatch")) << "it is no name";
+  options.announced->Learn(options.address, "node.example");
+  StartNode();
+  Stream stream(options, ends_[0]);
+  EXPECT_EQ(stream.Greet(), Stream::Greeting::kDone) << stream.failure();
+  EXPECT_EQ(node_->asked_for(), "node.example");
+  options.address.host = "elsewhere.example";
+  options.announced->Learn(options.address, "node.example");
+  EXPECT_THAT(Refusal(options), HasSubstr("TLS: hostname mismatch")) << "it has a name";
 }
 
 TEST_F(StreamTest, ANodeThatSpeaksPlainlyIsRefused) {

@@ -21,14 +21,20 @@ build-all: setup  ## build tests and benchmarks too
 	@$(MAKE) build/release/build.ninja
 	@cmake --build --preset release
 
-test: build-all chart-tools  ## build and run all tests, the logic's once more under the sanitizers
+test: setup  ## build and run all tests, the logic's once more under the sanitizers
+	@$(MAKE) -j2 sanitized test-tools
+	@$(run_tests)
+
+# Beside each other: tools are mostly waited for.
+sanitized: build-all
+	@$(MAKE) build/asan/build.ninja
+	@cmake --build --preset asan
+
+test-tools: chart-tools
 	@stack/clients/setup
 	@stack/unstable
 	@stack/venv pages pages/requirements.txt
 	@stack/venv packaging packaging/requirements.txt
-	@$(MAKE) build/asan/build.ninja
-	@cmake --build --preset asan
-	@$(run_tests)
 
 test-quick: build-all  ## logic and simulation alone, without services and sanitizers: within three minutes of a built tree
 	@GTEST_BRIEF=1 ctest --preset release -L 'unit|sim' --parallel $$(nproc)
@@ -157,4 +163,4 @@ done; \
 exit $$failed
 endef
 
-.PHONY: help setup build build-all test test-quick test-long test-mysql test-valkey test-k8s packages test-packages images test-images chart chart-tools site demo bench bench-against bench-check up down mutants chaos tsan fuzz plots format format-check clean
+.PHONY: help setup build build-all test sanitized test-tools test-quick test-long test-mysql test-valkey test-k8s packages test-packages images test-images chart chart-tools site demo bench bench-against bench-check up down mutants chaos tsan fuzz plots format format-check clean

@@ -250,7 +250,8 @@ void Node::Lose(const std::string& why) {
   const std::string reason = "redis " + ToString(options_.address) + ": " + why;
   DropSession(reason);
   next_attempt_ = now_ + options_.reconnect.Delay(++failures_, random_());
-  SetState(false, reason);
+  const std::string advice = MeaningOf(why).advice;
+  SetState(false, reason + (advice.empty() ? "" : "; ") + advice);
   if (events_.on_doubt) events_.on_doubt();
 }
 

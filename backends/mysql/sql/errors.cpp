@@ -57,7 +57,8 @@ constexpr const char* kOtherName =
     "itself name no host";
 constexpr const char* kLocalFiles =
     "SET GLOBAL local_infile = ON on every shard (clouds: the parameter group)";
-constexpr const char* kBinlog = "set binlog_format=ROW";
+constexpr const char* kBinlog =
+    "SET GLOBAL binlog_format = ROW on every shard (clouds: the parameter group)";
 constexpr const char* kPlugin =
     "install the client library's plugin that it names (Debian: package libmariadb3)";
 constexpr const char* kDatabase = "create the database, or set --mysql-shards";
@@ -131,6 +132,8 @@ constexpr Entry kTable[] = {
     // connection may lead to the new primary.
     {kReadOnly, ErrorKind::kLost, Cause::kOther, kPrimary},
     {1524, ErrorKind::kLost, Cause::kSetting, kAccountsPlugin},  // not loaded: the account's
+    // The binary log takes no such change. A session keeps the format that it connected with.
+    {1665, ErrorKind::kLost, Cause::kSetting, kBinlog},
     {1698, ErrorKind::kLost, Cause::kSetting, kSocketOnly},  // access denied, whatever the password
     {1792, ErrorKind::kLost},      // read-only transaction
     {1820, ErrorKind::kLost, Cause::kSetting, kPasswordExpired},  // it takes only a new password
@@ -157,7 +160,6 @@ constexpr Entry kTable[] = {
     // replaced that an account made which has that.
     {1227, ErrorKind::kBusy, Cause::kSetting, kMaker},
     {kProcedureDenied, ErrorKind::kBusy, Cause::kSetting, kMakersRights},
-    {1665, ErrorKind::kBusy, Cause::kSetting, kBinlog},  // the binary log takes no such change
     {3948, ErrorKind::kBusy, Cause::kSetting, kLocalFiles},
     {4166, ErrorKind::kBusy, Cause::kSetting, kLocalFiles},
 

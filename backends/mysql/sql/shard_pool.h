@@ -171,7 +171,7 @@ class ShardPool {
     // A shard that came back as another server may become the right one again.
     Status status =
         error.code() == kUnsupported ? AwayBy(error, shard) : StatusOf(error, config_, shard);
-    LogFailure(shard, error.code(), status.message);
+    LogFailure(shard, error.code(), status);
     return status;
   }
 
@@ -292,7 +292,7 @@ class ShardPool {
         ++attempts;
         silent = AwayBy(error, shard);
         refused = RefusesToConnect(error.code());
-        if (refused) LogFailure(shard, error.code(), silent->message);
+        if (refused) LogFailure(shard, error.code(), *silent);
       }
       Note(shard, state, [&] {
         state.silent = refused && state.connected > 0 ? std::nullopt : silent;
@@ -314,9 +314,9 @@ class ShardPool {
     connection.Open();
   }
 
-  void LogFailure(Shard shard, int code, const std::string& message) {
+  void LogFailure(Shard shard, int code, const Status& why) {
     const std::string key = ResourceOf(shard) + " " + std::to_string(code);
-    log_.Log(LogLevel::kWarn, key, LineOf(shard, message));
+    log_.Log(LogLevel::kWarn, key, LineOf(shard, why));
   }
 
   static Config Impatient(Config config) {
@@ -356,7 +356,7 @@ class ShardPool {
     const std::optional<Status> before = std::exchange(state.away, away);
     const bool known = std::exchange(state.told, true);
     if (away) {
-      const std::string line = LineOf(shard, away->message);
+      const std::string line = LineOf(shard, *away);
       before ? log_.Log(LogLevel::kWarn, line, line) : log_.Log(LogLevel::kWarn, line);
       return !before || before->message != away->message;
     }
@@ -408,6 +408,11 @@ class ShardPool {
     }
   }
 
+  // With what an operator may do about it.
+  std::string LineOf(Shard shard, const Status& why) const {
+    const std::string advice = why.advice;
+    return LineOf(shard, why.message + (advice.empty() ? "" : "; ") + advice);
+  }
   std::string LineOf(Shard shard, const std::string& message) const {
     return config_.NameOf(shard) + " (" + Owner::kName + "): " + message;
   }

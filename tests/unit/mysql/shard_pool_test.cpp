@@ -24,10 +24,12 @@ void ExpectToldWhyAtOnce(const PoolLimits& limits) {
   config.reopen = {.first = std::chrono::hours(1), .most = std::chrono::hours(1)};
   Asker asker;
   std::promise<Status> away;
+  std::string logged;  // before the sink is told
   ShardPool<int, Asker> pool(
       config, limits, asker, [&](Shard, const Status& status) { away.set_value(status); },
-      [](LogLevel, const std::string&) {});
+      [&](LogLevel, const std::string& line) { logged = line; });
   const Status told = away.get_future().get();
+  EXPECT_TRUE(logged.ends_with(std::string("; ") + told.advice)) << logged;
   pool.Submit(0, 7);
   ASSERT_EQ(asker.failed.size(), 1u);
   for (const Status& status : {told, asker.failed[0]}) {

@@ -19,7 +19,12 @@ constexpr const char* kRowAdvice =
 
 Check TablesCheck(std::string name, const ShardFacts& facts, bool newer_elsewhere) {
   Check check{kStores, std::move(name), Level::kWell, facts.server + " at " + facts.address};
-  if (!facts.missing.empty()) {
+  if (facts.refuses_writes) {
+    check.level = Level::kLook;
+    check.text += ": it refuses every write, as binlog_format is STATEMENT (error 1665)";
+    check.advice = "SET GLOBAL binlog_format = ROW (clouds: the parameter group)";
+    check.runbook = "refusals.md#what-all-agree-on";
+  } else if (!facts.missing.empty()) {
     check.level = Level::kLook;
     check.text = "its tables are older than this feedctl: they lack " + facts.missing.front();
     if (facts.missing.size() > 1) check.text += " to " + facts.missing.back();

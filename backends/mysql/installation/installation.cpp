@@ -277,8 +277,13 @@ Status ReadInstallationAround(ShardConnections& connections, Installation* out,
 }
 
 TablesFound FindTables(Connection& connection) {
+  size_t binlog = 0;  // a server that knows no other format has no such variable
+  connection.Query(
+      "SHOW GLOBAL VARIABLES WHERE variable_name = 'log_bin' AND value = 'ON'"
+      " OR variable_name = 'binlog_format' AND value = 'STATEMENT'",
+      [&](const Row&) { ++binlog; });
   return {SchemaOf(connection).has_value(), FindMissing(connection, OurMigrations()),
-          FindNewer(connection, OurMigrations()), FindMissingProcedures(connection)};
+          FindNewer(connection, OurMigrations()), FindMissingProcedures(connection), binlog == 2};
 }
 
 Status CheckUnchanged(ShardConnections& connections, const Installation& installation) {

@@ -57,6 +57,8 @@ struct TablesFound {
   MissingMigrations missing = {};
   std::optional<uint32_t> newer = {};             // a migration that this program does not know
   std::vector<std::string_view> procedures = {};  // missing, or this account may not call them
+  // Error 1665 answers every write: the binary log keeps statements, not rows.
+  bool refuses_writes = false;
 };
 [[nodiscard]] TablesFound FindTables(Connection& connection);
 

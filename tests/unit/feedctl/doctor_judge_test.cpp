@@ -46,6 +46,14 @@ TEST(Shards, WithoutAProcedureSayWhichIsMissing) {
               testing::HasSubstr("no procedure change_edge, no follow_new_edge, or none"));
 }
 
+TEST(Shards, WhoseBinaryLogRefusesWritesSayWhatToSet) {
+  const Checks checks = JudgeShards(
+      {{.address = "a:1/x", .server = "S", .missing = {"0002_a.sql"}, .refuses_writes = true}});
+  EXPECT_EQ(Told(checks, "shard 0"),
+            "look: S at a:1/x: it refuses every write, as binlog_format is STATEMENT (error 1665) "
+            "-> SET GLOBAL binlog_format = ROW (clouds: the parameter group)");
+}
+
 TEST(Shards, WithOlderTablesAreToBeMigrated) {
   const Checks old = JudgeShards({{.missing = {"0002_a.sql", "0003_b.sql"}, .read = false},
                                   {.address = "b:1/x", .server = "MySQL 9.7.4"}});

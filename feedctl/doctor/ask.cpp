@@ -33,6 +33,7 @@ bool AskTables(mysql::ShardConnections& connections, Shard shard, const Settings
   }
   facts.newer = tables.newer;
   facts.procedures.assign(tables.procedures.begin(), tables.procedures.end());
+  facts.others.assign(tables.others.begin(), tables.others.end());
   facts.refuses_writes = tables.refuses_writes;
   return status.done() && tables.installed;
 }

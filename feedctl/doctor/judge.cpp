@@ -41,6 +41,10 @@ Check TablesCheck(std::string name, const ShardFacts& facts, bool newer_elsewher
     check.text += "; its tables are newer than this feedctl: they have had migration " +
                   std::to_string(*facts.newer);
     check.advice = "use the feedctl of that version: its feedctl migrate finishes what was begun";
+  } else if (!facts.others.empty()) {  // a newer one comes with a migration
+    check.level = Level::kLook;
+    check.text += ": its procedure " + facts.others.front() + " is of another version";
+    check.advice = "feedctl migrate";
   }
   return check;
 }

@@ -28,6 +28,7 @@ struct ShardFacts {
   std::optional<uint32_t> newer = {};        // an applied one that this feedctl does not know
   bool read = true;                          // whether its row was read; older tables lack it
   std::vector<std::string> procedures = {};  // not there, or not for this account to execute
+  std::vector<std::string> others = {};      // procedures of another text than this feedctl's
   bool refuses_writes = false;               // by the format of its binary log
 };
 

@@ -123,12 +123,17 @@ class Doctor(Installation):
         finally:
             self.feedctl.run("migrate")
 
-    def test_4_a_procedure_that_is_missing_is_told(self):
+    def test_4_a_procedure_that_is_missing_or_anothers_is_told(self):
         self.stack.mysql[1].query("DROP PROCEDURE change_edge")
         try:
             told = self.doctor(codes=(FOUND,))["shard 1"]
             self.assertEqual(told["level"], "look")
             self.assertIn("no procedure change_edge,", told["text"])
+            self.feedctl.run("migrate")
+            self.stack.mysql[1].query("ALTER PROCEDURE change_edge COMMENT 'of another version'")
+            told = self.doctor(codes=(FOUND,))["shard 1"]
+            self.assertIn("procedure change_edge is of another version", told["text"])
+            self.assertEqual(told["advice"], "feedctl migrate")
         finally:
             self.feedctl.run("migrate")
 

@@ -282,8 +282,9 @@ TablesFound FindTables(Connection& connection) {
       "SHOW GLOBAL VARIABLES WHERE variable_name = 'log_bin' AND value = 'ON'"
       " OR variable_name = 'binlog_format' AND value = 'STATEMENT'",
       [&](const Row&) { ++binlog; });
-  return {SchemaOf(connection).has_value(), FindMissing(connection, OurMigrations()),
-          FindNewer(connection, OurMigrations()), FindMissingProcedures(connection), binlog == 2};
+  return {SchemaOf(connection).has_value(),       FindMissing(connection, OurMigrations()),
+          FindNewer(connection, OurMigrations()), FindMissingProcedures(connection),
+          FindOtherProcedures(connection),        binlog == 2};
 }
 
 Status CheckUnchanged(ShardConnections& connections, const Installation& installation) {

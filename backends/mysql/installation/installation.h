@@ -57,6 +57,7 @@ struct TablesFound {
   MissingMigrations missing = {};
   std::optional<uint32_t> newer = {};             // a migration that this program does not know
   std::vector<std::string_view> procedures = {};  // missing, or this account may not call them
+  std::vector<std::string_view> others = {};      // procedures that Migrate would make anew
   // Error 1665 answers every write: the binary log keeps statements, not rows.
   bool refuses_writes = false;
 };

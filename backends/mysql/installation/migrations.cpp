@@ -127,6 +127,16 @@ std::vector<std::string_view> FindMissingProcedures(Connection& connection) {
   return missing;
 }
 
+std::vector<std::string_view> FindOtherProcedures(Connection& connection) {
+  std::vector<std::string_view> others;
+  for (const auto& [name, script] : kProcedures) {
+    if (IsSeen(connection, name) && !IsMade(connection, name, CommentOf(script))) {
+      others.push_back(name);
+    }
+  }
+  return others;
+}
+
 void MigrateShard(Connection& connection, const Migrations& ours) {
   if (FindNewer(connection, ours)) return;
   for (const Migration* migration : FindMissing(connection, ours)) {

@@ -48,6 +48,9 @@ std::optional<uint32_t> FindNewer(Connection& connection, const Migrations& ours
 // not execute it.
 std::vector<std::string_view> FindMissingProcedures(Connection& connection);
 
+// The names of those that it sees and MigrateShard would make anew.
+std::vector<std::string_view> FindOtherProcedures(Connection& connection);
+
 // Makes the missing migrations, and each procedure that differs from this program's. Does nothing
 // if a newer program has migrated the shard.
 void MigrateShard(Connection& connection, const Migrations& ours);

@@ -46,6 +46,19 @@ TEST(Shards, WithoutAProcedureSayWhichIsMissing) {
               testing::HasSubstr("no procedure change_edge, no follow_new_edge, or none"));
 }
 
+TEST(Shards, WithAProcedureOfAnotherVersionAreToBeMigratedUnlessTheyAreNewer) {
+  const auto told = [](std::optional<uint32_t> newer) {
+    return Told(JudgeShards({{.address = "a:1/x",
+                              .server = "S",
+                              .newer = newer,
+                              .others = {"change_edge", "follow_new_edge"}}}),
+                "shard 0");
+  };
+  EXPECT_EQ(told(std::nullopt),
+            "look: S at a:1/x: its procedure change_edge is of another version -> feedctl migrate");
+  EXPECT_THAT(told(7), StartsWith("note: "));
+}
+
 TEST(Shards, WhoseBinaryLogRefusesWritesSayWhatToSet) {
   const Checks checks = JudgeShards(
       {{.address = "a:1/x", .server = "S", .missing = {"0002_a.sql"}, .refuses_writes = true}});

@@ -220,8 +220,11 @@ TEST_F(InstallationTest, AProcedureIsMadeOnlyWhereItDiffers) {
 
   MakeProcedure(shards_.on(1), "follow_new_edge", "() SELECT 1");
   shards_.on(1).Execute("ALTER PROCEDURE change_edge COMMENT 'of another version'");
+  EXPECT_THAT(FindOtherProcedures(shards_.on(1)),
+              ::testing::ElementsAre("change_edge", "follow_new_edge"));
   ASSERT_TRUE(Migrate(shards_.config()).done());
   EXPECT_EQ(made("MODIFIES SQL DATA"), 2);
+  EXPECT_THAT(FindOtherProcedures(shards_.on(1)), ::testing::IsEmpty());
 }
 
 // The shards left out would keep the old tables and procedures.

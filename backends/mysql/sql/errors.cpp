@@ -63,7 +63,8 @@ constexpr const char* kPlugin =
     "install the client library's plugin that it names (Debian: package libmariadb3)";
 constexpr const char* kDatabase = "create the database, or set --mysql-shards";
 constexpr const char* kGrant =
-    "create the database and give this user its rights (docs/security.md), or set --mysql-shards";
+    "create the database if it is not there, and give the account its rights on it (for feedctl "
+    "init and migrate those of who makes the tables; docs/security.md), or set --mysql-shards";
 constexpr const char* kRights =
     "give the account SELECT, INSERT, UPDATE, DELETE and EXECUTE on the database "
     "(docs/security.md)";

@@ -79,7 +79,8 @@ TEST(ErrorTable, SaysWhyAndWhatToDo) {
   EXPECT_STREQ(of(4166).advice,
                "SET GLOBAL local_infile = ON on every shard (clouds: the parameter group)");
   EXPECT_THAT(of(1665).advice, HasSubstr("SET GLOBAL binlog_format = ROW"));
-  EXPECT_THAT(of(1044).advice, HasSubstr("create the database and give this user its rights"));
+  EXPECT_THAT(of(1044).advice, HasSubstr("create the database if it is not there, and give"));
+  EXPECT_THAT(of(1044).advice, HasSubstr("who makes the tables; docs/security.md"));
   EXPECT_THAT(of(1045).advice, HasSubstr("--mysql-tls-ca"));
   EXPECT_THAT(of(3118).advice, HasSubstr("ACCOUNT UNLOCK"));
   EXPECT_THAT(of(3955).advice, HasSubstr("ACCOUNT UNLOCK"));

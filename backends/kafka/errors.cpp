@@ -28,7 +28,7 @@ constexpr Meaning Stuck(const char* text, Reading reading) {
   return {Outcome::kLater, text, reading};
 }
 
-constexpr const char* kLogin = "set --kafka-user and --kafka-password / FANLINE_KAFKA_PASSWORD";
+constexpr const char* kLogin = "set --kafka-user and --kafka-password-file (or --kafka-password)";
 constexpr const char* kCertificates =
     "set ssl.ca.location in --kafka-properties / FANLINE_KAFKA_PROPERTIES";
 

@@ -476,7 +476,7 @@ class Failing(unittest.TestCase):
                    "relations", "counters", "--repair", env={"FANLINE_MYSQL_SHARDS": shards})
 
     def test_a_wrong_configuration(self):
-        self.check(78, "Access denied .*--mysql-password / FANLINE_MYSQL_PASSWORD; or --mysql-tls-ca",
+        self.check(78, r"Access denied .*--mysql-password-file \(or --mysql-password\); or --mysql-tls-ca",
                    "audit", "--mysql-password", "wrong")
         self.check(78, "--mysql-shards: a shard address carries no user or password",
                    "audit", env={"FANLINE_MYSQL_SHARDS": "tcp://u:p@127.0.0.1/fanline"})

@@ -31,7 +31,7 @@ struct Entry {
 
 constexpr const char* kAddress = "start it or set --mysql-shards / FANLINE_MYSQL_SHARDS";
 constexpr const char* kLogin =
-    "set --mysql-user / FANLINE_MYSQL_USER and --mysql-password / FANLINE_MYSQL_PASSWORD; or "
+    "set --mysql-user / FANLINE_MYSQL_USER and --mysql-password-file (or --mysql-password); or "
     "--mysql-tls-ca (and -cert, -key), if the account asks for TLS";
 constexpr const char* kHost = "let the account log in from this host (CREATE USER name@host)";
 constexpr const char* kAccountLocked = "unlock the account (ALTER USER ... ACCOUNT UNLOCK)";

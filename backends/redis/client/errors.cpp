@@ -5,7 +5,7 @@
 namespace fanline::redis {
 namespace {
 
-constexpr const char* kLogin = "set --redis-user and --redis-password / FANLINE_REDIS_PASSWORD";
+constexpr const char* kLogin = "set --redis-user and --redis-password-file (or --redis-password)";
 constexpr const char* kRights = "let --redis-user do what schemas/redis/README.md lists";
 
 constexpr ErrorMeaning kDenied = {"NOPERM", Outcome::kLater, ErrorAction::kLeaveNode,

@@ -43,7 +43,7 @@ constexpr std::string_view kUnknownCommand = "ERR unknown command";
 // Sentinels have their own name and password.
 Status OfSentinel(Status status) {
   if (status.cause == Cause::kTurnedAway) {
-    status.advice = "set --redis-sentinel-user and --redis-sentinel-password";
+    status.advice = "set --redis-sentinel-user and --redis-sentinel-password-file";
   } else if (status.cause == Cause::kNoLogin) {
     status.advice = "leave --redis-sentinel-password out, or give the Sentinels one";
   }

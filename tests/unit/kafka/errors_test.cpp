@@ -46,7 +46,7 @@ TEST(KafkaErrors, SayWhyAndWhatToDo) {
   }
   const Status login = StatusOf(RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED, "x");
   EXPECT_EQ(login.cause, Cause::kTurnedAway);
-  EXPECT_STREQ(login.advice, "set --kafka-user and --kafka-password / FANLINE_KAFKA_PASSWORD");
+  EXPECT_STREQ(login.advice, "set --kafka-user and --kafka-password-file (or --kafka-password)");
   const Status tls = StatusOf(RD_KAFKA_RESP_ERR__SSL, "x");
   EXPECT_TRUE(tls.later());
   EXPECT_EQ(tls.cause, Cause::kTurnedAway);

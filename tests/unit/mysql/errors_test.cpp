@@ -81,7 +81,8 @@ TEST(ErrorTable, SaysWhyAndWhatToDo) {
   EXPECT_THAT(of(1665).advice, HasSubstr("SET GLOBAL binlog_format = ROW"));
   EXPECT_THAT(of(1044).advice, HasSubstr("create the database if it is not there, and give"));
   EXPECT_THAT(of(1044).advice, HasSubstr("who makes the tables; docs/security.md"));
-  EXPECT_THAT(of(1045).advice, HasSubstr("--mysql-tls-ca"));
+  EXPECT_THAT(of(1045).advice,
+              HasSubstr("--mysql-password-file (or --mysql-password); or --mysql-tls-ca"));
   EXPECT_THAT(of(3118).advice, HasSubstr("ACCOUNT UNLOCK"));
   EXPECT_THAT(of(3955).advice, HasSubstr("ACCOUNT UNLOCK"));
   EXPECT_THAT(of(4150).advice, HasSubstr("FLUSH PRIVILEGES"));

@@ -79,7 +79,7 @@ TEST(RedisErrors, SayWhyAndWhatToDo) {
   for (const char* error : {"NOAUTH Authentication required.", "WRONGPASS invalid password"}) {
     EXPECT_EQ(of(error).cause, Cause::kTurnedAway);
     EXPECT_STREQ(of(error).advice,
-                 "set --redis-user and --redis-password / FANLINE_REDIS_PASSWORD");
+                 "set --redis-user and --redis-password-file (or --redis-password)");
   }
   const Status open =
       of("ERR AUTH <password> called without any password configured for the default user.");

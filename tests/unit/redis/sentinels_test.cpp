@@ -168,7 +168,7 @@ TEST(Sentinels, HaveAPasswordOfTheirOwn) {
   Options options = Behind({sentinel.address()});
   const Status refused = Masters(options).Refresh(Masters::Ask::kAll);
   EXPECT_THAT(refused.message, HasSubstr("Sentinel " + ToString(sentinel.address()) + ": NOAUTH"));
-  EXPECT_STREQ(refused.advice, "set --redis-sentinel-user and --redis-sentinel-password");
+  EXPECT_STREQ(refused.advice, "set --redis-sentinel-user and --redis-sentinel-password-file");
   options.sentinel_password.text = "s3cret";
   EXPECT_TRUE(Masters(options).Refresh(Masters::Ask::kAll).done());
 }

@@ -171,7 +171,7 @@ void Connection::Connect() {
       wait + ", lock_wait_timeout = " + wait + IdleTransactionLimit(config_.idle_transaction) +
       kNoTimeLimit);
   const std::string who =
-      std::string("SELECT @@hostname, @@port, @@server_id, @@datadir, ") + kStart;
+      std::string("SELECT @@hostname, @@port, @@server_id, @@datadir, ") + kServerStart;
   Query(who, [this](const Row& row) {
     std::string name;
     for (uint32_t column = 1; column <= 5; ++column) name += row.Text(column) + '/';

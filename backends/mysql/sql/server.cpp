@@ -64,7 +64,7 @@ std::string IdleTransactionLimit(std::chrono::seconds limit) {
 const char* const kNoTimeLimit =
     "/*M!100100 , max_statement_time = 0 */ /*!80000 , max_execution_time = 0 */";
 
-const char* const kStart =
+const char* const kServerStart =
     "/*!80000 COALESCE(UNIX_TIMESTAMP() - (SELECT variable_value FROM"
     " performance_schema.global_status WHERE variable_name = 'Uptime'), */ RIGHT(UUID(), 17)"
     " /*!80000 ) */";

@@ -32,7 +32,7 @@ extern const char* const kNoTimeLimit;
 // A column: the same in all sessions from a server's start to its end, and another after the next.
 // MariaDB: what its UUIDs end in, of which 14 bits are drawn at a start. MySQL draws them anew
 // when its clock steps back; there it is the second of the start, which its uptime is counted from.
-extern const char* const kStart;
+extern const char* const kServerStart;
 
 // `select`, which begins with SELECT, ends with an error after `limit` (IsTimeLimit).
 std::string Limited(std::chrono::milliseconds limit, std::string_view select);

@@ -56,7 +56,7 @@ TEST(Servers, OneTextSaysWhatEachKindUnderstands) {
             "/*M!100300 , idle_transaction_timeout = 5 */ /*!80000 , wait_timeout = 60 */");
   EXPECT_STREQ(kNoTimeLimit,
                "/*M!100100 , max_statement_time = 0 */ /*!80000 , max_execution_time = 0 */");
-  EXPECT_STREQ(kStart,
+  EXPECT_STREQ(kServerStart,
                "/*!80000 COALESCE(UNIX_TIMESTAMP() - (SELECT variable_value FROM "
                "performance_schema.global_status WHERE variable_name = 'Uptime'), */ "
                "RIGHT(UUID(), 17) /*!80000 ) */");

@@ -248,9 +248,9 @@ void Node::Beat() {
 
 void Node::Lose(const std::string& why) {
   const std::string reason = "redis " + ToString(options_.address) + ": " + why;
-  DropSession(reason);
-  next_attempt_ = now_ + options_.reconnect.Delay(++failures_, random_());
   const std::string advice = MeaningOf(why).advice;
+  DropSession(reason);  // which ends `why`, if that is leave_
+  next_attempt_ = now_ + options_.reconnect.Delay(++failures_, random_());
   SetState(false, reason + (advice.empty() ? "" : "; ") + advice);
   if (events_.on_doubt) events_.on_doubt();
 }

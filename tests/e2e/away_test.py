@@ -248,7 +248,7 @@ class Away(Installation):
             return print(text, flush=True)
         before, during = (watch.line(others, *span) for span in ((begin, lost), (lost, end)))
         after = watch.line(others, served, time.monotonic())
-        beside = (rate(before) + rate(after)) / 2
+        beside = max(1, (rate(before) + rate(after)) / 2)  # 0: a slow machine looked once in that time
         print(f"{text}; others {rate(before):,.0f} deliveries/s before, {rate(during):,.0f} while it "
               f"was away, {rate(after):,.0f} after: {rate(during) / beside:.2f}; worst 3 s "
               f"{worst(during) / beside:.2f}, longest gap {longest_gap(during):.1f} s (before: "

@@ -356,6 +356,29 @@ def no_leftovers(tree):
                 "leaves something for later")
 
 
+NAMED = re.compile(r"^(?:inline |static )*(?:constexpr |const )[^=({]*?\b(k[A-Z]\w*) *[={]|, (k[A-Z]\w*)\{"
+                   r"|^(?:struct|class|enum class) (\w+)|^using (\w+) =")
+UNNAMED = re.compile(r"^namespace \{$.*?^\}  // namespace$", re.M | re.S)
+
+
+def no_hidden_names(tree):
+    """The presets compile a target's files together: a file's own constant or type would hide a header's of the same
+    name from the files behind it."""
+    declared = {}
+    for path in tree.ending(".h"):
+        for _, line in tree.lines(path):
+            for names in NAMED.findall(line):
+                declared.setdefault((os.path.dirname(path), max(names)), path)
+    for path in tree.ending(".cpp"):
+        text = tree.text(path)
+        for part in UNNAMED.finditer(text):
+            for number, line in enumerate(part[0].split("\n"), text.count("\n", 0, part.start()) + 1):
+                for names in NAMED.findall(line):
+                    header = declared.get((os.path.dirname(path), max(names)))
+                    if header:
+                        yield Violation(path, number, f"{max(names)} is {header}'s name, too")
+
+
 # The letters and scores of members as text, bytes of members, posts whose ids were text.
 MEMBER = re.compile(r"""^(?!\s*(?://|--)).*?((["'])([TFABX]:?|[+-]?inf)\2|string\.byte|PostId\{\*)""")
 
@@ -417,7 +440,8 @@ def formatting(tree):
 
 RULES = [include_direction, client_libraries, small_rooms, no_include_loops, one_way_folders,
          short_functions, built_files, documents, named_tests, no_sleep,
-         plain_words, no_leftovers, one_codec, no_silenced_tests, headers, runnable_scripts, formatting]
+         plain_words, no_leftovers, no_hidden_names, one_codec, no_silenced_tests, headers,
+         runnable_scripts, formatting]
 
 
 def report(rule, violations):

@@ -209,6 +209,15 @@ class Rules(unittest.TestCase):
         })
         self.assertEqual(sorted(found), [("audit/a.h", 1), ("audit/a.h", 2), ("http/b.cpp", 2)])
 
+    def test_a_files_own_names_hide_no_headers(self):
+        found = self.broken(tidy.no_hidden_names, {
+            "audit/a.h": "// A.\ninline constexpr int kOne{1};\nstruct World {};\n",
+            "audit/b.cpp": "namespace {\n\nconstexpr int kTwo{2}, kOne{2};\nstruct World {};\n}  // namespace\n",
+            "audit/fine.cpp": "constexpr int kOne{2};\nnamespace {\nvoid Do() {\n  int kOne{3};\n}\n}  // namespace\n",
+            "http/fine.cpp": "namespace {\nstruct World {};\n}  // namespace\n",
+        })
+        self.assertEqual(sorted(found), [("audit/b.cpp", 3), ("audit/b.cpp", 4)])
+
     def test_nothing_is_left_for_later(self):
         found = self.broken(tidy.no_leftovers, {
             "pusher/a.cpp": "int a;  // TODO: more\n", "docs/b.md": "\nFIXME\n",

@@ -9,7 +9,7 @@
 namespace fanline::dispatcher {
 namespace {
 
-constexpr UserId kAnn{1001};
+constexpr UserId kFirst{1001};
 
 struct Told : Metrics {
   void AuthorSwitched(UserId author, const ModeSwitch& how, const AuthorWeight&) override {
@@ -36,11 +36,11 @@ struct SwitchWorld : Serves<SwitchAuthor> {
 
 TEST(ModeSwitches, AreOrderedForTheVersionTheyWereDecidedOn) {
   SwitchWorld w;
-  w.Consider(kAnn, 99);
+  w.Consider(kFirst, 99);
   EXPECT_TRUE(w.orders.empty());
-  w.Consider(kAnn, 100, 7);
+  w.Consider(kFirst, 100, 7);
   ASSERT_EQ(w.orders.size(), 1u);
-  EXPECT_EQ(w.orders[0].author, kAnn);
+  EXPECT_EQ(w.orders[0].author, kFirst);
   EXPECT_EQ(w.orders[0].shard, 1u);
   EXPECT_TRUE(w.orders[0].pull);
   EXPECT_EQ(w.orders[0].version, 7u);
@@ -48,22 +48,22 @@ TEST(ModeSwitches, AreOrderedForTheVersionTheyWereDecidedOn) {
 
 TEST(ModeSwitches, AreOrderedOnceUntilAnsweredAndAgainWhenLost) {
   SwitchWorld w;
-  w.Consider(kAnn, 100);
-  w.Consider(kAnn, 100);
+  w.Consider(kFirst, 100);
+  w.Consider(kFirst, 100);
   ASSERT_EQ(w.orders.size(), 1u);
   w.switches.On({w.orders[0].id, Status::Later("mysql", "away"), false});
   EXPECT_TRUE(w.told.switched.empty());
-  w.Consider(kAnn, 100);
+  w.Consider(kFirst, 100);
   ASSERT_EQ(w.orders.size(), 2u);
   w.switches.On({w.orders[1].id, Status::Done(), true});
-  EXPECT_EQ(w.told.switched, (std::vector<std::pair<UserId, bool>>{{kAnn, true}}));
+  EXPECT_EQ(w.told.switched, (std::vector<std::pair<UserId, bool>>{{kFirst, true}}));
   w.switches.On({w.orders[1].id, Status::Done(), true});
   EXPECT_EQ(w.told.switched.size(), 1u) << "answered before";
 }
 
 TEST(ModeSwitches, OnesThatAnotherHasMadeAreNotCounted) {
   SwitchWorld w;
-  w.Consider(kAnn, 100);
+  w.Consider(kFirst, 100);
   w.switches.On({w.orders[0].id, Status::Done(), false});
   EXPECT_TRUE(w.told.switched.empty());
 }

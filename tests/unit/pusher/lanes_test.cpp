@@ -7,7 +7,7 @@ namespace {
 
 using Offsets = std::vector<int64_t>;
 
-constexpr UserId kAnn{1}, kBen{2}, kBob{9};
+constexpr UserId kFirst{1}, kSecond{2}, kBob{9};
 
 struct LanesWorld {
   void Post(UserId author) { Add(Hint::OfPost(author, PostId{1})); }
@@ -43,9 +43,9 @@ struct LanesWorld {
 
 TEST(Lanes, NothingBehindAHeadIsTakenBeforeItIsFinished) {
   LanesWorld w;
-  w.Post(kAnn);
+  w.Post(kFirst);
   EXPECT_EQ(w.Take(), Offsets{0});
-  w.Post(kAnn);
+  w.Post(kFirst);
   EXPECT_FALSE(w.lanes.runnable());
   w.lanes.Finished(w.unit);
   EXPECT_EQ(w.Take(), Offsets{1});
@@ -56,7 +56,7 @@ TEST(Lanes, NothingBehindAHeadIsTakenBeforeItIsFinished) {
 TEST(Lanes, HintsThatWereBegunTogetherAreAUnitAgain) {
   LanesWorld w;
   w.begun[0] = {.offset = 0, .hints = 2};
-  for (int i = 0; i < 4; ++i) w.Post(kAnn);
+  for (int i = 0; i < 4; ++i) w.Post(kFirst);
   EXPECT_EQ(w.Rest(), (std::vector<Offsets>{{0, 1}, {2, 3}}));
 }
 
@@ -64,27 +64,27 @@ TEST(Lanes, AuthorsTakeTurns) {
   LanesWorld w;
   w.limits.posts_per_unit = 1;
   for (int i = 0; i < 2; ++i) {
-    w.Post(kAnn);
-    w.Post(kBen);
+    w.Post(kFirst);
+    w.Post(kSecond);
   }
   EXPECT_EQ(w.Rest(), (std::vector<Offsets>{{0}, {1}, {2}, {3}}));
 }
 
 TEST(Lanes, AUnitIsOfOneKind) {
   LanesWorld w;
-  w.Post(kAnn);
-  w.Post(kAnn);
-  w.Sync(kAnn);
-  w.Sync(kAnn);
-  w.Post(kAnn);
+  w.Post(kFirst);
+  w.Post(kFirst);
+  w.Sync(kFirst);
+  w.Sync(kFirst);
+  w.Post(kFirst);
   EXPECT_EQ(w.Rest(), (std::vector<Offsets>{{0, 1}, {2, 3}, {4}}));
 }
 
 TEST(Lanes, WhatCannotBeDecodedIsALaneOfItsOwn) {
   LanesWorld w;
-  w.Post(kAnn);
+  w.Post(kFirst);
   w.Add(Rejection{});
-  w.Post(kAnn);
+  w.Post(kFirst);
   w.Add(Rejection{});
   EXPECT_EQ(w.Rest(), (std::vector<Offsets>{{0, 2}, {1, 3}}));
 }
@@ -92,8 +92,8 @@ TEST(Lanes, WhatCannotBeDecodedIsALaneOfItsOwn) {
 TEST(Lanes, AUnitHasABoundOfPostsAndOneOfSyncs) {
   LanesWorld w;
   w.limits.posts_per_unit = 2;
-  for (int i = 0; i < 3; ++i) w.Post(kAnn);
-  for (int i = 0; i < 3; ++i) w.Sync(kBen);
+  for (int i = 0; i < 3; ++i) w.Post(kFirst);
+  for (int i = 0; i < 3; ++i) w.Sync(kSecond);
   EXPECT_EQ(w.Take(), (Offsets{0, 1}));
   EXPECT_EQ(w.Take(false, 2), (Offsets{3, 4}));
   w.lanes.Finished(w.unit);
@@ -102,26 +102,26 @@ TEST(Lanes, AUnitHasABoundOfPostsAndOneOfSyncs) {
 
 TEST(Lanes, ALaneTakenApartIsNextAndGoesOneByOneUntilItIsEmpty) {
   LanesWorld w;
-  for (int i = 0; i < 3; ++i) w.Post(kAnn);
+  for (int i = 0; i < 3; ++i) w.Post(kFirst);
   ASSERT_EQ(w.Take(), (Offsets{0, 1, 2}));
-  w.Post(kBen);
-  w.Post(kAnn);
+  w.Post(kSecond);
+  w.Post(kFirst);
   w.lanes.TakeApart(std::move(w.unit));
   EXPECT_EQ(w.Rest(), (std::vector<Offsets>{{0}, {3}, {1}, {2}, {4}}));
-  w.Post(kAnn);
-  w.Post(kAnn);
+  w.Post(kFirst);
+  w.Post(kFirst);
   EXPECT_EQ(w.Take(), (Offsets{5, 6}));
   EXPECT_FALSE(w.unit.alone);
 }
 
 TEST(Lanes, AParkedUnitCountsItsHintsAndThoseBehindIt) {
   LanesWorld w;
-  for (int i = 0; i < 2; ++i) w.Post(kAnn);
+  for (int i = 0; i < 2; ++i) w.Post(kFirst);
   w.Take();
-  w.Sync(kAnn);
+  w.Sync(kFirst);
   w.lanes.SetParked(w.unit, true);
-  w.Sync(kAnn);
-  w.Post(kBen);
+  w.Sync(kFirst);
+  w.Post(kSecond);
   EXPECT_EQ(w.lanes.hints().parked(), 4u);
   w.lanes.SetParked(w.unit, false);
   EXPECT_EQ(w.lanes.hints().parked(), 0u);

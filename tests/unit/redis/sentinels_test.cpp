@@ -135,9 +135,13 @@ TEST(Sentinels, OneThatKnowsNothingOrIsAwayIsAskedAfterTheOthers) {
   forgetful.Forget();
   Masters masters(Behind({kNowhere, forgetful.address(), sentinel.address()}));
   ASSERT_TRUE(masters.Refresh(Masters::Ask::kOne).done());
-  const int asked = forgetful.asked();
-  EXPECT_GT(asked, 0);
-  ASSERT_TRUE(masters.Refresh(Masters::Ask::kOne).done());
+  EXPECT_GT(forgetful.asked(), 0);
+  // A slow machine's answer may take longer than Survey::kPatience: then the next is asked, too.
+  int asked = -1;
+  for (int tries = 0; tries < 10 && forgetful.asked() != asked; ++tries) {
+    asked = forgetful.asked();
+    ASSERT_TRUE(masters.Refresh(Masters::Ask::kOne).done());
+  }
   EXPECT_EQ(forgetful.asked(), asked);
 }
 

@@ -52,15 +52,9 @@ void PostRuns::Begin(const Unit& unit, uint32_t followers, Now now) {
   run.listed = list != nullptr;
   ports_.metrics.LookedUp(run.listed);
   run.page_read = false;
-  const bool needs_states = !run.listed || KnowsOfOne(run, *list);
-  if (!run.listed) ReadPage(run);
+  run.listed ? TakeFromList(run, *list) : ReadPage(run);
+  const bool needs_states = !run.listed || !run.page.followers.empty();
   if (needs_states && !run.states_read) ReadStates(run);
-}
-
-bool PostRuns::KnowsOfOne(const Run& run, const FollowerLists::Followers& list) const {
-  const Audience& audience = claimed_.at(run.unit->range).audience;
-  return std::any_of(list.begin(), list.end(),
-                     [&](UserId reader) { return audience.holds(reader); });
 }
 
 void PostRuns::ReadStates(Run& run) {
@@ -184,10 +178,11 @@ std::optional<RunStep> PostRuns::Answered(Run& run, const Status& status, Now no
   return LookUp(run, now);
 }
 
-// Goes on with the page that was read, or takes it from the list.
+// Goes on with the page that was read, or with the list's. Who is live, news may say otherwise than
+// when the page was taken.
 std::optional<RunStep> PostRuns::LookUp(Run& run, Now now) {
-  const bool at_hand = run.page_read && run.read_from == run.page_from;
-  if (!at_hand) {  // it is listed, or the states say that it begins at another page
+  const bool begins_there = run.read_from == run.page_from;  // the states may say another page
+  if (!run.page_read || !begins_there) {
     const auto* list =
         run.listed ? lists_.Find(run.unit->range, run.unit->author, now.mono) : nullptr;
     if (list == nullptr) {
@@ -196,7 +191,10 @@ std::optional<RunStep> PostRuns::LookUp(Run& run, Now now) {
       if (!run.states_read) ReadStates(run);
       return std::nullopt;
     }
-    TakeFromList(run, *list);
+    const uint64_t heard = claimed_.at(run.unit->range).audience.heard();
+    if (run.heard != heard || !begins_there) TakeFromList(run, *list);
+    run.page_read = true;
+    ports_.metrics.PassedOver(run.passed_over);
   }
   if (run.states_read) return Write(run, now);
   const bool nobody = run.page.followers.empty() && !run.page_from;
@@ -205,11 +203,11 @@ std::optional<RunStep> PostRuns::LookUp(Run& run, Now now) {
   return std::nullopt;
 }
 
-// The next live followers, as many as a page may have.
+// The next of those who are live by now, as many as a page may have.
 void PostRuns::TakeFromList(Run& run, const FollowerLists::Followers& list) {
   const Audience& audience = claimed_.at(run.unit->range).audience;
   run.page = {};
-  run.page_read = true;
+  run.heard = audience.heard();
   run.read_from = run.page_from;
   std::vector<UserId>& taken = run.page.followers;
   auto at = list.begin();
@@ -218,11 +216,11 @@ void PostRuns::TakeFromList(Run& run, const FollowerLists::Followers& list) {
   } else {
     AddAuthor(run, taken);
   }
-  uint64_t passed_over = 0;
+  run.passed_over = 0;
   uint32_t left = run.page_limit;
   for (; at != list.end(); ++at) {
     if (!audience.holds(*at)) {
-      ++passed_over;
+      ++run.passed_over;
     } else if (left-- > 0) {
       taken.push_back(*at);
     } else {  // not the first follower, for the limit is at least one
@@ -230,7 +228,6 @@ void PostRuns::TakeFromList(Run& run, const FollowerLists::Followers& list) {
       break;
     }
   }
-  ports_.metrics.PassedOver(passed_over);
 }
 
 // Whether a hint is measured even if nobody is live.

@@ -2,10 +2,11 @@
 // the first page of the author's followers and for news of who is live (audience.h) at the same
 // time. It then writes page after page to the timelines of those followers who may be live.
 //
-// If the author's followers are listed (follower_lists.h), a run asks for news alone, as long as it
-// knows of nobody among them who is live. If nobody is by the news either, it is done. Else it
-// needs the states of its posts, and a page holds the next of the live followers. A run that reads
-// its pages fills the author's list.
+// If the author's followers are listed (follower_lists.h), a page holds the next of those who are
+// known to be live. A run takes it while it asks for news, and once more if these say anything. As
+// long as it has nobody on its page, it asks for news alone. If nobody comes by the news either, it
+// is done. Else it needs the states of its posts. A run that reads its pages fills the author's
+// list.
 //
 // Runs ask for their states together. A shard has one request under way; the runs that need states
 // meanwhile share the next one. An author's ranges begin together (Units::StartOne), so a post is
@@ -101,7 +102,9 @@ class PostRuns {
     bool outdated = false;
     Time since{};                             // when it was begun
     bool listed = false;                      // this page is taken from the author's list
-    bool page_read = false;                   // or taken
+    uint64_t heard = 0;                       // Audience::heard, when it was taken
+    uint64_t passed_over = 0;                 // followers, when it was taken
+    bool page_read = false;                   // or taken after the news
     uint64_t list = 0;                        // that it fills; 0: none
     std::optional<FollowerCursor> list_from;  // where the next page for that list begins
     uint64_t content = 0;                     // BegunHints::content, once the states are read
@@ -136,7 +139,6 @@ class PostRuns {
   Run* Find(uint64_t unit);
   void ReadStates(Run& run);
   void Ask(std::optional<Shard> shard, const std::vector<uint64_t>& units);
-  bool KnowsOfOne(const Run& run, const FollowerLists::Followers& list) const;
   void ReadPage(Run& run);
   std::optional<RunStep> LookUp(Run& run, Now now);
   void TakeFromList(Run& run, const FollowerLists::Followers& list);

@@ -35,7 +35,8 @@ struct Unit {
     kDeadLettering,  // quarantine: its hints go to the dead letters, one by one
   };
 
-  uint64_t id = 0;  // its requests carry it
+  uint64_t id = 0;   // its requests carry it
+  size_t place = 0;  // among its range's units
   Range range = 0;
   uint64_t epoch = 0;        // of the range; a unit does not outlive it
   Way way;                   // of its reads and writes

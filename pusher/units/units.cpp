@@ -38,10 +38,11 @@ void Units::CountWays() {
 void Units::Drop(Range range) {
   const auto found = open_.find(range);
   if (found == open_.end()) return;
-  for (const uint64_t unit : found->second.units) {
-    posts_.ForgetUnit(unit);
-    syncs_.ForgetUnit(unit);
-    units_.erase(unit);
+  for (const Unit* unit : found->second.units) {
+    const uint64_t id = unit->id;
+    posts_.ForgetUnit(id);
+    syncs_.ForgetUnit(id);
+    units_.erase(id);
   }
   posts_.ForgetRange(range);
   if (common_.setup.guards.claims_forget_lists) lists_.ForgetRange(range);
@@ -150,7 +151,8 @@ void Units::StartUnit(Range range, Work& work, UserId author, Now now) {
   taken.way.node = work.opened.node;
   taken.credit = admission_.Admit(taken.way, now.mono);
   Unit& unit = units_.emplace(taken.id, std::move(taken)).first->second;
-  work.units.insert(unit.id);
+  unit.place = work.units.size();
+  work.units.push_back(&unit);
   one_by_one ? Enter(unit, Stage::kMarkingStart, now) : Begin(unit, now);
 }
 
@@ -223,10 +225,9 @@ void Units::Enter(Unit& unit, Stage stage, Now now) {
 void Units::NeedWalk(const Unit& unit) {
   Work& work = open_.at(unit.range);
   std::unordered_set<uint64_t> behind;
-  for (const uint64_t id : work.units) {
-    posts_.Outdate(id);
-    const Unit& other = units_.at(id);
-    if (other.stage == Stage::kRunning && other.credit) behind.insert(id);
+  for (const Unit* other : work.units) {
+    posts_.Outdate(other->id);
+    if (other->stage == Stage::kRunning && other->credit) behind.insert(other->id);
   }
   work.walk.Need(unit.id, std::move(behind));
 }
@@ -336,8 +337,15 @@ void Units::Finish(Unit& unit, Now now) {
   }
   work.lanes.Finished(unit);
   work.walk.Settled(unit.id);
-  work.units.erase(unit.id);
-  units_.erase(unit.id);
+  TakeOut(unit);
+}
+
+Unit Units::TakeOut(const Unit& unit) {
+  auto& units = open_.at(unit.range).units;
+  units[unit.place] = units.back();
+  units[unit.place]->place = unit.place;
+  units.pop_back();
+  return std::move(units_.extract(unit.id).mapped());
 }
 
 // In Redis a single range may be away, because its node is away or its slot is moving to another
@@ -379,9 +387,7 @@ void Units::Never(Unit& unit, const std::string& reason, Now now) {
   }
   Work& work = open_.at(unit.range);
   work.walk.Settled(unit.id);
-  work.units.erase(unit.id);
-  const auto left = units_.extract(unit.id);
-  work.lanes.TakeApart(std::move(unit));
+  work.lanes.TakeApart(TakeOut(unit));
 }
 
 // A list may lack what the hint says. An undecodable one may be a sync of anybody.

@@ -107,9 +107,9 @@ class Units {
     Opened opened;
     Lanes lanes;
     QuarantineWalk walk;
-    std::unordered_set<uint64_t> units;  // by id
-    Shard last_started = 0;              // round robin over shards
-    uint64_t started = 0;                // units, in its own turns and beside other ranges
+    std::vector<Unit*> units;  // at Unit::place
+    Shard last_started = 0;    // round robin over shards
+    uint64_t started = 0;      // units, in its own turns and beside other ranges
   };
 
   // Starting.
@@ -139,6 +139,7 @@ class Units {
   void CountWays();
   void ForgetDropped();
   Unit* Find(uint64_t id);
+  Unit TakeOut(const Unit& unit);
 
   Common& common_;
   const Ports& ports_;

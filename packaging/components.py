@@ -30,6 +30,7 @@ LICENCES = {
     "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "glibc": "LGPL-2.1-or-later",
     "hiredis": "BSD-3-Clause",
+    "jemalloc": "BSD-2-Clause",
     "libzstd": "BSD-3-Clause",
     "lz4": "BSD-2-Clause",
     "mariadb": "LGPL-2.1-or-later",

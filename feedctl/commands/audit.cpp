@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <future>
 #include <map>
-#include <mutex>
 #include <optional>
-#include <thread>
 
 #include "audit/timeline_check.h"
 #include "backends/mysql/posts/author_modes.h"
@@ -37,30 +36,19 @@ constexpr size_t kReadersPerTurn = 200;
 constexpr audit::LookLimits kEverything{
     .most_followees = UINT32_MAX, .most_marked = UINT32_MAX, .most_items = 100'000};
 
-// Of several threads.
-class FirstFailure {
- public:
-  void Note(const Status& status) {
-    const std::lock_guard lock(mutex_);
-    if (status_.done()) status_ = status;
-  }
-  bool any() const {
-    const std::lock_guard lock(mutex_);
-    return !status_.done();
-  }
-  const Status& status() const { return status_; }  // after the threads are joined
-
- private:
-  mutable std::mutex mutex_;
-  Status status_;
-};
-
-// Calls `work` with 0 .. count - 1, each on its own thread; returns when all have returned.
+// Calls `work` with 0 .. count - 1, each on its own thread. Returns a failure if there is one, when
+// all have returned.
 template <typename Work>
-void InThreads(size_t count, Work work) {
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < count; ++i) threads.emplace_back(work, i);
-  for (std::thread& thread : threads) thread.join();
+Status InThreads(size_t count, const Work& work) {
+  std::vector<std::future<Status>> threads;
+  for (size_t i = 0; i < count; ++i) {
+    threads.push_back(std::async(std::launch::async, [&work, i] { return work(i); }));
+  }
+  Status all;
+  for (auto& thread : threads) {
+    if (Status status = thread.get(); all.done()) all = std::move(status);
+  }
+  return all;
 }
 
 class Audit : public Command {
@@ -149,8 +137,8 @@ class Audit : public Command {
       const uint64_t read = ++rows;
       if (read % 8192 == 0) progress.At(read);
     };
-    FirstFailure failure;
-    InThreads(shards, [&](size_t shard) {
+    std::atomic<bool> failed = false;
+    const Status scanned = InThreads(shards, [&](size_t shard) {
       mysql::ShardConnections connections(config);
       const auto on_edge = [&](UserId reader, UserId author) {
         parts[shard].AddEdge(reader, author);
@@ -164,11 +152,15 @@ class Audit : public Command {
         parts[shard].AddMarked(author, announced);
       };
       const auto number = static_cast<Shard>(shard);
-      failure.Note(mysql::ScanFollowing(connections, number, on_edge));
-      if (!failure.any()) failure.Note(mysql::ScanVisiblePosts(connections, number, on_post));
-      if (!failure.any()) failure.Note(mysql::ScanMarkedAuthors(connections, number, on_marked));
+      Status status = mysql::ScanFollowing(connections, number, on_edge);
+      if (status.done() && !failed) status = mysql::ScanVisiblePosts(connections, number, on_post);
+      if (status.done() && !failed) {
+        status = mysql::ScanMarkedAuthors(connections, number, on_marked);
+      }
+      if (!status.done()) failed = true;
+      return status;
     });
-    Require(failure.status(), settings_);
+    Require(scanned, settings_);
     return audit::TimelineTruth(readers, std::move(parts), installation_.own_posts);
   }
 
@@ -177,27 +169,29 @@ class Audit : public Command {
     Progress progress("comparing", "timelines", readers.size());
     std::atomic<size_t> next = 0;
     std::atomic<uint64_t> done = 0;
-    FirstFailure failure;
     std::vector<audit::Findings> findings(threads_);
     std::vector<std::vector<UserId>> not_good(threads_);
-    InThreads(threads_, [&](size_t thread) {
+    const Status compared = InThreads(threads_, [&](size_t thread) {
       redis::TimelineScanner scanner(redis_);
       audit::TimelineCheck check(truth, installation_.window.underfilled_below(), show_);
-      for (size_t at; (at = next.fetch_add(kReadersPerTurn)) < readers.size() && !failure.any();) {
+      Status status;
+      for (size_t at; (at = next.fetch_add(kReadersPerTurn)) < readers.size() && status.done();) {
         const auto turn =
             std::span(readers).subspan(at, std::min(kReadersPerTurn, readers.size() - at));
         size_t index = at;
-        failure.Note(scanner.Read(turn, [&](const RawTimeline& timeline) {
+        status = scanner.Read(turn, [&](const RawTimeline& timeline) {
           const bool indexed =
               !std::binary_search(unindexed.begin(), unindexed.end(), timeline.reader);
           const bool good = check.Check(index++, timeline, indexed);
           if (!good) not_good[thread].push_back(timeline.reader);
-        }));
+        });
         progress.At(done += turn.size());
       }
+      if (!status.done()) next = readers.size();  // the others end, too
       findings[thread] = check.findings();
+      return status;
     });
-    Require(failure.status(), settings_);
+    Require(compared, settings_);
     audit::Findings all;
     for (const audit::Findings& some : findings) all.Add(some);
     if (all.differences.size() > show_) all.differences.resize(show_);

@@ -5,7 +5,6 @@
 
 #include "feedctl/commands/command.h"
 #include "feedctl/dead_letters/letter_log.h"
-#include "feedctl/dead_letters/letter_text.h"
 #include "feedctl/support/text.h"
 
 namespace fanline::feedctl {

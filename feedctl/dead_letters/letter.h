@@ -1,4 +1,5 @@
-// A dead letter as feedctl shows it. Pure; any thread.
+// A dead letter, and how it is shown: texts for a terminal, and JSON. Of a record, only ids, our
+// own headers and unreadable bytes in hexadecimal are shown. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include "backends/options/kafka_settings.h"
 #include "fanline/model/record.h"
 #include "fanline/wire/dead_letter.h"
+#include "feedctl/support/json.h"
 
 namespace fanline::feedctl {
 
@@ -50,7 +52,9 @@ Headers MarkOf(const LogPlace& letter);
 // "post.deleted post 77 of author 5"; if the value is not readable: "no event, 31 bytes".
 std::string Summary(const Letter& letter);
 
-// Whether the value is readable.
-bool Readable(const Letter& letter);
+// What the letter is, who set it aside and why. `in_full`: also its headers, its key, and the first
+// 4,096 bytes of a value that nobody can read. The text is some lines.
+std::string ToText(const Letter& letter, bool in_full);
+Json ToJson(const Letter& letter, bool in_full);
 
 }  // namespace fanline::feedctl

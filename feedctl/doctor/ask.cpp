@@ -17,9 +17,9 @@ constexpr const char* kLookAtItsLog = "look at that service's own log";
 
 // ---- shards ----
 
-// False: the shard is away, unfit or was never installed, so there is nothing more to ask.
-bool AskTables(mysql::ShardConnections& connections, Shard shard, const Settings& settings,
-               ShardFacts& facts) {
+// `row`: whether the shard holds the installation's row.
+void AskShard(mysql::ShardConnections& connections, Shard shard, const Settings& settings,
+              const Status& row, ShardFacts& facts) {
   mysql::TablesFound tables;
   const Status status = connections.Run(shard, [&](mysql::Connection& connection) {
     tables = mysql::FindTables(connection);
@@ -35,13 +35,7 @@ bool AskTables(mysql::ShardConnections& connections, Shard shard, const Settings
   facts.procedures.assign(tables.procedures.begin(), tables.procedures.end());
   facts.others.assign(tables.others.begin(), tables.others.end());
   facts.refuses_writes = tables.refuses_writes;
-  return status.done() && tables.installed;
-}
-
-// `row`: whether the shard holds the installation's row.
-void AskShard(mysql::ShardConnections& connections, Shard shard, const Settings& settings,
-              const Status& row, ShardFacts& facts) {
-  if (!AskTables(connections, shard, settings, facts)) return;
+  if (!status.done() || !tables.installed) return;
   if (row.never()) {
     facts.wrong = WhyOf(row.message, "");
     return;
@@ -75,13 +69,22 @@ class KafkaAsker {
     if (silent_) return;
     for (const std::string& topic : {log.topic, DeadLetterTopic(log.topic)}) {
       int32_t partitions = 0;
-      if (!Count(topic, &partitions, log.away)) return;
+      const Status status = admin_.CountPartitions(topic, &partitions);
+      if (!status.done()) {
+        silent_ = ExplanationOf(status, settings_).silent;
+        log.away = WhyOf(status, settings_);
+        return;
+      }
       if (partitions == 0) {
         log.missing = topic;
         return;
       }
     }
-    AskMembers(log);
+    const auto owners = OwnersOf(log.group, log.topic);
+    if (!owners) return;
+    std::set<std::pair<std::string, std::string>> members;
+    for (const auto& [partition, owner] : *owners) members.insert({owner.client, owner.host});
+    log.members = members.size();
   }
 
   std::optional<kafka::GroupOwners> OwnersOf(const std::string& group, const std::string& topic) {
@@ -91,22 +94,6 @@ class KafkaAsker {
   }
 
  private:
-  bool Count(const std::string& topic, int32_t* partitions, Why& away) {
-    const Status status = admin_.CountPartitions(topic, partitions);
-    if (status.done()) return true;
-    silent_ = ExplanationOf(status, settings_).silent;
-    away = WhyOf(status, settings_);
-    return false;
-  }
-
-  void AskMembers(LogFacts& log) {
-    const auto owners = OwnersOf(log.group, log.topic);
-    if (!owners) return;
-    std::set<std::pair<std::string, std::string>> members;
-    for (const auto& [partition, owner] : *owners) members.insert({owner.client, owner.host});
-    log.members = members.size();
-  }
-
   const Settings& settings_;
   kafka::Admin admin_;
   bool silent_ = false;

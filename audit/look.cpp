@@ -1,7 +1,6 @@
 #include "audit/look.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 #include "audit/timeline_check.h"
@@ -57,11 +56,7 @@ Status Looker::LookAt(UserId reader, Look* look) {
   const TimelineTruth truth(known.readers, {std::move(known.part)}, false);
   TimelineCheck check(truth, least_, std::numeric_limits<size_t>::max());
   look->judged = !look->too_much;
-  if (look->judged) {
-    check.Check(0, timeline, indexed);
-  } else {
-    check.CheckWithoutPosts(timeline, indexed);
-  }
+  check.Check(look->judged ? std::optional<size_t>(0) : std::nullopt, timeline, indexed);
   look->items = check.findings().items;
   look->differences = check.findings().differences;
   if (!known.whole) {
@@ -106,20 +101,15 @@ Status Looker::ReadPosts(const std::vector<PostsOf>& of, UserId as, Floor floor,
   return Status::Done();
 }
 
-std::vector<Difference> InBoth(const std::vector<Difference>& before,
-                               const std::vector<Difference>& now) {
-  std::vector<Difference> both;
-  std::copy_if(before.begin(), before.end(), std::back_inserter(both),
-               [&](const Difference& one) { return Contains(now, one); });
-  return both;
+std::vector<Difference> InBoth(std::vector<Difference> before, const std::vector<Difference>& now) {
+  std::erase_if(before, [&](const Difference& one) { return !Contains(now, one); });
+  return before;
 }
 
-std::vector<Difference> Without(const std::vector<Difference>& differences,
+std::vector<Difference> Without(std::vector<Difference> differences,
                                 const std::vector<Difference>& known) {
-  std::vector<Difference> others;
-  std::copy_if(differences.begin(), differences.end(), std::back_inserter(others),
-               [&](const Difference& one) { return !Contains(known, one); });
-  return others;
+  std::erase_if(differences, [&](const Difference& one) { return Contains(known, one); });
+  return differences;
 }
 
 uint64_t MissingIn(const std::vector<Difference>& differences) {

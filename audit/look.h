@@ -61,11 +61,10 @@ class Looker {
 };
 
 // Those of `before` that are also in `now`; both of one reader.
-std::vector<Difference> InBoth(const std::vector<Difference>& before,
-                               const std::vector<Difference>& now);
+std::vector<Difference> InBoth(std::vector<Difference> before, const std::vector<Difference>& now);
 
 // Those that are not among the known ones.
-std::vector<Difference> Without(const std::vector<Difference>& differences,
+std::vector<Difference> Without(std::vector<Difference> differences,
                                 const std::vector<Difference>& known);
 
 // How many of them are missing items or marks, and how many are extra ones.

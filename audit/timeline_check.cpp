@@ -36,19 +36,12 @@ std::vector<Item> ShownBeside(const TimelineTruth& truth, size_t index, const Ra
 
 }  // namespace
 
-bool TimelineCheck::Check(size_t index, const RawTimeline& timeline, bool indexed) {
+bool TimelineCheck::Check(std::optional<size_t> index, const RawTimeline& timeline, bool indexed) {
   good_ = true;
-  if (IsLive(timeline)) {
-    CompareWithoutPosts(timeline, indexed);
-    CompareMarks(index, timeline);
-    Compare(index, timeline);
-  }
-  return good_;
-}
-
-bool TimelineCheck::CheckWithoutPosts(const RawTimeline& timeline, bool indexed) {
-  good_ = true;
-  if (IsLive(timeline)) CompareWithoutPosts(timeline, indexed);
+  if (!IsLive(timeline)) return good_;
+  CompareWithoutPosts(timeline, indexed);
+  if (index) CompareMarks(*index, timeline);
+  if (index) Compare(*index, timeline);
   return good_;
 }
 

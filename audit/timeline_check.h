@@ -3,6 +3,7 @@
 // (timeline/page.h). Pure but for its scratch memory: one per thread.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "audit/findings.h"
@@ -18,12 +19,10 @@ class TimelineCheck {
   TimelineCheck(const TimelineTruth& truth, uint32_t least, size_t show)
       : truth_(truth), least_(least), show_(show) {}
 
-  // `index`: the reader's number in the truth. `indexed`: false if the reader's range has a
-  // complete index that does not name the reader. Returns whether the timeline is right.
-  bool Check(size_t index, const RawTimeline& timeline, bool indexed);
-  // The same without posts and marks, for a truth without posts: whether the key is a timeline,
-  // indexed and long enough.
-  bool CheckWithoutPosts(const RawTimeline& timeline, bool indexed);
+  // `index`: the reader's number in the truth; none: the truth has no posts, and only whether the
+  // key is a timeline, indexed and long enough is checked. `indexed`: false if the reader's range
+  // has a complete index that does not name the reader. Returns whether the timeline is right.
+  bool Check(std::optional<size_t> index, const RawTimeline& timeline, bool indexed);
 
   const Findings& findings() const { return findings_; }
 

@@ -52,16 +52,12 @@ std::variant<EdgeKey, NoEdge, BadEdge> ParseEdgeLine(std::string_view line, uint
   return EdgeKey{.src = *from, .dst = *to};
 }
 
-std::variant<EdgeKey, NoEdge, BadEdge> Graph::AddLine(std::string_view line, uint64_t id_offset) {
-  auto parsed = ParseEdgeLine(line, id_offset);
-  if (const auto* edge = std::get_if<EdgeKey>(&parsed)) {
-    if (edge->src == edge->dst) {
-      alone_.push_back(edge->src);
-    } else {
-      edges_.push_back(*edge);
-    }
+void Graph::Add(const EdgeKey& edge) {
+  if (edge.src == edge.dst) {
+    alone_.push_back(edge.src);
+  } else {
+    edges_.push_back(edge);
   }
-  return parsed;
 }
 
 std::vector<UserId> Graph::Users() const {
@@ -81,8 +77,9 @@ Graph ReadGraph(LineReader& lines, uint64_t id_offset,
   Graph graph;
   std::string_view line;
   while (lines.Next(&line)) {
-    const auto added = graph.AddLine(line, id_offset);
-    if (const auto* bad = std::get_if<BadEdge>(&added)) throw lines.Bad(bad->reason);
+    const auto parsed = ParseEdgeLine(line, id_offset);
+    if (const auto* bad = std::get_if<BadEdge>(&parsed)) throw lines.Bad(bad->reason);
+    if (const auto* edge = std::get_if<EdgeKey>(&parsed)) graph.Add(*edge);
     if (lines.number() % 4096 == 0) progress(lines.number());
   }
   return graph;

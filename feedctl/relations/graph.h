@@ -25,10 +25,8 @@ std::variant<EdgeKey, NoEdge, BadEdge> ParseEdgeLine(std::string_view line, uint
 
 class Graph {
  public:
-  // Adds a line; BadEdge when it is not an edge. Edges from a user to themselves are counted and
-  // left out.
-  [[nodiscard]] std::variant<EdgeKey, NoEdge, BadEdge> AddLine(std::string_view line,
-                                                               uint64_t id_offset);
+  // Edges from a user to themselves are counted and left out.
+  void Add(const EdgeKey& edge);
 
   // All users in the graph, ascending, each once: both ends of every edge, including those left
   // out.

@@ -64,10 +64,7 @@ TEST(EdgeLine, HasTwoIdsNoMoreAndNoLess) {
 
 Graph GraphOf(const std::vector<std::string>& lines) {
   Graph graph;
-  for (const std::string& line : lines) {
-    const auto added = graph.AddLine(line, 0);
-    EXPECT_FALSE(std::holds_alternative<BadEdge>(added)) << line;
-  }
+  for (const std::string& line : lines) graph.Add(EdgeOf(line));
   return graph;
 }
 

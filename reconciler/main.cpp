@@ -51,17 +51,6 @@ reconciler::Checker::Setup ChecksOf(const mysql::Installation& installation,
           .seed = wiring::RandomSeed()};
 }
 
-template <typename To>
-reconciler::Checker::Ports PortsOf(mysql::MysqlChangeStore& changes, mysql::MysqlRepairStore& store,
-                                   kafka::Producer& producer, reconciler::Metrics& metrics,
-                                   const To& to_checker) {
-  return {.log = {changes, to_checker},
-          .store = {store, to_checker},
-          .hints = {producer, to_checker},
-          .relations = {producer, to_checker},
-          .metrics = metrics};
-}
-
 int Main(int argc, char** argv) {
   reconciler::Config config;
   daemon::OptionTable table("fanline-reconciler",
@@ -104,7 +93,13 @@ int Main(int argc, char** argv) {
   config.gate.second_check_after = config.limits.grace;
   const auto checks = ChecksOf(installation, app);
   reconciler::RepairGate gate(config.gate, static_cast<Shard>(checks.shards.reverse.shards()));
-  const auto ports = [&](auto to) { return PortsOf(changes, store, producer, metrics, to); };
+  const auto ports = [&](const auto& to) -> reconciler::Checker::Ports {
+    return {.log = {changes, to},
+            .store = {store, to},
+            .hints = {producer, to},
+            .relations = {producer, to},
+            .metrics = metrics};
+  };
   PairReconciler pairs(
       {.checker = ports(AsPart<CheckerReply>(inbox)),
        .mode = {changes, inbox},

@@ -46,7 +46,6 @@ class Reads {
   // `room(reverse)`: whether that shard has room for a page of its backlog.
   [[nodiscard]] std::optional<uint64_t> Next(Time now, const std::function<bool(Shard)>& room);
   // The read under way: its kind, and when it was sent.
-  [[nodiscard]] bool under_way() const { return reading_.has_value(); }
   [[nodiscard]] Kind kind() const { return reading_->kind; }
   [[nodiscard]] Time sent_at() const { return reading_->sent_at; }
 

@@ -29,16 +29,12 @@ void Interrupt::Watch() {
   while (!over_) {
     wakeup_.Wait(std::nullopt);
     const std::lock_guard lock(mutex_);
-    EndUnlessGraceful();
+    if (over_ || !requested() || graceful_ > 0) continue;
+    const char* line_end = isatty(STDERR_FILENO) ? "\n" : "";  // after a progress bar
+    std::fprintf(stderr, "%sfeedctl: interrupted%s%s\n", line_end, advice_.empty() ? "" : "; ",
+                 advice_.c_str());
+    _exit(kExitInterrupted);
   }
-}
-
-void Interrupt::EndUnlessGraceful() {
-  if (over_ || !requested() || graceful_ > 0) return;
-  const char* line_end = isatty(STDERR_FILENO) ? "\n" : "";  // after a progress bar
-  std::fprintf(stderr, "%sfeedctl: interrupted%s%s\n", line_end, advice_.empty() ? "" : "; ",
-               advice_.c_str());
-  _exit(kExitInterrupted);
 }
 
 bool Interrupt::Sleep(Duration time) const {

@@ -45,7 +45,6 @@ class Interrupt {
 
  private:
   void Watch();
-  void EndUnlessGraceful();  // under mutex_
 
   daemon::Wakeup wakeup_;
   daemon::StopOnSignal stop_{wakeup_};

@@ -65,7 +65,7 @@ class DlqReplay : public Command {
     });
     replayer.Finish();
     Report(interrupt.requested());
-    RequireReplayed(replayer);
+    RequireFinished(replayer.failure(), settings_, "run it again: replayed letters are marked");
     if (!interrupt.requested()) RequireFound(missing);
     return tally_.cannot > 0 ? kExitData : 0;
   }
@@ -144,13 +144,6 @@ class DlqReplay : public Command {
       line += ", " + Grouped(tally_.before) + " were before (--again repeats them)";
     }
     std::printf("%s%s\n", interrupted ? "interrupted: " : "", line.c_str());
-  }
-
-  void RequireReplayed(const Replayer& replayer) const {
-    if (replayer.failure().done()) return;
-    const Failure why = Explain(replayer.failure(), settings_, kExitData);
-    throw Failure(why.exit_code() == kExitUnavailable ? kExitTempFail : why.exit_code(),
-                  std::string(why.what()) + "; run it again: replayed letters are marked");
   }
 
   LetterOptions options_;

@@ -48,7 +48,10 @@ class Publish : public Command {
     SendAll(lines, producer, interrupt);
     acks_.AwaitAtMost(0);
     const double seconds = std::chrono::duration<double>(SystemNow().mono - begin).count();
-    if (!acks_.failure().done()) throw NotAcknowledged();
+    RequireFinished(acks_.failure(), settings_,
+                    Counted(acks_.acknowledged(), "event") +
+                        " were acknowledged. Publish the same again: repeated events change "
+                        "nothing");
     Report(acks_.acknowledged(), seconds, interrupt.requested());
     return 0;
   }
@@ -78,14 +81,6 @@ class Publish : public Command {
     acks_.AwaitAtMost(0);
     throw lines.Bad(std::get<Rejection>(decoded).reason + "; " +
                     Counted(acks_.acknowledged(), "event") + " before it were acknowledged");
-  }
-
-  Failure NotAcknowledged() const {
-    const Failure why = Explain(acks_.failure(), settings_, kExitData);
-    return Failure(why.exit_code() == kExitUnavailable ? kExitTempFail : why.exit_code(),
-                   std::string(why.what()) + "; " + Counted(acks_.acknowledged(), "event") +
-                       " were acknowledged. Publish the same again: repeated events change "
-                       "nothing");
   }
 
   void Report(uint64_t events, double seconds, bool interrupted) const {

@@ -85,4 +85,11 @@ void Require(const Status& status, const Settings& settings, int never_code) {
   if (!status.done()) throw Explain(status, settings, never_code);
 }
 
+void RequireFinished(const Status& status, const Settings& settings, const std::string& again) {
+  if (status.done()) return;
+  const Failure why = Explain(status, settings, kExitData);
+  throw Failure(why.exit_code() == kExitUnavailable ? kExitTempFail : why.exit_code(),
+                std::string(why.what()) + "; " + again);
+}
+
 }  // namespace fanline::feedctl

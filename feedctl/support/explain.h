@@ -31,4 +31,8 @@ struct Explanation {
 // Throws Explain(status) unless it is done.
 void Require(const Status& status, const Settings& settings, int never_code = kExitConfig);
 
+// The same of work that is to be done again: "what; advice; again", and 75 for a service that is
+// away. Never: 65.
+void RequireFinished(const Status& status, const Settings& settings, const std::string& again);
+
 }  // namespace fanline::feedctl

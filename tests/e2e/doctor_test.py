@@ -84,9 +84,6 @@ class Doctor(Installation):
         self.assertIn(f"missing post {post}", compared["text"])
         self.stack.redis.command("DEL", key)
         self.assertIn("not live", self.doctor(reader, codes=(WELL,))["state"]["text"])
-        self.doctor_of_nobody()
-
-    def doctor_of_nobody(self):
         self.assertEqual(self.code("999999999"), NOBODY)
         self.assertEqual(self.code("someone"), 64)
 

@@ -168,7 +168,6 @@ class Using(unittest.TestCase):
         self.assertEqual(self.installation.number("SELECT COUNT(*) FROM installation"), 2)
 
     def test_another_installation_over_this_one_is_refused(self):
-        self.assertEqual(self.run_well("init", "--ranges", 16), self.told[0])
         result = self.installation.run("init", "--ranges", 32)
         self.assertEqual(result.returncode, 78)
         self.assertIn('partitions is "16", expected "32"', result.stderr)
@@ -496,12 +495,10 @@ class Failing(unittest.TestCase):
     def test_a_wrong_command_line(self):
         self.check(64, "which command", "topics")
         self.check(64, "--from: is required", "publish")
-        self.check(64, '"5x" is no user id', "doctor", "5x")
         self.check(64, '"5x" is no user id', "relations", "counters", 5, "5x", "--repair")
         self.check(64, '"0" is no user id', "relations", "counters", 0)
         self.check(64, "nobody follows themselves", "relations", "show", 1, 1)
         self.check(64, "--ranges: 15 does not divide 1024", "init", "--ranges", 15)
-        self.check(64, '--ranges: "few" is not a whole number', "init", "--ranges", "few")
 
     def test_wrong_input(self):
         self.assertEqual(self.installation.run("init").returncode, 0)

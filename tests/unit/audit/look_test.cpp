@@ -96,13 +96,6 @@ TEST_F(LookTest, BelowTheFloorNothingIsReadOrJudged) {
   EXPECT_EQ(look.items, 2u);
 }
 
-TEST_F(LookTest, OneThatTheIndexLacksIsFound) {
-  timelines_.indexed = false;
-  const Look look = LookAt();
-  ASSERT_THAT(look.differences, SizeIs(1));
-  EXPECT_EQ(look.differences[0].kind, Kind::kNotIndexed);
-}
-
 TEST_F(LookTest, AKeyThatIsNoTimelineIsFoundWithoutTheTruth) {
   timelines_.timeline = {.reader = kReader, .problem = "WRONGTYPE"};
   const Look look = LookAt();
@@ -123,12 +116,6 @@ TEST_F(LookTest, OneThatIsNotLiveOrBeingRebuiltIsNotJudged) {
   EXPECT_EQ(truth_.calls, 0u);
 }
 
-TEST_F(LookTest, WhatIsReadIsBounded) {
-  EXPECT_FALSE(LookAt({.most_followees = 1}).judged);
-  EXPECT_FALSE(LookAt({.most_marked = 0}).judged);
-  EXPECT_TRUE(LookAt({.most_followees = 2, .most_marked = 1}).judged);
-}
-
 TEST_F(LookTest, OfMoreThanCanBeReadWhatNeedsNoPostIsCompared) {
   for (const LookLimits limits : {LookLimits{.most_followees = 1}, LookLimits{.most_marked = 0}}) {
     timelines_.indexed = true;
@@ -142,7 +129,7 @@ TEST_F(LookTest, OfMoreThanCanBeReadWhatNeedsNoPostIsCompared) {
     ASSERT_THAT(look.differences, SizeIs(1));
     EXPECT_EQ(look.differences[0].kind, Kind::kNotIndexed);
   }
-  EXPECT_FALSE(LookAt().too_much);
+  EXPECT_FALSE(LookAt({.most_followees = 2, .most_marked = 1}).too_much);
 }
 
 TEST_F(LookTest, OfMoreThanCanBeReadOnlyWhatIsMissingIsJudged) {

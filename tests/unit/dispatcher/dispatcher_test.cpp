@@ -87,19 +87,6 @@ TEST(Dispatcher, AppendsHintsAgainForAnEventThatChangesNothing) {
   EXPECT_EQ(w.log[0].hints.size(), 2 * kRanges);
 }
 
-TEST(Dispatcher, AppendsAgainWhatMayNotHaveBeenAppended) {
-  World w;
-  w.Give(Published());
-  w.TakeAndStore();
-  w.Refuse(Status::Later("kafka", "timed out"));
-  w.Step();
-  EXPECT_TRUE(w.appends.empty()) << "without any back-off";
-  w.Pass(std::chrono::seconds(10));
-  w.RunUntilIdle();
-  EXPECT_EQ(w.log.size(), 1u);
-  EXPECT_EQ(w.committed, 1);
-}
-
 TEST(Dispatcher, DrainsWhatItStarted) {
   World w;
   w.Give(Published());

@@ -121,10 +121,13 @@ TEST(EmptyRanges, ARetriedAppendKeepsItsSet) {
   w.Follow(kOfRange0, false);
   w.Follow(kOfRange2);
   w.Step();
+  EXPECT_TRUE(w.appends.empty()) << "without any back-off";
+  EXPECT_LE(w.committed, 0);
   w.Pass(std::chrono::seconds(10));
   w.RunUntilIdle();
   ASSERT_EQ(w.log.size(), 1u);
   EXPECT_EQ(RangesOf(w.log[0]), (std::vector<Range>{0, 3}));
+  EXPECT_EQ(w.committed, 1);
 }
 
 TEST(EmptyRanges, ARedeliveredEventGoesWhereFollowersAreNow) {

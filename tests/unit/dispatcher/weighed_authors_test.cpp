@@ -101,25 +101,5 @@ TEST(Dispatcher, AWeighedPostThatIsMergedAtReadTellsAllRangesUntilTheAuthorIsAnn
   EXPECT_EQ(w.committed, 3);
 }
 
-TEST(Dispatcher, WhoWasSetByHandIsNeitherWeighedNorSwitched) {
-  Weighing w;
-  w.mysql.SetMode(kAnn, false);
-  w.Weigh(1'000'000);
-  w.mysql.relations.now += 1'000'000;
-  w.Dispatch(Published());
-  EXPECT_TRUE(w.switches.empty());
-  EXPECT_TRUE(WeighedIn(w.log[0]).empty());
-}
-
-TEST(Dispatcher, ByDefaultNobodyIsWeighedOrSwitched) {
-  World w;
-  w.mysql.ApplyReverse(UserId{5}, kAnn, 1, true);
-  w.mysql.Do(WeighAuthor{1, 0, kAnn, 1'000'000'000, {}});
-  w.mysql.relations.now += 1'000'000;
-  w.Dispatch(Published());
-  EXPECT_TRUE(w.switches.empty());
-  EXPECT_TRUE(WeighedIn(w.log[0]).empty());
-}
-
 }  // namespace
 }  // namespace fanline::dispatcher

@@ -415,14 +415,6 @@ TEST_F(TwoShards, AboveTheCapTheOldestOfAllGoesToTheRetries) {
   const auto retries = Give(Msg1(7, EdgeTo(0, 2))).retries;
   ASSERT_THAT(retries, SizeIs(1));
   EXPECT_EQ(retries[0].edge, EdgeTo(1, 1));
-}
-
-TEST_F(PairTrackerTest, AboveTheCapTheOldestGoesToTheRetriesAtOnce) {
-  limits.pending = 2;
-  Restart();
-  const auto retries = Give({Msg1(1), Msg1(2, kOther), Msg1(3, {UserId{5}, UserId{6}})}).retries;
-  ASSERT_THAT(retries, SizeIs(1));
-  EXPECT_EQ(retries[0].edge, kTracked);
   EXPECT_THAT(metrics.retried, ElementsAre(RetryCause::kTooMany));
   Give(Reply(retries[0], true));
   EXPECT_EQ(committed, 11);

@@ -51,12 +51,13 @@ struct Findings {
 };
 
 // Each sum with its name in reports.
+template <typename Sums>
 struct Figure {
   const char* name;
-  uint64_t Findings::*value;
+  uint64_t Sums::*value;
   const char* meaning;
 };
-inline constexpr Figure kFigures[] = {
+inline constexpr Figure<Findings> kFigures[] = {
     {"timelines", &Findings::timelines, "live timelines compared"},
     {"items", &Findings::items, "items in them, newer than their floors"},
     {"merged", &Findings::merged, "posts merged at read that pages show beside them"},
@@ -72,7 +73,7 @@ inline constexpr Figure kFigures[] = {
 };
 
 inline void Findings::Add(const Findings& more) {
-  for (const Figure& figure : kFigures) this->*figure.value += more.*figure.value;
+  for (const auto& figure : kFigures) this->*figure.value += more.*figure.value;
   differences.insert(differences.end(), more.differences.begin(), more.differences.end());
 }
 

@@ -42,23 +42,13 @@ std::string Describe(const Difference& difference) {
   return "";
 }
 
-struct RepairFigure {
-  const char* name;
-  uint64_t RepairResult::*value;
-  const char* meaning;
-};
-
-constexpr RepairFigure kRepairFigures[] = {
+constexpr audit::Figure<RepairResult> kRepairFigures[] = {
     {"wrong", &RepairResult::wrong, "timelines that were wrong"},
     {"in_flight", &RepairResult::in_flight, "of them right when checked again, or not live"},
     {"rebuilt", &RepairResult::rebuilt, "rebuilt and live again"},
     {"left", &RepairResult::left, "not rebuilt: refused or interrupted; run it again"},
     {"still_wrong", &RepairResult::still_wrong, "rebuilt but still wrong"},
 };
-
-std::string Line(const char* name, uint64_t value, const char* meaning) {
-  return Left(name, 18) + Right(Grouped(value), 12) + "  " + meaning + "\n";
-}
 
 }  // namespace
 
@@ -87,15 +77,14 @@ std::string ToJson(const Findings& findings, const RepairResult* repair, double 
 
 std::string ToText(const Findings& findings, const RepairResult* repair, double seconds) {
   std::string text;
-  for (const auto& figure : kFigures) {
-    text += Line(figure.name, findings.*figure.value, figure.meaning);
-  }
-  for (const Difference& one : findings.differences) text += ToText(one) + "\n";
-  if (repair != nullptr) {
-    for (const auto& figure : kRepairFigures) {
-      text += Line(figure.name, repair->*figure.value, figure.meaning);
+  const auto add = [&text](const auto& figures, const auto& sums) {
+    for (const auto& [name, value, meaning] : figures) {
+      text += Left(name, 18) + Right(Grouped(sums.*value), 12) + "  " + meaning + "\n";
     }
-  }
+  };
+  add(kFigures, findings);
+  for (const Difference& one : findings.differences) text += ToText(one) + "\n";
+  if (repair != nullptr) add(kRepairFigures, *repair);
   return text + (IsGood(findings, repair) ? "good" : "NOT GOOD") + ", after " + Seconds(seconds) +
          "\n";
 }

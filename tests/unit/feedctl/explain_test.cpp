@@ -92,6 +92,21 @@ TEST(Explain, WhatCanNeverWorkHasTheCodeOfTheCaller) {
   EXPECT_EQ(Explain(Status::Never("no")).first, 78);
 }
 
+TEST(Explain, WhatIsToBeDoneAgainSaysSoAndIsTemporaryWhileAServiceIsAway) {
+  const auto told = [](const Status& status) -> Explained {
+    try {
+      RequireFinished(status, Settings(), "again");
+    } catch (const Failure& failure) {
+      return {failure.exit_code(), failure.what()};
+    }
+    return {0, ""};
+  };
+  EXPECT_EQ(told(Status::Done()), Explained(0, ""));
+  EXPECT_EQ(told(Status::Never("no")), Explained(65, "no; again"));
+  EXPECT_EQ(told(Failed("kafka", "no answer", Cause::kAway)).first, 75);
+  EXPECT_EQ(told(Failed("kafka", "no such user", Cause::kNoLogin)).first, 78);
+}
+
 TEST(Explain, IsAlwaysOneLine) {
   EXPECT_THAT(Explain(Status::Never("one\ntwo")).second, Not(HasSubstr("\n")));
   EXPECT_THAT(Explain(Status::Later("redis", "one\ntwo")).second, Not(HasSubstr("\n")));

@@ -31,10 +31,8 @@ http::Limits HttpLimits(const Limits& limits) {
 }
 
 Response Handler::Refuse(int status, const std::string& detail) {
-  Problem problem = ProblemOfStatus(status);
-  if (!detail.empty()) problem.detail = detail;
   metrics_.Answered("other", status, Duration::zero());
-  return ToResponse(problem);
+  return ToResponse(ProblemOfStatus(status, detail));
 }
 
 void Handler::Serve(Request request, Answer reply) {

@@ -65,9 +65,7 @@ void Handler::Serve(Request request, Answer reply) {
   }
   Exchange::Answered answered = [this, answer, route, alive = request.alive](Response response,
                                                                              const Status& failed) {
-    if (!failed.done() && failed.cause != Cause::kOverloaded) {
-      metrics_.StoreFailed(route, failed.resource, failed.message);
-    }
+    metrics_.Note(route, failed);
     // It may have been dropped for that, and is no sign of overload.
     const bool left = Turn{.alive = alive}.Dead();
     if (left && failed.cause == Cause::kOverloaded) response = ToResponse(ClientLeft());

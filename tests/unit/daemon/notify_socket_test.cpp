@@ -87,36 +87,28 @@ TEST(NotifySocket, SaysWhyNothingWasTaken) {
   EXPECT_EQ(SendTo("/" + std::string(200, 'x'), "READY=1\n"), ENAMETOOLONG);
 }
 
-TEST(SupervisorOf, TellsTheOneThatTheEnvironmentNames) {
-  const Listener listener(OwnName());
+// The log of a loop that has turned once and is ready.
+std::string LogOfATurn(const Environment& environment) {
   std::ostringstream out;
   const Log log("test", {}, out, [] { return UnixMs{0}; });
   Health health;
   health.SetReady("loop", true);
-  Supervisor supervisor = SupervisorOf({{"NOTIFY_SOCKET", OwnName()}, {"WATCHDOG_USEC", "2000000"}},
-                                       getpid(), health, log);
-  supervisor.Turned(Time{1h});
+  SupervisorOf(environment, getpid(), health, log).Turned(Time{1h});
+  return out.str();
+}
+
+TEST(SupervisorOf, TellsTheOneThatTheEnvironmentNames) {
+  const Listener listener(OwnName());
+  EXPECT_EQ(LogOfATurn({{"NOTIFY_SOCKET", OwnName()}, {"WATCHDOG_USEC", "2000000"}}), "");
   EXPECT_EQ(listener.Next(), "READY=1\nSTATUS=ready\nWATCHDOG=1\n");
-  EXPECT_EQ(out.str(), "");
 }
 
 TEST(SupervisorOf, SaysInTheLogThatTheSupervisorTakesNothing) {
-  std::ostringstream out;
-  const Log log("test", {}, out, [] { return UnixMs{0}; });
-  const Health health;
-  Supervisor supervisor =
-      SupervisorOf({{"NOTIFY_SOCKET", "/nowhere/notify"}}, getpid(), health, log);
-  supervisor.Turned(Time{1h});
-  EXPECT_THAT(out.str(), HasSubstr(R"("socket":"/nowhere/notify")"));
+  EXPECT_THAT(LogOfATurn({{"NOTIFY_SOCKET", "/nowhere/notify"}}),
+              HasSubstr(R"("socket":"/nowhere/notify")"));
 }
 
-TEST(SupervisorOf, SaysNothingWhereThereIsNone) {
-  std::ostringstream out;
-  const Log log("test", {}, out, [] { return UnixMs{0}; });
-  const Health health;
-  SupervisorOf({}, getpid(), health, log).Turned(Time{1h});
-  EXPECT_EQ(out.str(), "");
-}
+TEST(SupervisorOf, SaysNothingWhereThereIsNone) { EXPECT_EQ(LogOfATurn({}), ""); }
 
 }  // namespace
 }  // namespace fanline::daemon

@@ -31,10 +31,8 @@ http::Limits HttpLimits(const Limits& limits) {
 }
 
 Response Handler::Refuse(int status, const std::string& detail) {
-  Problem problem = ProblemOfStatus(status);
-  if (!detail.empty()) problem.detail = detail;
   metrics_.Answered("other", status, Duration::zero());
-  return ToResponse(problem);
+  return ToResponse(ProblemOfStatus(status, detail));
 }
 
 void Handler::Serve(Request request, Answer reply) {
@@ -67,9 +65,7 @@ void Handler::Serve(Request request, Answer reply) {
   }
   Exchange::Answered answered = [this, answer, route, alive = request.alive](Response response,
                                                                              const Status& failed) {
-    if (!failed.done() && failed.cause != Cause::kOverloaded) {
-      metrics_.StoreFailed(route, failed.resource, failed.message);
-    }
+    metrics_.Note(route, failed);
     // It may have been dropped for that, and is no sign of overload.
     const bool left = Turn{.alive = alive}.Dead();
     if (left && failed.cause == Cause::kOverloaded) response = ToResponse(ClientLeft());

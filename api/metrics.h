@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "api/operations/call.h"
+#include "fanline/base/outcome.h"
 #include "fanline/base/time.h"
 
 namespace fanline::api {
@@ -22,6 +23,11 @@ class Metrics {
 
   // `route`: its name, or "other" for a path without a route.
   virtual void Answered(std::string_view /*route*/, int /*status*/, Duration /*took*/) {}
+  // What came of a request to a store. One that has too much to do has not failed.
+  void Note(std::string_view route, const Status& status) {
+    if (status.done() || status.cause == Cause::kOverloaded) return;
+    StoreFailed(route, status.resource, status.message);
+  }
   // The reason of a 500 or 503, for the operator; clients are not told.
   virtual void StoreFailed(std::string_view /*route*/, const std::string& /*resource*/,
                            const std::string& /*reason*/) {}

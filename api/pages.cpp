@@ -88,9 +88,7 @@ void Pages::TakeLive(const Shared& page, LivePageRead reply) {
   const bool overloaded = reply.status.cause == Cause::kOverloaded;
   page->read_at = clock_().unix_ms;
   page->can_be_built = reply.status.done() || overloaded;
-  if (!page->can_be_built) {
-    metrics_.StoreFailed(page->route, reply.status.resource, reply.status.message);
-  }
+  metrics_.Note(page->route, reply.status);
   page->run->OnLive(std::move(reply));
   MergeOrPull(page);
 }
@@ -133,11 +131,9 @@ void Pages::AskForMerged(UserId author, std::string_view route, Time asked) {
                  stores.Answer(Response(), reply.status);
                });
   };
-  exchanges_.Begin(ask, {.work = Work::kMerges, .longest_wait = MergedPosts::kStale}, {},
-                   [this, route](const Response&, const Status& failed) {
-                     if (failed.done() || failed.cause == Cause::kOverloaded) return;
-                     metrics_.StoreFailed(route, failed.resource, failed.message);
-                   });
+  exchanges_.Begin(
+      ask, {.work = Work::kMerges, .longest_wait = MergedPosts::kStale}, {},
+      [this, route](const Response&, const Status& failed) { metrics_.Note(route, failed); });
 }
 
 // Pulls the page. Waits for its rebuild instead if as many are pulled as may be at once, or if
@@ -236,8 +232,7 @@ std::optional<Shard> Pages::AnySlow() {
 
 // A store did not do what the page is served without.
 void Pages::NoteLack(const Serving& page, const Status& status) const {
-  if (status.done() || status.cause == Cause::kOverloaded || page.stores->left()) return;
-  metrics_.StoreFailed(page.route, status.resource, status.message);
+  if (!page.stores->left()) metrics_.Note(page.route, status);
 }
 
 void Pages::RunEnded(const Shared& page) {
@@ -387,11 +382,8 @@ void Pages::ReadBodies(const Shared& page, std::vector<PostId> posts) {
   page->stores->Ask(
       fanline::ReadBodies{.posts = std::move(posts)}, {.longest_wait = rules_.longest_bodies_wait},
       [this, page](const BodiesAnswered& reply) {
-        const Status& status = reply.status;
-        if (!status.done() && status.cause != Cause::kOverloaded) {
-          metrics_.StoreFailed(page->route, status.resource, status.message);
-        }
-        status.done() ? page->hydration.OnBodies(reply.read) : page->hydration.OnNoBodies();
+        metrics_.Note(page->route, reply.status);
+        reply.status.done() ? page->hydration.OnBodies(reply.read) : page->hydration.OnNoBodies();
         GoOn(page);
       });
 }
@@ -399,9 +391,7 @@ void Pages::ReadBodies(const Shared& page, std::vector<PostId> posts) {
 // A refill that fails ends the page where it is.
 void Pages::Fail(const Shared& page, const Status& status) {
   if (!page->refill) return page->stores->Answer(ToResponse(ProblemOf(status)), status);
-  if (status.cause != Cause::kOverloaded) {
-    metrics_.StoreFailed(page->route, status.resource, status.message);
-  }
+  metrics_.Note(page->route, status);
   page->hydration.OnNoPage();
   GoOn(page);
 }

@@ -105,7 +105,7 @@ class PrometheusMetrics final : public daemon::RegistryMetrics<Metrics> {
       {"done", "late", "failed"});
   Counters<3> pages_ =  // by PageFacts::State
       AddCounters("fanline_api_home_pages_total", "Pages of home timelines", "state",
-                  {"live", "building", "pulled"});
+                  PageFacts::kStates);
   Counter& incomplete_ =
       AddCounter("fanline_api_incomplete_pages_total",
                  "Pages and counts that may lack posts: a shard is away, or the range lags");

@@ -64,7 +64,7 @@ class Publisher {
     if (open.empty()) return;
     const auto& [event, route, answer] = open.mapped();
     if (reply.status.done()) return answer({.status = 202, .body = EncodeEventJson(event)});
-    metrics_.StoreFailed(route, reply.status.resource, reply.status.message);
+    metrics_.Note(route, reply.status);
     const Problem away{Code::kLogUnavailable,
                        "Kafka did not acknowledge it in time. It may have been accepted all the "
                        "same: send the same again, with the same post_id; that is safe"};

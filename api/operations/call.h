@@ -26,6 +26,7 @@ struct PageFacts {
   // For a home timeline. kLive: from Redis. kBuilding: pulled from the shards while the timeline is
   // being made live. kPulled: pulled only.
   enum class State { kLive, kBuilding, kPulled };
+  static constexpr const char* kStates[] = {"live", "building", "pulled"};  // their names
   State state = State::kLive;
   std::optional<timeline::EmptyReason> empty_because = {};
   // Posts may be missing: their author's shard is away, or they are not pushed to the range yet.
@@ -35,8 +36,6 @@ struct PageFacts {
   std::optional<timeline::Bodies> bodies = {};
   const std::vector<std::string>* columns = nullptr;
 };
-
-std::string_view NameOf(PageFacts::State state);  // "live"
 
 // A page of posts that was asked for.
 struct PageCall {

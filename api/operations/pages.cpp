@@ -106,7 +106,9 @@ std::string PageBody(const PageCall& call, const timeline::Page& page, const Pag
   if (const auto newest = NewestOf(call, page, facts)) body["newest_cursor"] = CursorText(*newest);
   if (page.next) body["next_cursor"] = CursorText(*page.next);
   if (facts.bodies) body["bodies"] = facts.bodies->available ? "complete" : "unavailable";
-  if (call.of == PageCall::Of::kHome) body["state"] = NameOf(facts.state);
+  if (call.of == PageCall::Of::kHome) {
+    body["state"] = PageFacts::kStates[static_cast<size_t>(facts.state)];
+  }
   if (facts.empty_because) body["empty_because"] = NameOf(*facts.empty_because);
   if (facts.incomplete) body["incomplete"] = true;
   std::string text = "{\"items\":" + ItemsOf(page, facts);
@@ -147,18 +149,6 @@ Call CountNewer(const Asked& asked, PageCall::Of of) {
 }
 
 }  // namespace
-
-std::string_view NameOf(PageFacts::State state) {
-  switch (state) {
-    case PageFacts::State::kLive:
-      return "live";
-    case PageFacts::State::kBuilding:
-      return "building";
-    case PageFacts::State::kPulled:
-      return "pulled";
-  }
-  return "";
-}
 
 Call GetTimeline(const Asked& asked) { return ReadPage(asked, PageCall::Of::kHome); }
 Call CountTimeline(const Asked& asked) { return CountNewer(asked, PageCall::Of::kHome); }

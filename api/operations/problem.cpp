@@ -52,10 +52,24 @@ const Entry& EntryOf(Code code) {
   FANLINE_CHECK(false, "a code of the table");
 }
 
+// Of a status for which the server says no more.
+std::string DetailOf(int status) {
+  switch (status) {
+    case 404:
+      return "nothing is served at this path; openapi.yaml lists what there is";
+    case 413:
+      return "bodies are at most " + std::to_string(kMostBodyBytes) +
+             " bytes; ask in several requests";
+    case 503:
+      return "too many clients are connected; come back later";
+    default:
+      return "the request was not finished; its log has the reason";
+  }
+}
+
 }  // namespace
 
 std::string_view NameOf(Code code) { return EntryOf(code).name; }
-int StatusOf(Code code) { return EntryOf(code).status; }
 
 Response ToResponse(const Problem& problem) {
   const Entry& entry = EntryOf(problem.code);
@@ -76,36 +90,12 @@ Response ToResponse(const Problem& problem) {
   return response;
 }
 
-Problem ProblemOfStatus(int status) {
-  switch (status) {
-    case 404:
-      return {Code::kNotFound, "nothing is served at this path; openapi.yaml lists what there is"};
-    case 408:
-      return {Code::kRequestTimeout, "send the request without pausing"};
-    case 413:
-      return {Code::kBodyTooLarge, "bodies are at most " + std::to_string(kMostBodyBytes) +
-                                       " bytes; ask in several requests"};
-    case 414:
-      return {Code::kUriTooLong,
-              "a request line is at most " + std::to_string(kMostRequestLineBytes) + " bytes"};
-    case 415:
-      return {Code::kUnsupportedMediaType, "send application/json"};
-    case 417:
-      return {Code::kExpectationFailed, "nothing can be expected but 100-continue"};
-    case 431:
-      return {Code::kHeadersTooLarge,
-              "the headers are at most " + std::to_string(kMostHeadBytes) + " bytes"};
-    case 500:
-      return {Code::kInternal, "the request was not finished; its log has the reason"};
-    case 501:
-      return {Code::kNotImplemented, "no such method or transfer coding is known"};
-    case 503:
-      return {Code::kOverloaded, "too many clients are connected; come back later"};
-    case 505:
-      return {Code::kVersionNotSupported, "send HTTP/1.1"};
-    default:
-      return {Code::kBadRequest, "the request cannot be read; send HTTP/1.1"};
-  }
+// A status that the server answers by itself has one code, but 400 and 503, whose first it is.
+Problem ProblemOfStatus(int status, const std::string& detail) {
+  const auto* entry = std::find_if(std::begin(kTable), std::end(kTable),
+                                   [status](const Entry& each) { return each.status == status; });
+  if (entry == std::end(kTable)) entry = kTable;  // bad_request
+  return {entry->code, detail.empty() ? DetailOf(status) : detail};
 }
 
 Problem StoreAway() {

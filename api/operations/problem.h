@@ -65,12 +65,12 @@ struct Refused {
 };
 
 std::string_view NameOf(Code code);  // "following_limit"
-int StatusOf(Code code);
 
 Response ToResponse(const Problem& problem);
 
 // The problem for a status with which the HTTP server refuses a request before the API sees it.
-Problem ProblemOfStatus(int status);
+// `detail`: what the server says of it.
+Problem ProblemOfStatus(int status, const std::string& detail = {});
 
 Problem StoreAway();
 // `wait`: how long what waits is expected to take; 0: nobody knows.

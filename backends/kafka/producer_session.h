@@ -79,7 +79,6 @@ class ProducerSession {
   [[nodiscard]] size_t in_flight() const {
     return static_cast<size_t>(rd_kafka_outq_len(client_.get()));
   }
-  [[nodiscard]] LogLimiter& log() const { return client_.log(); }
 
  private:
   // Each record carries a pointer to its Delivery.

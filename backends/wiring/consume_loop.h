@@ -50,30 +50,6 @@ class ConsumeLoop {
                                  "Partitions whose log cannot be read on", labels_)) {}
 
   daemon::StepResult Step(const Now& now) {
-    Turn turn = RunOnce(now);
-    return {turn.did_work, turn.next_timer};
-  }
-
-  // Finishes the work under way, then leaves the group, so that another member takes over at once.
-  daemon::DrainResult Drain(const Now& now) {
-    logic_.StopTaking();
-    Turn turn = RunOnce(now);
-    const bool done = logic_.drained();
-    if (done) consumer_.Close(kCloseLimit);
-    return {done, turn.did_work, turn.next_timer};
-  }
-
- private:
-  static constexpr size_t kRecordsPerTurn = 2'000;
-  static constexpr Duration kCloseLimit = std::chrono::seconds(5);
-  static constexpr Duration kShowEvery = std::chrono::seconds(1);
-
-  struct Turn {
-    bool did_work = false;
-    std::optional<Time> next_timer;
-  };
-
-  Turn RunOnce(const Now& now) {
     TakeEvents(now.mono);
     if (consumer_.Fenced()) process_.Refuse(*consumer_.Fenced());
     // Events of the log come first, because a reply may be about a partition that was just revoked.
@@ -86,6 +62,20 @@ class ConsumeLoop {
     Show(now);
     return {!inputs.empty(), Earlier(progress.next_timer, look_at_)};
   }
+
+  // Finishes the work under way, then leaves the group, so that another member takes over at once.
+  daemon::DrainResult Drain(const Now& now) {
+    logic_.StopTaking();
+    const daemon::StepResult turn = Step(now);
+    const bool done = logic_.drained();
+    if (done) consumer_.Close(kCloseLimit);
+    return {done, turn.did_work, turn.next_timer};
+  }
+
+ private:
+  static constexpr size_t kRecordsPerTurn = 2'000;
+  static constexpr Duration kCloseLimit = std::chrono::seconds(5);
+  static constexpr Duration kShowEvery = std::chrono::seconds(1);
 
   // Looks at the log whenever its time has come, whatever woke the loop. It may hold something by
   // then.

@@ -78,7 +78,7 @@ class Admin::Server : public http::Service {
 
   std::string Metrics() const {
     auto families = registry_.Collect();
-    auto process = process_.Collect();
+    auto process = ProcessMetrics(started_);
     families.insert(families.end(), std::make_move_iterator(process.begin()),
                     std::make_move_iterator(process.end()));
     families.push_back(FamilyOf("fanline_ready", "1: this condition of readiness holds",
@@ -91,7 +91,8 @@ class Admin::Server : public http::Service {
   const prometheus::Registry& registry_;
   const Health& health_;
   const std::function<Now()> clock_;
-  const ProcessMetrics process_;
+  // Seconds since 1970. It stays when the clock is set, since alerts count starts.
+  const double started_ = static_cast<double>(UnixNow()) / 1'000;
   std::optional<http::Server> server_;  // last: it serves the others
 };
 

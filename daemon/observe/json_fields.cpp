@@ -1,6 +1,7 @@
 #include "daemon/observe/json_fields.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "daemon/options/redact.h"
 
@@ -15,13 +16,10 @@ constexpr int64_t kExactInteger = int64_t{1} << 53;
 struct ToJson {
   ordered_json operator()(bool value) const { return value; }
   ordered_json operator()(double value) const { return value; }
-  ordered_json operator()(int64_t value) const {
-    if (value > kExactInteger || value < -kExactInteger) return std::to_string(value);
-    return value;
-  }
-  ordered_json operator()(uint64_t value) const {
-    if (value > static_cast<uint64_t>(kExactInteger)) return std::to_string(value);
-    return value;
+  ordered_json operator()(std::integral auto value) const {
+    const bool exact =
+        std::cmp_less_equal(value, kExactInteger) && std::cmp_greater_equal(value, -kExactInteger);
+    return exact ? ordered_json(value) : ordered_json(std::to_string(value));
   }
   ordered_json operator()(FieldValue::Id id) const { return std::to_string(id.raw); }
   ordered_json operator()(std::string_view given) const {

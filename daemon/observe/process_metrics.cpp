@@ -65,14 +65,14 @@ void Add(std::vector<MetricFamily>& families, const char* name, const char* help
 
 }  // namespace
 
-std::vector<MetricFamily> ProcessMetrics::Collect() const {
+std::vector<MetricFamily> ProcessMetrics(double started) {
   std::vector<MetricFamily> families;
   Add(families, "process_resident_memory_bytes", "Memory held in RAM.", MetricType::Gauge,
       ResidentBytes());
   Add(families, "process_cpu_seconds_total", "CPU time used, user and system.", MetricType::Counter,
       CpuSeconds());
   Add(families, "process_start_time_seconds", "When the process began, since 1970.",
-      MetricType::Gauge, started_);
+      MetricType::Gauge, started);
   Add(families, "process_open_fds", "Open file descriptors.", MetricType::Gauge, OpenFds());
   Add(families, "process_max_fds", "Most file descriptors it may open.", MetricType::Gauge,
       MaxFds());

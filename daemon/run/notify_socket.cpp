@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <system_error>
 
 #include "fanline/base/mono_now.h"
@@ -35,23 +34,20 @@ NotifySettings ReadNotifySettings(const Environment& environment, int pid) {
   return settings;
 }
 
-NotifySocket::NotifySocket(std::string address)
-    : address_(std::move(address)), fd_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-  if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "socket");
-}
-
-NotifySocket::~NotifySocket() { close(fd_); }
-
-int NotifySocket::Send(const std::string& message) const {
+int SendTo(const std::string& address, const std::string& message) {
   sockaddr_un to{};
   to.sun_family = AF_UNIX;
-  if (address_.size() >= sizeof to.sun_path) return ENAMETOOLONG;
-  std::memcpy(to.sun_path, address_.data(), address_.size());
-  if (address_.starts_with('@')) to.sun_path[0] = '\0';  // an abstract name
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());
-  const ssize_t sent = sendto(fd_, message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
+  if (address.size() >= sizeof to.sun_path) return ENAMETOOLONG;
+  std::memcpy(to.sun_path, address.data(), address.size());
+  if (address.starts_with('@')) to.sun_path[0] = '\0';  // an abstract name
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address.size());
+  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return errno;
+  const ssize_t sent = sendto(fd, message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
                               reinterpret_cast<const sockaddr*>(&to), length);
-  return sent < 0 ? errno : 0;
+  const int error = sent < 0 ? errno : 0;
+  close(fd);
+  return error;
 }
 
 Supervisor SupervisorOf(const Environment& environment, int pid, const Health& health,
@@ -60,9 +56,8 @@ Supervisor SupervisorOf(const Environment& environment, int pid, const Health& h
   if (settings.socket.empty()) {
     return {[](const std::string&) { return true; }, settings.watchdog, health};
   }
-  const auto socket = std::make_shared<NotifySocket>(settings.socket);
-  const auto tell = [socket, log, name = settings.socket](const std::string& message) {
-    const int error = socket->Send(message);
+  const auto tell = [log, name = settings.socket](const std::string& message) {
+    const int error = SendTo(name, message);
     if (error == 0) return true;
     log.WarnEvery("supervisor", std::chrono::minutes(1), SystemNow().mono,
                   "the supervisor takes no message",

@@ -18,23 +18,9 @@ struct NotifySettings {
 };
 [[nodiscard]] NotifySettings ReadNotifySettings(const Environment& environment, int pid);
 
-// One thread.
-class NotifySocket {
- public:
-  // Throws std::system_error when the process has no file descriptor left.
-  explicit NotifySocket(std::string address);
-  ~NotifySocket();
-  NotifySocket(const NotifySocket&) = delete;
-  NotifySocket& operator=(const NotifySocket&) = delete;
-
-  // Sends one message; never blocks. Returns 0 or the errno: EAGAIN if the supervisor reads too
-  // slowly.
-  [[nodiscard]] int Send(const std::string& message) const;
-
- private:
-  const std::string address_;
-  const int fd_;
-};
+// Sends one message, over a socket of its own; never blocks. Returns 0 or the errno: EAGAIN if the
+// supervisor reads too slowly.
+[[nodiscard]] int SendTo(const std::string& address, const std::string& message);
 
 // The supervisor that the environment names. Without one, every message counts as sent. Failures
 // are logged once a minute.

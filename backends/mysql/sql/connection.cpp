@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "backends/mysql/sql/server.h"
+#include "fanline/base/endpoint.h"
 
 namespace fanline::mysql {
 namespace {
@@ -54,12 +55,6 @@ auto OnOpen(Connection& connection, Call call) {
   }
 }
 
-std::string UriOf(const ShardAddress& address) {
-  const bool v6 = address.host.find(':') != std::string::npos;
-  return "tcp://" + (v6 ? "[" + address.host + "]" : address.host) + ":" +
-         std::to_string(address.port);
-}
-
 // Newer servers have several read-only modes, each with a name. Every value except off counts as
 // read-only.
 bool IsOff(const std::string& value) { return value == "0" || value == "OFF"; }
@@ -76,7 +71,7 @@ std::string PasswordOf(const Config& config) {
 sql::ConnectOptionsMap OptionsOf(const Config& config, const ShardAddress& address,
                                  const Connection::Options& options) {
   sql::ConnectOptionsMap map;
-  map["hostName"] = UriOf(address);
+  map["hostName"] = "tcp://" + ToString(Endpoint{address.host, address.port});
   map["userName"] = config.user;
   map["password"] = PasswordOf(config);
   map["schema"] = address.database;

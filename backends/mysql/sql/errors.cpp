@@ -95,18 +95,12 @@ constexpr Entry kTable[] = {
 
     {kUnsupported, ErrorKind::kLost},
     {0, ErrorKind::kLost},         // the connector itself: closed connection, invalid state
-    {2000, ErrorKind::kLost},      // unknown client error
     {2002, ErrorKind::kLost, Cause::kAway, kAddress},  // cannot connect through socket or TCP
     {2003, ErrorKind::kLost, Cause::kAway, kAddress},  // cannot connect to host
     {2005, ErrorKind::kLost, Cause::kAway, kAddress},  // unknown host
     {2006, ErrorKind::kLost, Cause::kAway, kAddress},  // server has gone away
-    {2012, ErrorKind::kLost},      // error in handshake
     {2013, ErrorKind::kLost, Cause::kAway, kAddress},  // lost during query; also a read timeout
-    {2014, ErrorKind::kLost},      // commands out of sync: the next result is another's
-    {2020, ErrorKind::kLost},      // packet too large for the client
     {kTls, ErrorKind::kLost, Cause::kSetting, kCertificates},  // TLS
-    {2027, ErrorKind::kLost},      // malformed packet
-    {2030, ErrorKind::kLost},      // statement not prepared: it died with its connection
     {2055, ErrorKind::kLost, Cause::kAway, kAddress},  // lost, with the system's error
     {2059, ErrorKind::kLost, Cause::kSetting, kPlugin},  // no plugin for this kind of login
     {2061, ErrorKind::kLost, Cause::kSetting, kCertificates},  // this kind of login needs TLS
@@ -246,8 +240,9 @@ int CodeOf(int code, const std::string& message) {
 }
 
 ErrorKind KindOf(int code) {
-  const Entry* entry = Find(code);
-  return entry == nullptr ? ErrorKind::kBusy : entry->kind;
+  if (const Entry* entry = Find(code)) return entry->kind;
+  // After an error of the client library's own, the next result may be another statement's.
+  return code >= 2000 && code < 2100 ? ErrorKind::kLost : ErrorKind::kBusy;
 }
 
 std::string OptionBehind(const MysqlError& error, const std::string& table,

@@ -29,12 +29,8 @@ constexpr ErrorMeaning kMeanings[] = {
     {"ASK", Outcome::kLater, ErrorAction::kHoldRange},
     {"TRYAGAIN", Outcome::kLater, ErrorAction::kHoldRange},
     {"CLUSTERDOWN", Outcome::kLater, ErrorAction::kAskForMap},
-    // These pass, or an operator ends them.
-    {"CROSSSLOT", Outcome::kLater, ErrorAction::kNone},
+    // Passes, or an operator ends it, like many that are unknown here.
     {"OOM", Outcome::kLater, ErrorAction::kNone, Cause::kFull},
-    {"BUSY", Outcome::kLater, ErrorAction::kNone},
-    {"MISCONF", Outcome::kLater, ErrorAction::kNone},
-    {"NOREPLICAS", Outcome::kLater, ErrorAction::kNone},
     // Permanent until the key is deleted.
     {"WRONGTYPE", Outcome::kNever, ErrorAction::kNone},
 };

@@ -1,6 +1,8 @@
 // How to reach the Redis that holds the timelines (one node or a Cluster), and the limits of calls.
 #pragma once
 
+#include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -75,6 +77,11 @@ struct Options {
 
 inline constexpr size_t kMostOfPrefix = 32;
 // Letters, digits and "._:-" only: a prefix is part of patterns for SCAN, and braces make the tag.
-bool IsKeyPrefix(std::string_view text);
+inline bool IsKeyPrefix(std::string_view text) {
+  return text.size() <= kMostOfPrefix && std::all_of(text.begin(), text.end(), [](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) ||
+                  std::string_view("._:-").find(c) != std::string_view::npos;
+         });
+}
 
 }  // namespace fanline::redis

@@ -12,6 +12,7 @@ namespace fanline::daemon {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -48,6 +49,7 @@ TEST(Admin, ServesTheMetricsOfTheRegistryAndOfTheProcess) {
   EXPECT_THAT(answer, HasSubstr("Content-Type: text/plain; version=0.0.4"));
   EXPECT_THAT(answer, HasSubstr("\nfanline_hints_total 3\n"));
   EXPECT_THAT(answer, HasSubstr("\nprocess_resident_memory_bytes "));
+  EXPECT_THAT(answer, ContainsRegex("\nprocess_start_time_seconds [0-9]{10}"));
   EXPECT_THAT(answer, HasSubstr("\nfanline_build_info{"));
 }
 

@@ -65,7 +65,7 @@ TEST(NotifySocket, SendsToAnAbstractNameAndToAPath) {
   const std::string path = testing::TempDir() + "notify-" + std::to_string(getpid());
   for (const std::string& address : {OwnName(), path}) {
     const Listener listener(address);
-    EXPECT_EQ(NotifySocket(address).Send("READY=1\n"), 0);
+    EXPECT_EQ(SendTo(address, "READY=1\n"), 0);
     EXPECT_EQ(listener.Next(), "READY=1\n");
     EXPECT_EQ(listener.Next(), "");
   }
@@ -74,48 +74,41 @@ TEST(NotifySocket, SendsToAnAbstractNameAndToAPath) {
 
 TEST(NotifySocket, NeverBlocksOnASupervisorThatDoesNotRead) {
   const Listener listener(OwnName());
-  const NotifySocket socket(OwnName());
   int error = 0;
-  for (int sent = 0; sent < 100'000 && error == 0; ++sent) error = socket.Send("WATCHDOG=1\n");
+  for (int sent = 0; sent < 100'000 && error == 0; ++sent) {
+    error = SendTo(OwnName(), "WATCHDOG=1\n");
+  }
   EXPECT_EQ(error, EAGAIN);
 }
 
 TEST(NotifySocket, SaysWhyNothingWasTaken) {
-  EXPECT_EQ(NotifySocket("/nowhere/notify").Send("READY=1\n"), ENOENT);
-  EXPECT_EQ(NotifySocket(OwnName()).Send("READY=1\n"), ECONNREFUSED);
-  EXPECT_EQ(NotifySocket("/" + std::string(200, 'x')).Send("READY=1\n"), ENAMETOOLONG);
+  EXPECT_EQ(SendTo("/nowhere/notify", "READY=1\n"), ENOENT);
+  EXPECT_EQ(SendTo(OwnName(), "READY=1\n"), ECONNREFUSED);
+  EXPECT_EQ(SendTo("/" + std::string(200, 'x'), "READY=1\n"), ENAMETOOLONG);
 }
 
-TEST(SupervisorOf, TellsTheOneThatTheEnvironmentNames) {
-  const Listener listener(OwnName());
+// The log of a loop that has turned once and is ready.
+std::string LogOfATurn(const Environment& environment) {
   std::ostringstream out;
   const Log log("test", {}, out, [] { return UnixMs{0}; });
   Health health;
   health.SetReady("loop", true);
-  Supervisor supervisor = SupervisorOf({{"NOTIFY_SOCKET", OwnName()}, {"WATCHDOG_USEC", "2000000"}},
-                                       getpid(), health, log);
-  supervisor.Turned(Time{1h});
+  SupervisorOf(environment, getpid(), health, log).Turned(Time{1h});
+  return out.str();
+}
+
+TEST(SupervisorOf, TellsTheOneThatTheEnvironmentNames) {
+  const Listener listener(OwnName());
+  EXPECT_EQ(LogOfATurn({{"NOTIFY_SOCKET", OwnName()}, {"WATCHDOG_USEC", "2000000"}}), "");
   EXPECT_EQ(listener.Next(), "READY=1\nSTATUS=ready\nWATCHDOG=1\n");
-  EXPECT_EQ(out.str(), "");
 }
 
 TEST(SupervisorOf, SaysInTheLogThatTheSupervisorTakesNothing) {
-  std::ostringstream out;
-  const Log log("test", {}, out, [] { return UnixMs{0}; });
-  const Health health;
-  Supervisor supervisor =
-      SupervisorOf({{"NOTIFY_SOCKET", "/nowhere/notify"}}, getpid(), health, log);
-  supervisor.Turned(Time{1h});
-  EXPECT_THAT(out.str(), HasSubstr(R"("socket":"/nowhere/notify")"));
+  EXPECT_THAT(LogOfATurn({{"NOTIFY_SOCKET", "/nowhere/notify"}}),
+              HasSubstr(R"("socket":"/nowhere/notify")"));
 }
 
-TEST(SupervisorOf, SaysNothingWhereThereIsNone) {
-  std::ostringstream out;
-  const Log log("test", {}, out, [] { return UnixMs{0}; });
-  const Health health;
-  SupervisorOf({}, getpid(), health, log).Turned(Time{1h});
-  EXPECT_EQ(out.str(), "");
-}
+TEST(SupervisorOf, SaysNothingWhereThereIsNone) { EXPECT_EQ(LogOfATurn({}), ""); }
 
 }  // namespace
 }  // namespace fanline::daemon

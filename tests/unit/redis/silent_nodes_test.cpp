@@ -59,13 +59,8 @@ TEST_F(SilentNodesTest, ACallerWhoNeverTellsIsWaitedForNoLongerThanItsPatience) 
 // Two connections of different threads to one node.
 class HangingNodeTest : public SilentNodesTest {
  protected:
-  static CommandBuffer Ping() {
-    CommandBuffer ping;
-    ping.Command("PING");
-    return ping;
-  }
   static Status Ask(BlockingConnection& connection) {
-    return connection.Call(Ping(), [](const redisReply&) { return Status::Done(); });
+    return connection.Call(CommandOf("PING"), [](const redisReply&) { return Status::Done(); });
   }
   Options Shared() {
     const Options options{.command_timeout = 20ms,

@@ -16,9 +16,8 @@
 
 namespace fanline::testing {
 
-// How many fresh schedules must include one that goes wrong. The rarest goes wrong once in 1,500,
-// and 80 guards are tried in each run: a bound that one of them often reached would fail for
-// nothing.
+// How many fresh schedules must include one that goes wrong. The rarest goes wrong once in 1,500.
+// With 80 guards in a run, a bound that one of them often reached would fail for nothing.
 constexpr int kFreshSchedules = 20'000;
 
 struct AnySeed {
@@ -31,7 +30,6 @@ struct Mutation {
   std::function<void(Guards&)> take_away;
   std::vector<uint64_t> pinned;  // schedules that went wrong without the guard
   Fitting fits{};                // fresh seeds that do not fit are skipped
-  bool rare = false;             // few fresh schedules go wrong
 
   friend void PrintTo(const Mutation& mutation, std::ostream* out) { *out << mutation.name; }
   Guards Without() const {

@@ -1,9 +1,4 @@
 // Each guard of the design, switched off in turn, must make the simulation fail.
-#include <algorithm>
-#include <iterator>
-#include <string>
-#include <vector>
-
 #include "tests/mutation_check.h"
 #include "tests/sim/fleet.h"
 
@@ -21,16 +16,13 @@ struct Fitting {
 };
 
 using Mutation = testing::Mutation<Guards, Fitting>;
-// Goes wrong once in hundreds of schedules, so that fresh ones are for make test-long.
-constexpr bool kRare = true;
 class GuardTakenAway : public ::testing::TestWithParam<Mutation> {};
 
 TEST_P(GuardTakenAway, IsNoticedOnPinnedSeeds) {
   // One that notices is enough, so that a change of the draws needs no other seeds.
   testing::ExpectPinnedSeedsToNotice(GetParam(), RunWith, {.at_least = 1, .searched = 10'000});
 }
-class GuardTakenAwayAnew : public GuardTakenAway {};
-TEST_P(GuardTakenAwayAnew, IsNoticedOnFreshSeeds) {
+TEST_P(GuardTakenAway, IsNoticedOnFreshSeeds) {
   testing::ExpectFreshSeedsToNotice(GetParam(), RunWith);
 }
 
@@ -123,7 +115,7 @@ const Mutation kMutations[] = {
     {"lanes_in_order", [](Guards& guards) { guards.logic.lanes_in_order = false; }, {151, 254, 451}, WithReaders},
     {"hints_before_commit", [](Guards& guards) { guards.hints_before_commit = false; }, {11, 23, 31}},
     {"failed_pages_again", [](Guards& guards) { guards.logic.failed_pages_again = false; }, {23, 369, 806}},
-    {"pages_acknowledged", [](Guards& guards) { guards.logic.pages_acknowledged = false; }, {1059, 3516, 4003}, LongRuns, kRare},
+    {"pages_acknowledged", [](Guards& guards) { guards.logic.pages_acknowledged = false; }, {1059, 3516, 4003}, LongRuns},
     {"begun_as_saved", [](Guards& guards) { guards.logic.begun_as_saved = false; }, {3655}, LongRunsRolledBack},
     {"claim_after_reconnect", [](Guards& guards) { guards.claim_after_reconnect = false; }, {10600600810791871972u}, WithLostConnections},
     {"hint_after_truth", [](Guards& guards) { guards.hint_after_truth = false; }, {29, 67, 81}, HintsOfMirrors},
@@ -148,8 +140,8 @@ const Mutation kMutations[] = {
     {"application_versions", [](Guards& guards) { guards.application_versions = false; }, {9, 12, 22}, HasEvents},
     {"event_rows_before_commit", [](Guards& guards) { guards.event_rows_before_commit = false; }, {8, 9, 14}, HasEvents},
     // Empty ranges.
-    {"followers_after_commit", [](Guards& guards) { guards.followers_after_commit = false; }, {2813613671561417816}, ReadsLate, kRare},
-    {"followers_as_they_are", [](Guards& guards) { guards.followers_as_they_are = false; }, {17052355424852146879u}, ReadsLate, kRare},
+    {"followers_after_commit", [](Guards& guards) { guards.followers_after_commit = false; }, {2813613671561417816}, ReadsLate},
+    {"followers_as_they_are", [](Guards& guards) { guards.followers_as_they_are = false; }, {17052355424852146879u}, ReadsLate},
     {"counters_only_choose", [](Guards& guards) { guards.mysql.counters_only_choose = false; }, {6, 31, 167}, CountsWrong},
     {"met_limit_is_all", [](Guards& guards) { guards.mysql.met_limit_is_all = false; }, {1507, 1799, 2287}, CountsFew},
     {"unread_is_all", [](Guards& guards) { guards.logic.unread_is_all = false; }, {3679, 8589, 11627}, LosesReads},
@@ -161,7 +153,7 @@ const Mutation kMutations[] = {
     {"posts_mark", [](Guards& guards) { guards.logic.posts_mark = false; }, {22, 28, 84}, Switches},
     {"rebuilds_mark", [](Guards& guards) { guards.logic.rebuilds_mark = false; }, {17, 24, 31}, Switches},
     {"announced_is_told", [](Guards& guards) { guards.announced_is_told = false; }, {2071, 3028, 5952}, SwitchesAndCrashes},
-    {"keep_marks", [](Guards& guards) { guards.redis.keep_marks = false; }, {5856304281552996375}, SwitchesWhileBuilding, kRare},
+    {"keep_marks", [](Guards& guards) { guards.redis.keep_marks = false; }, {5856304281552996375}, SwitchesWhileBuilding},
     {"count_more_marks", [](Guards& guards) { guards.redis.count_more_marks = false; }, {23, 133, 190}, ManyMarks},
     {"marks_synced", [](Guards& guards) { guards.mysql.marks_synced = false; }, {28, 69, 116}, Switches},
     {"marked_for_good", [](Guards& guards) { guards.mysql.marked_for_good = false; }, {22, 24, 28}, Switches},
@@ -182,15 +174,15 @@ const Mutation kMutations[] = {
     {"pages_proved", [](Guards& guards) { guards.logic.pages_proved = false; }, {60, 149, 546}, Demotes},
     {"lacks_told", [](Guards& guards) { guards.logic.lacks_told = false; }, {1, 2, 3}},
     // Who is live, and who follows.
-    {"walks_leave_index", [](Guards& guards) { guards.redis.walks_leave_index = false; }, {5242371226962773747}, NeverReads, kRare},
+    {"walks_leave_index", [](Guards& guards) { guards.redis.walks_leave_index = false; }, {5242371226962773747}, NeverReads},
     {"set_served_whole", [](Guards& guards) { guards.logic.set_served_whole = false; }, {9, 17, 25}},
     {"claims_forget_set", [](Guards& guards) { guards.logic.claims_forget_set = false; }, {2853399835250233085}},
     {"index_named", [](Guards& guards) { guards.logic.index_named = false; }, {17, 54, 87}},
     {"lists_follow_syncs", [](Guards& guards) { guards.logic.lists_follow_syncs = false; }, {8261675172575373441}},
     {"lists_follow_the_dead", [](Guards& guards) { guards.logic.lists_follow_the_dead = false; }, {8, 15, 17}},
     {"claims_forget_lists", [](Guards& guards) { guards.logic.claims_forget_lists = false; }, {89, 349, 382}},
-    {"quarantines_forget_lists", [](Guards& guards) { guards.logic.quarantines_forget_lists = false; }, {3767, 4921}, NeverReads, kRare},
-    {"undecodable_forgets_lists", [](Guards& guards) { guards.logic.undecodable_forgets_lists = false; }, {13802215698683048354u, 13365838201503748304u, 9639728561648055888u}, DamagesHints, kRare},
+    {"quarantines_forget_lists", [](Guards& guards) { guards.logic.quarantines_forget_lists = false; }, {3767, 4921}, NeverReads},
+    {"undecodable_forgets_lists", [](Guards& guards) { guards.logic.undecodable_forgets_lists = false; }, {13802215698683048354u, 13365838201503748304u, 9639728561648055888u}, DamagesHints},
     {"whole_lists", [](Guards& guards) { guards.logic.whole_lists = false; }, {14134756135092479138u}},
     // Hints that a pusher does not understand.
     {"newer_awaited", [](Guards& guards) { guards.logic.newer_awaited = false; }, {151, 188, 342}, Upgrades},
@@ -198,18 +190,8 @@ const Mutation kMutations[] = {
     // clang-format on
 };
 
-std::string NameOf(const ::testing::TestParamInfo<Mutation>& tested) { return tested.param.name; }
-
-std::vector<Mutation> Those(bool rare) {
-  std::vector<Mutation> those;
-  std::copy_if(std::begin(kMutations), std::end(kMutations), std::back_inserter(those),
-               [rare](const Mutation& each) { return each.rare == rare; });
-  return those;
-}
-
-INSTANTIATE_TEST_SUITE_P(Fleet, GuardTakenAway, ::testing::ValuesIn(kMutations), NameOf);
-INSTANTIATE_TEST_SUITE_P(Fleet, GuardTakenAwayAnew, ::testing::ValuesIn(Those(!kRare)), NameOf);
-INSTANTIATE_TEST_SUITE_P(Rare, GuardTakenAwayAnew, ::testing::ValuesIn(Those(kRare)), NameOf);
+INSTANTIATE_TEST_SUITE_P(Fleet, GuardTakenAway, ::testing::ValuesIn(kMutations),
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
 }  // namespace fanline::sim

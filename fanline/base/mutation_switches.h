@@ -16,6 +16,7 @@ struct MutationSwitches {
   bool newer_awaited = true;       // off: a hint of a newer program is quarantined
   // Who is live (pusher/units/audience.h).
   bool set_served_whole = true;   // off: units go on after the first call of a chain
+  bool all_held_at_first = true;  // off: nobody is live whom the first chain has not named yet
   bool claims_forget_set = true;  // off: a set outlives the claim
   bool index_named = true;        // off: any index serves
   // Lists of followers (pusher/units/follower_lists.h).

@@ -9,7 +9,9 @@
 //
 // News are asked for in a chain of calls, because one call names a bounded number of readers. A
 // range has one chain under way, which serves all units that waited when it began. A unit that
-// comes later waits for the next one. The set learns of the dead by writes that find no timeline. A
+// comes later waits for the next one. The first chain of a claim reads the whole index, and units
+// do not wait for its end: until then everybody may be live, and each call serves the units that
+// waited when it was made. The set learns of the dead by writes that find no timeline. A
 // reader whom nobody writes to stays in it for longer: once it is more than twice as long as the
 // index, the next chain begins at the first number and fills a new set.
 //
@@ -44,7 +46,7 @@ class Audience {
   // or, if the answer is a failure, must ask again.
   std::vector<uint64_t> On(const NewsRead& news);
 
-  bool holds(UserId reader) const { return set_.readers.holds(reader); }
+  bool holds(UserId reader) const { return is_filling() || set_.readers.holds(reader); }
   // The last number heard of.
   uint64_t heard() const { return set_.heard; }
   // A write found no timeline of this reader. It was sent when `heard` was the last number heard
@@ -61,9 +63,12 @@ class Audience {
   // The set may hold this many readers beyond twice those that the index lists.
   static constexpr uint64_t kSpare = 1'024;
 
+  bool is_filling() const { return !is_filled_ && guards_.all_held_at_first; }
+
   const MutationSwitches& guards_;
   const uint64_t index_;
   Set set_;
+  bool is_filled_ = false;         // a chain came to its end
   std::optional<Set> anew_;        // is being filled, in place of set_
   uint64_t listed_ = 0;            // readers in the index, by the last news
   std::vector<uint64_t> waiting_;  // units, for the next chain

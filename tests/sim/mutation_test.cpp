@@ -176,6 +176,7 @@ const Mutation kMutations[] = {
     // Who is live, and who follows.
     {"walks_leave_index", [](Guards& guards) { guards.redis.walks_leave_index = false; }, {5242371226962773747}, NeverReads},
     {"set_served_whole", [](Guards& guards) { guards.logic.set_served_whole = false; }, {9, 17, 25}},
+    {"all_held_at_first", [](Guards& guards) { guards.logic.all_held_at_first = false; }, {130, 138, 160}},
     {"claims_forget_set", [](Guards& guards) { guards.logic.claims_forget_set = false; }, {2853399835250233085}},
     {"index_named", [](Guards& guards) { guards.logic.index_named = false; }, {17, 54, 87}},
     {"lists_follow_syncs", [](Guards& guards) { guards.logic.lists_follow_syncs = false; }, {8261675172575373441}},

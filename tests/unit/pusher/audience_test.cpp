@@ -24,6 +24,12 @@ struct AudienceTest : ::testing::Test {
                         .announced = std::move(announced)});
   }
 
+  // The first chain of a claim: nobody is listed.
+  void Fill() {
+    audience.Need(100);
+    Hear({}, 0, 0);
+  }
+
   static constexpr uint32_t kLimit = 2;
   MutationSwitches guards;
   Audience audience{kIndex, guards};
@@ -65,7 +71,31 @@ TEST_F(AudienceTest, NewsOfAnEarlierMomentAreForeign) {
   EXPECT_TRUE(audience.Foreign({.id = 9, .index = kIndex, .last = 6}));
 }
 
+TEST_F(AudienceTest, UntilTheIndexIsReadEverybodyMayBeLiveAndNobodyWaits) {
+  audience.Need(1);
+  EXPECT_EQ(Hear({{kBob, 4}, {kCid, 6}}, 9), Units{1});
+  EXPECT_TRUE(audience.holds(UserId{3})) << "not named yet";
+  audience.Need(2);
+  EXPECT_EQ(Hear({{UserId{3}, 9}}, 9), Units{2});
+  EXPECT_EQ(asked.heard, 6u);
+  EXPECT_TRUE(audience.holds(UserId{3}));
+  EXPECT_FALSE(audience.holds(UserId{4}));
+}
+
+TEST_F(AudienceTest, ACallThatFailsWhileTheIndexIsReadEndsNothing) {
+  audience.Need(1);
+  Hear({{kBob, 4}, {kCid, 6}}, 9);
+  audience.Need(2);
+  audience.Ask(9, 0, 5, kLimit);
+  EXPECT_EQ(audience.On({.id = 9, .status = Status::Later("redis", "BUSY")}), Units{2});
+  EXPECT_TRUE(audience.holds(UserId{3})) << "not named yet";
+  audience.Need(2);
+  EXPECT_EQ(Hear({{UserId{3}, 9}}, 9), Units{2});
+  EXPECT_EQ(asked.heard, 6u);
+}
+
 TEST_F(AudienceTest, AUnitWaitsUntilNoMoreNewsAreThere) {
+  Fill();
   audience.Need(1);
   EXPECT_EQ(Hear({{kBob, 4}, {kCid, 6}}, 9), Units{});
   ASSERT_TRUE(audience.due());
@@ -75,6 +105,7 @@ TEST_F(AudienceTest, AUnitWaitsUntilNoMoreNewsAreThere) {
 }
 
 TEST_F(AudienceTest, AfterAFailureItsUnitsAskAgainBehindWhatWasHeard) {
+  Fill();
   audience.Need(1);
   Hear({{kBob, 4}, {kCid, 6}}, 9);
   audience.Ask(9, 0, 5, kLimit);
@@ -110,6 +141,7 @@ TEST_F(AudienceTest, ASetTwiceAsLongAsTheIndexIsFilledAnew) {
 }
 
 TEST_F(AudienceTest, TheOldSetServesUntilTheNewOneIsWhole) {
+  Fill();
   for (uint64_t id = 1; id <= 1'026; id += 2) {
     audience.Need(1);
     Hear({{UserId{id}, id}, {UserId{id + 1}, id + 1}}, id + 1, 0);

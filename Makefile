@@ -91,6 +91,9 @@ demo: build  ## watch posts arrive: make demo [GRAPH=edges.txt]
 bench: build-all  ## measure it on this machine
 	@$(PYTHON) bench/run.py
 
+bench-full: build-all  ## the same, and how it grows up to ten million followers (16 GB)
+	@$(PYTHON) bench/run.py --scale
+
 bench-against: build-all  ## beside another revision: make bench-against REV=... [ROWS=name,...]
 	@$(PYTHON) bench/against.py $(REV) $(if $(ROWS),--rows '$(ROWS)')
 
@@ -163,4 +166,4 @@ done; \
 exit $$failed
 endef
 
-.PHONY: help setup build build-all test sanitized test-tools test-quick test-long test-mysql test-valkey test-k8s packages test-packages images test-images chart chart-tools site demo bench bench-against bench-check up down mutants chaos tsan fuzz plots format format-check clean
+.PHONY: help setup build build-all test sanitized test-tools test-quick test-long test-mysql test-valkey test-k8s packages test-packages images test-images chart chart-tools site demo bench bench-full bench-against bench-check up down mutants chaos tsan fuzz plots format format-check clean

@@ -35,6 +35,9 @@ def cluster_vs_single(rig, sizes):
               [run.deliveries / run.seconds for run in of_one],
               timelines_per_batch_of=[_median_batch(runs) for runs in (of_cluster, of_one)],
               cpu_us_per_delivery=_cpu_us(of_cluster), beside_cpu_us_per_delivery=_cpu_us(of_one))
+    both = [[sum(run.cpu.values()) * 1e6 / run.deliveries for run in runs] for runs in (of_cluster, of_one)]
+    yield row("cluster_vs_single_cpu", both[0], "CPU us/delivery of pusher and Redis, three masters", "one node",
+              both[1])
 
 
 class _Side:

@@ -30,9 +30,7 @@ from stack.services.service import ServiceFailed
 from stack.waiting import wait_until
 
 WINDOW, LONGEST = 450, 496  # items of a timeline after a trim, and before the next
-# A plain sorted set is cut to this after each round, in which it gets about ten: half way through it
-# is as long as the timelines are on average, and none ever exceeds what a listpack may hold.
-PLAIN = (WINDOW + LONGEST) // 2 - 5
+_MOST_ADDED = 16  # members, by the write that trims
 ENCODINGS = {"compact": 512, "skiplist": 128}  # zset-max-listpack-entries
 
 # A follower row is about 60 bytes, twice (either direction), and must not be read from disk.
@@ -59,9 +57,13 @@ class Plain(NamedTuple):
 
 
 class Rig:
-    def __init__(self, population, say, ranges=PARTITIONS):
+    def __init__(self, population, say, ranges=PARTITIONS, window=WINDOW):
         self.population = population
         self.ranges = ranges
+        self._window, self._longest = window, window + LONGEST - WINDOW
+        # A plain sorted set is cut to this after each round, in which it gets about ten: half way through
+        # it is as long as the timelines are on average, and none ever exceeds what a listpack may hold.
+        self._plain = (self._window + self._longest) // 2 - 5
         self.say = say
         self.fleet = None
         self._ports = Ports()
@@ -79,7 +81,8 @@ class Rig:
     def __enter__(self):
         self.stack.start()
         self._feedctl = Feedctl(self.stack)
-        self._feedctl.run("init", "--ranges", self.ranges)
+        self._feedctl.run("init", "--ranges", self.ranges, "--window", self._window,
+                          "--timeline-max-entries", self._longest + _MOST_ADDED)
         self._feedctl.run("topics", "create")
         return self
 
@@ -114,8 +117,8 @@ class Rig:
         else:
             self.fresh_redis(encoding)
             self._start_fleet(*fleet)
-            self.make_live(WINDOW, LONGEST)
-            self.make_plain_sets()
+            self.make_live(self._window, self._longest)
+            self.make_plain_sets(self._plain)
         self._scene = (encoding, fleet)
 
     def empty_scene(self, of_each):
@@ -247,7 +250,7 @@ class Rig:
                    f"every range to be owned by {group}")
         return pusher
 
-    def make_plain_sets(self, size=PLAIN):
+    def make_plain_sets(self, size):
         """Makes as many plain sorted sets as there are timelines."""
         self._zadd("fill", "--size", size, "--newest", self.moments(1))
 
@@ -389,7 +392,7 @@ class Rig:
         run = self._zadd("run", "--posts", posts, "--per-post", per_post, "--seed", seed,
                          "--newest", self.moments(posts))
         cpu = meter.spent()["redis"]
-        self._zadd("cut", "--size", PLAIN)
+        self._zadd("cut", "--size", self._plain)
         return Plain(run["seconds"], cpu, run["cpu_seconds"])
 
     def _zadd(self, command, *args):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from bench.backlog_run import run_events
 from bench.measure import interleaved, row
+from bench.moderate_rows import run_at
 from bench.rig import WINDOW
 
 PER_PLAIN_POST = 200  # sets a post of the other side goes to
@@ -57,6 +58,20 @@ def deliveries(rig, sizes, share, encoding, variant="", pusher_args=(), run=run_
               listed=statistics.median(mine.listed for mine in runs),
               cpu_us_per_delivery=_cpu_us(runs, due),
               beside_redis_cpu_us=statistics.median(run.redis_cpu * 1e6 / plain_due for run in plain))
+
+
+def cpu_of_pushers(rig, sizes):
+    """CPU of all processes per delivery with two pushers of eight ranges each, beside one of sixteen."""
+    authors, posts = rig.population.authors["live100"], sizes.many_posts
+
+    def burst(pushers):
+        rig.scene("compact", of_each=pushers)
+        run = run_at(rig, authors, posts)
+        return sum(run.cpu.values()) * 1e6 / rig.deliveries_due(authors, posts)
+
+    pairs = interleaved(sizes.rounds, lambda _: burst(2), lambda _: burst(1))
+    yield row("scale_pushers", [two for two, _ in pairs], "CPU us/delivery, two dispatchers and pushers",
+              "one of each", [one for _, one in pairs])
 
 
 def timeline_bytes(rig, encoding):

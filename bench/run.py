@@ -34,8 +34,9 @@ from bench.peer_rows import libraries, peers  # noqa: E402
 from bench.recovery_rows import recovery  # noqa: E402
 from bench.relation_rows import RelationSizes, follows, rebuild  # noqa: E402
 from bench.rig import Rig  # noqa: E402
-from bench.rows import (Sizes, deliveries, dispatch_cost_ratio, long_run,  # noqa: E402
-                        timeline_bytes)
+from bench.rows import (Sizes, cpu_of_pushers, deliveries, dispatch_cost_ratio,  # noqa: E402
+                        long_run, timeline_bytes)
+from bench.scale_rows import FOLLOWERS, LIVE, scale_followers, scale_live  # noqa: E402
 from bench.storm_rows import storm  # noqa: E402
 from stack.programs.fleet import PARTITIONS  # noqa: E402
 
@@ -106,6 +107,15 @@ def measurements(rig, sizes, relations, rows=()):
     yield "import_rows", lambda: import_rows(sizes.rounds, sizes.imported, rig.say)
 
 
+def of_scale(rig, sizes):
+    """The same of what `make bench-full` measures besides."""
+    yield "scale_pushers", lambda: cpu_of_pushers(rig, sizes)
+    for live in LIVE:
+        yield f"scale_live_{live}", lambda n=live: scale_live(n, sizes, rig.say)
+    for followers in FOLLOWERS:
+        yield f"scale_followers_{followers}", lambda n=followers: scale_followers(n, sizes, rig.say)
+
+
 def main():
     options = parse()
     begin = time.monotonic()
@@ -122,7 +132,10 @@ def main():
     with Rig(people, say, options.ranges) as rig:
         machine = report.machine(rig.in_memory)
         say(machine)
-        for name, measure in chosen(dict(measurements(rig, sizes, relations, rows)), options.rows):
+        known = dict(measurements(rig, sizes, relations, rows))
+        large = dict(of_scale(rig, sizes))
+        wanted = options.rows or [*known, *(large if options.scale else ())]
+        for name, measure in chosen({**known, **large}, wanted):
             try:
                 rig.settle()
                 for row in measure():
@@ -152,10 +165,10 @@ def abandon(rig, say):
 
 
 def chosen(by_name, wanted):
-    unknown = [name for name in wanted or () if name not in by_name]
+    unknown = [name for name in wanted if name not in by_name]
     if unknown:
         raise SystemExit(f"there is no row {unknown[0]}; there are {', '.join(by_name)}")
-    return [(name, measure) for name, measure in by_name.items() if not wanted or name in wanted]
+    return [(name, measure) for name, measure in by_name.items() if name in wanted]
 
 
 def parse():
@@ -167,6 +180,8 @@ def parse():
                         help="tiny: shows that the bench works, measures nothing")
     parser.add_argument("--short", dest="form", action="store_const", const="short",
                         help="a small installation, for the rows of bench/check.py --short alone")
+    parser.add_argument("--scale", action="store_true",
+                        help="the rows scale_* too, up to ten million followers: half an hour, and 16 GB")
     parser.add_argument("--rounds", type=int, metavar="N", help="of each row (default: that row's)")
     parser.add_argument("--ranges", type=int, default=PARTITIONS, metavar="P",
                         choices=[1, 2, 4, 8, 16, 32],

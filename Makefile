@@ -129,6 +129,10 @@ plots: build  ## draw docs/plots anew, of a run of two minutes
 	@stack/setup stack/plots.list
 	@$(PYTHON) tests/monitoring/plots.py
 
+flames: build-all  ## draw docs/plots/flame-*.svg anew: where the processor time goes
+	@stack/setup stack/flames.list
+	@$(PYTHON) bench/flames.py
+
 format: setup  ## put all C++ in shape
 	@$(cpp_files) | xargs -0 clang-format-14 -i
 
@@ -166,4 +170,4 @@ done; \
 exit $$failed
 endef
 
-.PHONY: help setup build build-all test sanitized test-tools test-quick test-long test-mysql test-valkey test-k8s packages test-packages images test-images chart chart-tools site demo bench bench-full bench-against bench-check up down mutants chaos tsan fuzz plots format format-check clean
+.PHONY: help setup build build-all test sanitized test-tools test-quick test-long test-mysql test-valkey test-k8s packages test-packages images test-images chart chart-tools site demo bench bench-full bench-against bench-check up down mutants chaos tsan fuzz plots flames format format-check clean

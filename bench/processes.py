@@ -1,6 +1,7 @@
 """What processes spend and hold."""
 
 from collections import Counter
+from pathlib import Path
 
 from stack.programs.cpu import cpu_seconds
 
@@ -11,6 +12,19 @@ def rss_mb(pid):
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) / 1024
     raise ProcessLookupError(pid)
+
+
+def compiler_seconds(pid):
+    """CPU seconds that a Java process has spent on compiling so far, of the threads that are still there."""
+    spent = 0.0
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        try:
+            name = (thread / "comm").read_text()
+        except OSError:  # it has ended
+            continue
+        if name.startswith(("C1 Compiler", "C2 Compiler")):
+            spent += cpu_seconds(f"{pid}/task/{thread.name}")
+    return spent
 
 
 class CpuMeter:

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from bench import patience
-from bench.measure import is_steady
+from bench.measure import is_warm
 from bench.population import FIRST_ASLEEP, FIRST_LIVE
-from bench.processes import CpuMeter
+from bench.processes import CpuMeter, compiler_seconds
 from stack.local_stack import LocalStack
 from stack.ports import Ports
 from stack.programs import BIN
@@ -39,7 +39,7 @@ _BUFFER_POOL = "768M"
 # The broker's code is compiled as that of any other: the harness' own quick start would cost twice
 # the processor time for each request, and the fleet shares the cores with it.
 _COMPILED = ["-XX:TieredStopAtLevel=4"]
-_MOST_WARMING = 20  # rounds of events
+_MOST_WARMING = 40  # rounds of events
 _RELATIONS = ("following", "follower", "user_rel", "user_fan", "log1", "author", "author_post",
               "author_mode")
 _HOUR_MS = 3_600_000
@@ -264,17 +264,17 @@ class Rig:
             self._warm_broker()
 
     def _warm_broker(self):
-        """Publishes until an event costs the broker no less than before: its compiler takes up to a
-        quarter of the processor time of the first rows."""
-        authors, costs = self.population.authors["moderate"], []
-        while not is_steady(costs) and len(costs) < _MOST_WARMING:
-            hints, meter = self.pushed(), self.cpu_meter()
+        """Publishes until the broker's compiler is done with what it runs most: until then it takes half of
+        the broker's processor time in short rows."""
+        authors, shares, pid = self.population.authors["moderate"], [], self.stack.kafka.pid
+        while not is_warm(shares) and len(shares) < _MOST_WARMING:
+            hints, meter, compiled = self.pushed(), self.cpu_meter(), compiler_seconds(pid)
             self.publish(authors, authors.count)
             self.wait_pushed(hints + authors.count * self.ranges)
-            costs.append(meter.spent()["kafka"])
+            shares.append(max(0, compiler_seconds(pid) - compiled) / max(0.01, meter.spent()["kafka"]))
         self._is_warm = True
-        self.say(f"the broker is warm: {costs[0]:.2f} s of CPU for {authors.count:,} events at first, "
-                 f"{costs[-1]:.2f} s after {len(costs)} rounds")
+        self.say(f"the broker is warm: its compiler took {shares[0]:.0%} of its CPU at first, {shares[-1]:.0%} "
+                 f"after {len(shares)} rounds of {authors.count:,} events")
 
     def _end_fleet(self):
         if self.fleet is None:

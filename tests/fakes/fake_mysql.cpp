@@ -182,7 +182,8 @@ FollowerPage FakeMysql::Do(const ReadFollowerPage& request) const {
   FollowerPage page{.id = request.id};
   std::vector<FollowerCursor> followers;
   for (const auto& [edge, row] : relations.reverse()) {
-    if (edge.dst != request.author || !row.live) continue;
+    const bool brings = rules.muted_not_pushed ? row.brings() : row.live;
+    if (edge.dst != request.author || !brings) continue;
     const Bucket bucket = BucketOf(edge.src);
     if (layout_.RangeOf(bucket) == request.range) followers.push_back({bucket, edge.src});
   }
@@ -204,7 +205,8 @@ FollowerPage FakeMysql::Do(const ReadFollowerPage& request) const {
 SyncTruth FakeMysql::Do(const ReadSync& request) const {
   SyncTruth truth{.id = request.id};
   const auto edge = relations.reverse().find({request.reader, request.author});
-  truth.following = edge != relations.reverse().end() && edge->second.live;
+  truth.following = edge != relations.reverse().end() &&
+                    (rules.muted_not_synced ? edge->second.brings() : edge->second.live);
   if (request.window == 0) return truth;
   for (PostId post : request.members) {
     const auto found = posts_.find({request.author, post});
@@ -284,7 +286,8 @@ void FakeMysql::ApplyReverse(UserId src, UserId dst, uint64_t version, bool live
 std::vector<UserId> FakeMysql::Followees(UserId reader) const {
   std::vector<UserId> authors;
   for (const auto& [edge, row] : relations.forward()) {
-    if (edge.src == reader && row.live) authors.push_back(edge.dst);
+    const bool brings = rules.muted_not_read ? row.brings() : row.live;
+    if (edge.src == reader && brings) authors.push_back(edge.dst);
   }
   return authors;
 }

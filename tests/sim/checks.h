@@ -25,7 +25,10 @@ struct Checks {
     for (const auto& [post, state] : states) {
       if (!state.visible()) continue;
       const UserId author = clients.author_of.at(post);
-      if (!world.Reads(reader, author)) continue;  // CheckEdges has compared the edges
+      if (!world.Reads(reader, author)) {  // CheckEdges has compared the edges
+        if (world.mysql.relations.Live({reader, author})) world.Count(Letter::kMuted);
+        continue;
+      }
       // If a post was published twice, the first publish to be stored wins. Clients cannot know
       // which it was, so the row tells.
       const PostState& row = world.mysql.posts().at({author, post});
@@ -135,7 +138,8 @@ struct Checks {
       const auto text = [&](const auto& rows) {
         const auto row = rows.find(*edge);
         if (row == rows.end()) return std::string("no row");
-        return std::to_string(row->second.ver) + (row->second.live ? " live" : " ended");
+        return std::to_string(row->second.ver) + (row->second.live ? " live " : " ended ") +
+               NameOf(row->second.delivery);
       };
       return "forward and reverse disagree about " + ToString(edge->src) + " and " +
              ToString(edge->dst) + ": " + text(relations.forward()) + ", " +
@@ -146,6 +150,10 @@ struct Checks {
       if (!world.said.MayBe(key, edge.live)) {
         return "the edge of " + ToString(key.src) + " and " + ToString(key.dst) +
                " is not what was asked for last";
+      }
+      if (!world.said.MayBring(key, edge.delivery)) {
+        return "what the edge of " + ToString(key.src) + " and " + ToString(key.dst) +
+               " brings is not what was chosen last";
       }
       fans[key.dst] += edge.live ? 1 : 0;
       ++world.counts.checked_edges;

@@ -70,6 +70,10 @@ struct World : Chances {
     mysql.rules = given.guards.mysql;
     mysql.relations.changes_settle = given.guards.changes_settle;
     mysql.relations.application_versions = given.guards.application_versions;
+    mysql.relations.unfollows_reset = given.guards.unfollows_reset;
+    mysql.relations.friendships_keep = given.guards.friendships_keep;
+    mysql.relations.choices_settle_nothing = given.guards.choices_settle_nothing;
+    mysql.relations.choices_mirrored = given.guards.choices_mirrored;
     snapshot = redis;
     Attach(feed, feed_group);
     Attach(tasks, task_group);
@@ -213,7 +217,7 @@ struct World : Chances {
   bool Reads(UserId reader, UserId author) const {
     if (reader == author) return character.own_posts;
     const auto edge = mysql.relations.forward().find({reader, author});
-    return edge != mysql.relations.forward().end() && edge->second.live;
+    return edge != mysql.relations.forward().end() && edge->second.brings();
   }
 
   bool AnyAway() const {

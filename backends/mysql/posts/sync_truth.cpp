@@ -21,7 +21,8 @@ std::set<EdgeKey> ReadLiveEdges(Connection& connection, const std::vector<ReadSy
   SortUnique(keys);
   std::set<EdgeKey> live;
   QueryChunks(connection, keys, kListLimit, ReverseRowsSql, [&](const Row& row) {
-    if (row.Bool(4)) live.insert({.src = UserId{row.UInt64(1)}, .dst = UserId{row.UInt64(2)}});
+    const Edge edge = EdgeFrom(row, 1);
+    if (edge.state().brings()) live.insert(edge.key());
   });
   return live;
 }

@@ -30,7 +30,8 @@ const char* ModeOf(const AuthorMode& mode) {
 }
 
 void JudgeFollowed(const ReaderFacts& facts, Checks& checks) {
-  const std::string users = Counted(facts.follows, "user");
+  std::string users = Counted(facts.follows, "user");
+  if (facts.muted > 0) users += ", " + Grouped(facts.muted) + " of them muted";
   if (facts.posts_away) {
     checks.push_back({kUser, "follows", Level::kWell, users});
     return checks.push_back(Away(kUser, "their posts", facts.posts_away));

@@ -424,7 +424,7 @@ class ApiTest(KeepsLogs):
 
     # ---- a shard that is away ------------------------------------------------------------------
 
-    ALL = [("PUT", "following/{other}"), ("DELETE", "following/{other}"),
+    ALL = [("PUT", "following/{other}"), ("PATCH", "following/{other}"), ("DELETE", "following/{other}"),
            ("GET", "following/{other}"), ("GET", "following"), ("GET", "followers"),
            ("GET", "friends"), ("GET", "friendships/{other}"),
            ("POST", "friendships/{other}/request"), ("POST", "relations:check"),
@@ -433,8 +433,9 @@ class ApiTest(KeepsLogs):
 
     def ask_all(self, user, other):
         """The statuses of every operation of the user."""
+        bodies = {"check": {"ids": [str(other)]}, "PATCH": {"delivery": "all"}}
         return {self.client.ask(method, f"/v1/users/{user}/{path.format(other=other)}",
-                                {"ids": [str(other)]} if path.endswith("check") else None).status
+                                bodies.get("check" if path.endswith("check") else method)).status
                 for method, path in self.ALL}
 
     def test_a_shard_that_is_down_is_503_for_its_users_and_comes_back(self):

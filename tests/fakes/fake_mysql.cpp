@@ -351,8 +351,11 @@ std::vector<Item> FakeMysql::Outbox(UserId author, const TimeSpan& span, uint32_
 }
 
 UserFacts FakeMysql::LookUp(UserId user) const {
-  UserFacts facts{.known = last_at_.contains(user), .follows = !Followees(user).empty()};
-  for (const auto& [edge, row] : relations.forward()) facts.known |= edge.src == user;
+  UserFacts facts{.known = last_at_.contains(user), .follows = false};
+  for (const auto& [edge, row] : relations.forward()) {
+    facts.known |= edge.src == user;
+    facts.follows |= edge.src == user && row.live;
+  }
   for (const auto& [edge, row] : relations.reverse()) facts.known |= edge.dst == user;
   return facts;
 }

@@ -100,6 +100,13 @@ ListRead RelationService::Do(Connection& connection, const ReadList& request) co
                       : ReadPage(connection, request)};
 }
 
+uint64_t MutedOf(Connection& connection, UserId user) {
+  return connection.Number(
+      Sql("SELECT COUNT(*) FROM following FORCE INDEX (newest) WHERE state = 1 AND delivery = 2"
+          " AND src = ",
+          user));
+}
+
 RelationCounts RelationCountsOf(Connection& connection, UserId user) {
   RelationCounts counts;
   connection.Query(

@@ -55,6 +55,8 @@ Shard PairShard(const ShardMap& map, UserId one, UserId other);
 std::string ListPageSql(const ReadList& request, uint32_t limit);
 // On a connection to the user's shard.
 [[nodiscard]] RelationCounts RelationCountsOf(Connection& connection, UserId user);
+// How many of the followed users are muted. On a connection to the user's shard.
+[[nodiscard]] uint64_t MutedOf(Connection& connection, UserId user);
 
 template <class R>
 Shard RelationService::ShardOf(const R& request) const {

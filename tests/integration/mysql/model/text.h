@@ -47,7 +47,9 @@ struct Texts {  // each function finds all others
   static std::string Text(const Status& status) {
     return status.done() ? "done" : status.never() ? "never" : "later: " + status.message;
   }
-  static std::string Text(const EdgeState& row) { return Words("ver", row.ver, row.live, row.pos); }
+  static std::string Text(const EdgeState& row) {
+    return Words("ver", row.ver, row.live, row.pos, NameOf(row.delivery));
+  }
   static std::string Text(const Edge& edge) { return Words(edge.src, edge.dst, edge.state()); }
   static std::string Text(const PostState& post) {
     const auto& [created_at, deleted, hidden, pushed, visibility, edit] = post;

@@ -197,5 +197,17 @@ TEST_F(TruthTest, WithoutAWindowOnlyTheEdgeIsRead) {
   EXPECT_FALSE(truth.newest_unread);
 }
 
+TEST_F(TruthTest, AFollowThatBringsNothingIsNone) {
+  const UserId author = shards_.UserOn(0, 5), reader{77};
+  shards_.PutFollower(author, reader);
+  shards_.PutPost(author, PostId{1}, Published(100));
+  for (const int delivery : {0, 1, 2}) {
+    shards_.on(0).Execute("UPDATE follower SET delivery = " + std::to_string(delivery));
+    const auto truth = Ask(ReadSync{.reader = reader, .author = author, .window = 5});
+    EXPECT_EQ(truth.following, delivery < 2);
+    EXPECT_EQ(truth.visible.size(), delivery < 2 ? 1u : 0u);
+  }
+}
+
 }  // namespace
 }  // namespace fanline::mysql

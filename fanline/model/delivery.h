@@ -24,7 +24,7 @@ constexpr const char* NameOf(Delivery delivery) {
   return number < std::size(kDeliveries) ? kDeliveries[number] : "unknown";
 }
 
-// Nothing for a number that is none of the three.
+// None if the number is not one of the three.
 constexpr std::optional<Delivery> DeliveryOf(uint64_t number) {
   if (number >= std::size(kDeliveries)) return std::nullopt;
   return static_cast<Delivery>(number);

@@ -178,12 +178,34 @@ class ApiTest(KeepsLogs):
             shard.query(f"UPDATE user_rel SET changes_until = (UNIX_TIMESTAMP() + 3600) * 1000000 WHERE user_id = {ann}")
         for answer in (self.client.put(f"/v1/users/{ann}/following/{cid}"),
                        self.client.delete(f"/v1/users/{ann}/following/{bob}"),
+                       self.client.patch(f"/v1/users/{ann}/following/{bob}", {"delivery": "none"}),
                        self.client.post(f"/v1/users/{ann}/friendships/{cid}/request")):
             problem = self.refused(answer, 429, "change_limit")
             self.assertIn(f"user {ann} has made all 400 changes of an hour", problem["detail"])
             self.assertIn(int(answer.headers["retry-after"]), range(1, 10))
         self.follow(ann, bob)  # it is so already
         self.follow(cid, ann)  # and others go on
+
+    def test_what_a_follow_brings_is_chosen_until_it_ends(self):
+        ann, bob = self.user(0), self.user(1)
+        path = f"/v1/users/{ann}/following/{bob}"
+        self.refused(self.client.patch(path, {"delivery": "none"}), 404, "not_found")
+        followed = self.follow(ann, bob)
+        self.assertEqual(followed["delivery"], "all")
+        muted = self.ok(self.client.patch(path, {"delivery": "none"}))
+        self.assertGreater(int(muted["version"]), int(followed["version"]))
+        self.assertEqual(self.follow(ann, bob), {**muted, "changed": False})
+        self.assertEqual(self.ok(self.client.patch(path, {"delivery": "none"})), {**muted, "changed": False})
+        for problem in ({"delivery": "some"}, {"delivery": None}, {}, {"delivery": "all", "to": "0"}):
+            detail = self.refused(self.client.patch(path, problem), 400, "bad_body")["detail"]
+            for name in ("all", "no_reposts", "none"):
+                self.assertIn(f'"{name}"', detail)
+        self.refused(self.client.patch(path, {"delivery": "x" * 70_000}), 413, "body_too_large")
+        entry, = self.walk(f"/v1/users/{ann}/following", 5)
+        self.assertEqual((entry["id"], entry["delivery"]), (str(bob), "none"))
+        self.unfollow(ann, bob)
+        self.assertNotIn("delivery", self.ok(self.client.get(path)))
+        self.assertEqual(self.follow(ann, bob)["delivery"], "all")
 
     # ---- friendships ---------------------------------------------------------------------------
 

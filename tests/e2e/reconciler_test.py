@@ -124,7 +124,7 @@ class Pairs(WithReconciler):
         before = len(self.tables.repairs())
         micros = round(time.time() * 1_000_000)
         self.stack.mysql[shard_of(reader)].query(
-            f"CALL change_edge({reader}, {author}, 0, {micros}, {micros // 1000}, 0, 0, 5000)")
+            f"CALL change_edge({reader}, {author}, 0, -1, {micros}, {micros // 1000}, 0, 0, 5000)")
 
         def counters():
             return [int(count) for user, column, table in ((reader, "following_cnt", "user_rel"),

@@ -229,7 +229,6 @@ ENTRIES = [
           f" FROM following WHERE src = {OWNER} AND dst = {MEMBER} AND state = 1)"),
     entry(f"CALL follow_new_edge({OWNER},{id_of(member_of(12, 0))},9000,5000,8653846,3582692308)"),
     entry(f"CALL change_edge({OWNER},{MEMBER},0,-1,9000,9,0,0,5000)"),
-    entry(f"CALL change_edge({OWNER},{MEMBER},2,2,9000,9,0,0,5000)"),
     entry(f"SELECT 1 FROM following FORCE INDEX (newest) WHERE state = 1 AND src = {OWNER} LIMIT 1"),
     entry(f"SELECT EXISTS (SELECT 1 FROM following FORCE INDEX (PRIMARY) WHERE src = {OWNER}) OR EXISTS (SELECT 1 FROM"
           f" follower FORCE INDEX (PRIMARY) WHERE dst = {OWNER}) OR EXISTS (SELECT 1 FROM author WHERE author_id ="

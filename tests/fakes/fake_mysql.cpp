@@ -208,11 +208,6 @@ SyncTruth FakeMysql::Do(const ReadSync& request) const {
   truth.following = edge != relations.reverse().end() &&
                     (rules.muted_not_synced ? edge->second.brings() : edge->second.live);
   if (request.window == 0) return truth;
-  for (PostId post : request.members) {
-    const auto found = posts_.find({request.author, post});
-    if (found == posts_.end()) continue;
-    if (!truth.following || !found->second.visible()) truth.remove.push_back(post);
-  }
   if (!truth.following) return truth;
   truth.marked = IsMarked(request.author) && rules.marks_synced;
   truth.visible = Visible({request.author, true});

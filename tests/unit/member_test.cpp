@@ -29,6 +29,13 @@ TEST(Member, OfAPostIsItsIdsComplementAndItsAuthorInAsFewBytesAsItHas) {
   }
 }
 
+TEST(Member, OfAPostEndsWithItsAuthorAsSyncsNameHim) {
+  for (const uint64_t author : {uint64_t{1}, uint64_t{255}, uint64_t{256}, kLast}) {
+    EXPECT_TRUE(Text(MemberText(PostBy(5, author))).substr(9) ==
+                std::string_view(MemberText::OfAuthor(UserId{author})));
+  }
+}
+
 TEST(MemberDeathTest, AnItemWithoutItsAuthorOrItsPostCannotBeWritten) {
   EXPECT_DEATH(MemberText(PostBy(5, 0)), "an item is written with its post and its author");
   EXPECT_DEATH(MemberText::OfRemoval(PostBy(0, 5)), "an item is written with its post");

@@ -64,7 +64,7 @@ struct ReadSync {
 struct SyncTruth {
   uint64_t id = 0;
   Status status;
-  bool following = false;
+  bool following = false;     // the reader follows the author, and the follow brings something
   bool marked = false;        // following, and the author may have posts that are merged at read
   std::vector<Item> visible;  // following: newest first, pushed = 1 only
   std::optional<UnixMs> newest_unread;  // time of the newest visible item beyond `window`

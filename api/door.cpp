@@ -28,7 +28,8 @@ std::optional<Problem> RefusedAtTheDoor(const Request& request,
                                              " may change nothing here; --allowed-origins lists "
                                              "those that may"};
   }
-  if (request.method == "POST" && !IsJson(request.content_type)) {
+  const bool has_body = request.method == "POST" || request.method == "PATCH";
+  if (has_body && !IsJson(request.content_type)) {
     return Problem{
         Code::kUnsupportedMediaType,
         "the content-type is " + Quoted(request.content_type) + "; send application/json"};

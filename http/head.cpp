@@ -139,7 +139,7 @@ char ReadRequestLine(std::string_view line, Request* out) {
   }
   if (line[5] != '1') throw Fault{505, "spoken here are HTTP/1.0, HTTP/1.1"};
   if (std::find(kMethods.begin(), kMethods.end(), method) == kMethods.end()) {
-    throw Fault{501, "this method is not known; there are GET, HEAD, PUT, POST, DELETE"};
+    throw Fault{501, "this method is not known; there are GET, HEAD, PUT, POST, PATCH, DELETE"};
   }
   out->method = method;
   ReadTarget(target, out);

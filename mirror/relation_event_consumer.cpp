@@ -84,7 +84,8 @@ void RelationEventConsumer::SendChanges(Shard shard, Now now) {
                                       .live = event.kind == RelationEventKind::kFollow,
                                       .unix_us = static_cast<uint64_t>(now.unix_ms) * 1000,
                                       .origin = Origin::kApplication,
-                                      .origin_version = event.version}});
+                                      .origin_version = event.version,
+                                      .delivery = event.delivery}});
   }
 }
 

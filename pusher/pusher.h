@@ -21,8 +21,8 @@ namespace fanline::pusher {
 
 using Input = std::variant<PartitionAssigned, PartitionRevoked, LogEndSeen, Record, PostStates,
                            FollowerPage, SyncTruth, RangeClaimed, NewsRead, RangeReset,
-                           PositionSaved, BatchWritten, TimelineRead, SyncApplied, TimelineDropped,
-                           PartMarked, RangeOwned, DeadLetterAppended, AuthorWeighed>;
+                           PositionSaved, BatchWritten, SyncApplied, TimelineDropped, PartMarked,
+                           RangeOwned, DeadLetterAppended, AuthorWeighed>;
 
 class Pusher {
  public:

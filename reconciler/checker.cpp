@@ -13,10 +13,13 @@ using Action = Verdict::Action;
 
 constexpr const char* kNet = "pair";
 
-// For a row of repair_log: "follows@1700000000000000", "none".
+// For a row of repair_log: "follows@1700000000000000", "follows no_reposts@1700000000000000",
+// "none".
 std::string Text(const EdgeState& state) {
   if (state.ver == 0) return "none";
-  return (state.live ? "follows@" : "ended@") + std::to_string(state.ver);
+  std::string text = state.live ? "follows" : "ended";
+  if (state.delivery != Delivery::kAll) text += std::string(" ") + NameOf(state.delivery);
+  return text + "@" + std::to_string(state.ver);
 }
 
 std::string WhyHopeless(const Verdict& verdict) {

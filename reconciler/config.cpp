@@ -11,8 +11,9 @@ using namespace std::chrono_literals;
 
 std::string Problem(const Config& config) {
   const std::string rule = ": letters, digits and underscores, at most 64";
-  if (config.edge_columns.size() != 5) {
-    return "--edge-columns: five names, of source, destination, version, state and position";
+  if (config.edge_columns.size() != 5 && config.edge_columns.size() != 6) {
+    return "--edge-columns: five names, of source, destination, version, state and position, and "
+           "perhaps a sixth, of the delivery";
   }
   for (const std::string& column : config.edge_columns) {
     if (!mysql::IsIdentifier(column)) return "--edge-columns" + rule;
@@ -39,7 +40,8 @@ mysql::EdgeTable TableOf(const Config& config, const std::string& shards,
   mysql::Config theirs = options::ToConfig(settings);
   theirs.holds_ours = false;
   const auto& columns = config.edge_columns;
-  return {std::move(theirs), table, columns[0], columns[1], columns[2], columns[3], columns[4]};
+  return {std::move(theirs), table,      columns[0], columns[1],
+          columns[2],        columns[3], columns[4], columns.size() > 5 ? columns[5] : ""};
 }
 
 }  // namespace
@@ -60,7 +62,8 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table.Add("forward-table", &config.forward_table, "the table of rows by source");
   table.Add("reverse-table", &config.reverse_table, "the table of rows by destination");
   table.Add("edge-columns", &config.edge_columns,
-            "their columns: source, destination, version, state (1 follows), position (ms)");
+            "their columns: source, destination, version, state (1 follows), position (ms), and if "
+            "they have one, delivery (0 all, 1 no reposts, 2 nothing)");
   table.Add("mirror-group", &config.mirror_group,
             "the group on relation-log that writes the rows by destination, if there is one: while "
             "it lags "

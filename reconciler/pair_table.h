@@ -39,12 +39,14 @@ struct Pair {
   uint16_t src_bucket = 0, dst_bucket = 0;
   uint8_t attempts = 0;
   Stage stage = Stage::kRemembered;
-  bool whole = false;  // msg1 of `written` came, so live and pos are known
-  bool live = false;
+  bool whole : 1 = false;  // msg1 of `written` came, so what follows is known
+  bool live : 1 = false;
+  Delivery delivery : 2 = Delivery::kAll;
 
   bool pending() const { return stage != Stage::kRemembered; }
   EdgeClaim claim() const {
-    return whole ? EdgeClaim{{written, live, pos}, true, log_id} : EdgeClaim{{written}, false};
+    return whole ? EdgeClaim{{written, live, pos, delivery}, true, log_id}
+                 : EdgeClaim{{written}, false};
   }
 };
 static_assert(sizeof(Pair) == 80);
@@ -76,7 +78,7 @@ class PairTable {
   }
   void Erase(Place place) {
     places_.erase(pairs_[place].edge);
-    pairs_[place] = {};
+    pairs_[place] = Pair();
     free_.push_back(place);
   }
 

@@ -43,6 +43,7 @@ void PairTracker::Written(const PairRecord& record, const EdgeWritten& msg1, Tim
   }
   pair.live = msg1.edge.live;
   pair.pos = msg1.edge.pos;
+  pair.delivery = msg1.edge.delivery;
   pair.log_id = msg1.log_id;
   pair.whole = true;
   Await(place, record, msg1.edge.ver, now);

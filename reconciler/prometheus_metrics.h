@@ -64,7 +64,8 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
                    {{"src", ToString(edge.src)},
                     {"dst", ToString(edge.dst)},
                     {"version", std::to_string(verdict.state.ver)},
-                    {"follows", verdict.state.live}});
+                    {"follows", verdict.state.live},
+                    {"delivery", NameOf(verdict.state.delivery)}});
   }
 
   void Hopeless(const EdgeKey& edge, const std::string& why) override {

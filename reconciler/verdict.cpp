@@ -7,7 +7,7 @@ using Action = Verdict::Action;
 
 Verdict Bump(Finding finding, uint64_t above, const EdgeState& state, bool guarded) {
   if (above == UINT64_MAX) return {finding, Action::kReport, {}, guarded};
-  return {finding, Action::kBump, {above + 1, state.live, state.pos}, guarded};
+  return {finding, Action::kBump, {above + 1, state.live, state.pos, state.delivery}, guarded};
 }
 
 // A msg1 says what the forward shard itself has committed: no missing row makes that doubtful.

@@ -17,6 +17,7 @@ Json BodyOf(const ListPage& page, const std::vector<Standing>* standings) {
   for (size_t i = 0; i < page.entries.size(); ++i) {
     const ListEntry& entry = page.entries[i];
     Json item = {{"id", ToString(entry.user)}, {"since_ms", entry.pos}};
+    if (entry.delivery) item["delivery"] = NameOf(*entry.delivery);
     if (standings != nullptr) item["relation"] = NameOf(standings->at(i).relation());
     items.push_back(std::move(item));
   }

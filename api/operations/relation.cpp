@@ -23,7 +23,10 @@ Call GetRelation(const Asked& asked) {
                  {"other", ToString(pair.dst)},
                  {"relation", NameOf(state.relation())},
                  {"version", version}};
-    if (state.following.live) body["following_since_ms"] = state.following.pos;
+    if (state.following.live) {
+      body["following_since_ms"] = state.following.pos;
+      body["delivery"] = NameOf(state.following.delivery);
+    }
     if (state.followed_by.live) body["follower_since_ms"] = state.followed_by.pos;
     return body;
   });

@@ -7,6 +7,7 @@ namespace fanline::api {
 // Each is defined in a file in this folder.
 Call Follow(const Asked&);
 Call Unfollow(const Asked&);
+Call SetDelivery(const Asked&);
 Call GetRelation(const Asked&);
 Call ListFollowing(const Asked&);
 Call ListFollowers(const Asked&);
@@ -29,6 +30,7 @@ namespace {
 constexpr Route kRoutes[] = {
     {"PUT", "/v1/users/{user}/following/{other}", "follow", Follow},
     {"DELETE", "/v1/users/{user}/following/{other}", "unfollow", Unfollow},
+    {"PATCH", "/v1/users/{user}/following/{other}", "setDelivery", SetDelivery},
     {"GET", "/v1/users/{user}/following/{other}", "getRelation", GetRelation},
     {"GET", "/v1/users/{user}/following", "listFollowing", ListFollowing},
     {"GET", "/v1/users/{user}/followers", "listFollowers", ListFollowers},
@@ -82,7 +84,7 @@ std::span<const Route> Routes() { return kRoutes; }
 std::variant<RouteMatch, Problem> Match(std::string_view method, std::string_view path) {
   const std::string_view wanted = method == "HEAD" ? "GET" : method;
   // OPTIONS * asks about all paths.
-  std::string allowed = path == "*" ? "GET, HEAD, PUT, POST, DELETE" : "";
+  std::string allowed = path == "*" ? "GET, HEAD, PUT, POST, PATCH, DELETE" : "";
   for (const Route& route : kRoutes) {
     auto segments = Capture(route.path, path);
     if (!segments) continue;

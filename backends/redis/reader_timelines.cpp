@@ -9,6 +9,7 @@
 #include "backends/redis/requests.h"
 #include "fanline/base/check.h"
 #include "fanline/base/number.h"
+#include "fanline/model/member.h"
 
 namespace fanline::redis {
 namespace {
@@ -23,9 +24,15 @@ void ReadMark(std::string_view text, Marks* marks) {
   }
 }
 
+// The items of a page's lists.
+struct Looked {
+  uint32_t at = 0;  // items newer than the floor, of any kind
+  UnixMs last = 0;  // the time of the last one
+};
+
 // Reads {member, score, member, score ...}, one of a page's lists. The page gets at most `limit`
 // items strictly newer than the floor; one item more tells that there is another page.
-void ReadList(const redisReply& list, uint32_t limit, LivePage* page) {
+void ReadList(const redisReply& list, uint32_t limit, LivePage* page, Looked* looked) {
   for (size_t i = 0; i + 1 < list.elements; i += 2) {
     const std::string_view score = Text(At(list, i + 1));
     if (score == kScoreOfMarks) {
@@ -34,14 +41,26 @@ void ReadList(const redisReply& list, uint32_t limit, LivePage* page) {
     }
     const auto created_at = TimeOfScore(score);
     if (created_at && *created_at <= page->floor) return;
-    const auto post = ParseItem(Text(At(list, i)));
-    if (!post || !created_at) continue;
+    if (!created_at) continue;
+    ++looked->at;
+    looked->last = *created_at;
+    auto item = ParseItem(Text(At(list, i)));
+    if (!item) continue;
+    item->created_at = *created_at;
     if (page->items.size() == limit) {
       page->reached_floor = false;
       return;
     }
-    page->items.push_back({*post, *created_at});
+    page->items.push_back(*item);
   }
+}
+
+// Items of kinds that are not known took the place of others, which were not read: the page is
+// complete down to the last one's moment only.
+void EndAtLast(const Looked& looked, LivePage* page) {
+  page->floor = looked.last;
+  page->reached_floor = true;
+  std::erase_if(page->items, [&](const Item& item) { return item.created_at <= page->floor; });
 }
 
 // {"ready", floor, as_of, list ...}
@@ -59,10 +78,12 @@ Status ParsePage(const redisReply& reply, uint32_t limit, LivePage* page) {
   page->as_of = ParseNumber<UnixMs>(Text(At(reply, 2))).value_or(0);
   page->reached_floor = true;
   page->items.reserve(limit);
+  Looked looked;
   for (size_t i = 3; i < reply.elements; ++i) {
     if (!IsArray(At(reply, i), 0)) return UnexpectedAnswer("read_page");
-    ReadList(At(reply, i), limit, page);
+    ReadList(At(reply, i), limit, page, &looked);
   }
+  if (page->items.size() < limit && looked.at > limit) EndAtLast(looked, page);
   return Status::Done();
 }
 
@@ -120,7 +141,7 @@ RebuildFinished RedisReaderTimelines::Do(const FinishRebuild& request) {
            std::min(options_.timeline_ttl, options_.empty_ttl).count(), most, marks.size());
   for (const UserId author : marks) out.Arg(MemberText::OfMark(author));
   for (const Item& item : items) {
-    out.Args(ScoreOf(item.created_at), MemberText(item.post));
+    out.Args(ScoreOf(item.created_at), MemberText(item));
   }
   const auto take = [&](const redisReply& reply) {
     const auto answer = Integer(reply);
@@ -149,7 +170,7 @@ LivePageRead RedisReaderTimelines::Do(const ReadLivePage& request) {
   CommandBuffer out = BeginCall(Script::kReadPage, 1, 5);
   out.Arg(keys_.Timeline(reader));
   if (after) {
-    out.Args(ScoreOf(after->created_at), MemberText(after->post));
+    out.Args(ScoreOf(after->created_at), MemberText::OfPlace(after->post));
   } else {
     out.Args("", "");
   }

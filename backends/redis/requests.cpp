@@ -4,6 +4,7 @@
 #include "backends/redis/client/reply.h"
 #include "backends/redis/client/scripts.h"
 #include "fanline/base/number.h"
+#include "fanline/model/member.h"
 
 namespace fanline::redis {
 namespace {
@@ -13,12 +14,6 @@ std::optional<uint64_t> NumberOfScore(std::string_view score) {
   const auto number = ParseNumber<double>(score);  // "1e+16", should Redis ever write it so
   const bool exact = number && *number >= 1 && *number < 0x1p53;
   return exact ? std::optional(static_cast<uint64_t>(*number)) : std::nullopt;
-}
-
-TimelineState StateOf(std::string_view word) {
-  if (word == "ready") return TimelineState::kReady;
-  if (word == "building") return TimelineState::kBuilding;
-  return TimelineState::kNotLive;
 }
 
 }  // namespace
@@ -141,28 +136,8 @@ PositionSaved Parse(const SavePosition&, const redisReply& reply, const RangeLay
 
 // ---- one timeline ---------------------------------------------------------------------------
 
-CommandBuffer Encode(const ReadTimeline& request, const Options&, const Keys& keys) {
-  return CommandOf("EVALSHA", DigestOf(Script::kReadMembers), 2, keys.Own(request.range),
-                   keys.Timeline(request.range, request.reader), request.epoch);
-}
-
-TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayout&) {
-  TimelineRead read;
-  if (!IsArray(reply, 1)) {
-    read.status = UnexpectedAnswer("read_members");
-    return read;
-  }
-  read.state = StateOf(Text(At(reply, 0)));
-  for (size_t i = 1; i < reply.elements; ++i) {
-    // Skips a member that is not an item: no database row has it.
-    if (const auto post = ParseItem(Text(At(reply, i)))) read.members.push_back(*post);
-  }
-  return read;
-}
-
 CommandBuffer Encode(const ApplySync& request, const Options& options, const Keys& keys) {
-  CommandBuffer out =
-      BeginCall(Script::kSync, 4, 10 + request.removes.size() + 2 * request.adds.size());
+  CommandBuffer out = BeginCall(Script::kSync, 4, 10 + 2 * request.items.size());
   out.Args(keys.Own(request.range), keys.Live(request.range), keys.MaxFloor(request.range),
            keys.Timeline(request.range, request.reader));
   out.Args(request.epoch, options.window.window, options.window.trim_above(),
@@ -173,10 +148,9 @@ CommandBuffer Encode(const ApplySync& request, const Options& options, const Key
     out.Arg("");
   }
   out.Args(options.window.most_marks(), MemberText::OfMark(request.author), request.marked ? 1 : 0,
-           request.removes.size());
-  for (PostId post : request.removes) out.Arg(MemberText(post));
-  for (const Item& item : request.adds) {
-    out.Args(ScoreOf(item.created_at), MemberText(item.post));
+           MemberText::OfAuthor(request.author));
+  for (const Item& item : request.items) {
+    out.Args(ScoreOf(item.created_at), MemberText(item));
   }
   return out;
 }

@@ -1,9 +1,11 @@
 // One edge src -> dst: src follows dst. It has two rows, in `following` (by src, the truth) and in
-// `follower` (by dst), with the same version, state and position (schemas/sql/shard.sql).
+// `follower` (by dst), with the same version, state, position and choice of what the follow brings
+// (schemas/sql/shard.sql).
 //
 // A change takes the forward row's lock and gives out the next version, so versions grow per edge.
 // Between two states of one edge the higher version wins; equal versions are the same state. A
-// tombstone (not live) is a state like any other; only version 0 says that there is no row.
+// tombstone (not live) is a state like any other, whose choice is kAll; only version 0 says that
+// there is no row.
 #pragma once
 
 #include <compare>
@@ -12,6 +14,7 @@
 #include <functional>
 
 #include "fanline/base/time.h"
+#include "fanline/model/delivery.h"
 #include "fanline/model/ids.h"
 
 namespace fanline {
@@ -27,13 +30,17 @@ struct EdgeState {
   uint64_t ver = 0;  // 0: there is no row
   bool live = false;
   UnixMs pos = 0;  // when src last became a follower of dst
+  Delivery delivery = Delivery::kAll;
+
+  // Whether posts of dst belong in the timeline of src.
+  bool brings() const { return live && delivery != Delivery::kNone; }
   friend bool operator==(const EdgeState&, const EdgeState&) = default;
 };
 
 // What a message says of an edge: it had this state. Its row may hold a later one.
 struct EdgeClaim {
   EdgeState state;     // ver 0: nothing is said
-  bool whole = false;  // false: only the version is said, not live and pos
+  bool whole = false;  // false: only the version is said
   // The change's row of log1 on the shard of src. 0: none is known.
   uint64_t log_id = 0;
   friend bool operator==(const EdgeClaim&, const EdgeClaim&) = default;
@@ -46,14 +53,15 @@ struct Edge {
   uint64_t ver = 0;  // 0: there is no row
   bool live = false;
   UnixMs pos = 0;  // when src last became a follower of dst
+  Delivery delivery = Delivery::kAll;
 
   EdgeKey key() const { return {src, dst}; }
-  EdgeState state() const { return {ver, live, pos}; }
+  EdgeState state() const { return {ver, live, pos, delivery}; }
   friend bool operator==(const Edge&, const Edge&) = default;
 };
 
 constexpr Edge EdgeOf(const EdgeKey& key, const EdgeState& state) {
-  return {key.src, key.dst, state.ver, state.live, state.pos};
+  return {key.src, key.dst, state.ver, state.live, state.pos, state.delivery};
 }
 
 // Whether `state` replaces `row`. Equal versions are a repetition and replace nothing.

@@ -53,6 +53,8 @@ enum class UserList { kFollowing, kFollowers, kFriends };
 struct ListEntry {
   UserId user{};
   UnixMs pos = 0;  // when the one became a follower of the other
+  // Of followed users. What followers chose is theirs to know.
+  std::optional<Delivery> delivery = {};
   friend bool operator==(const ListEntry&, const ListEntry&) = default;
 };
 

@@ -37,6 +37,12 @@ constexpr NumberField IdField(const char* name) {
   return {name, 1, UINT64_MAX - 1, "an id from 1 to 18446744073709551614"};
 }
 
+// A field that holds one of several names, and may be missing.
+struct NameField {
+  const char* name;
+  std::span<const char* const> names;
+};
+
 // The names of one family of events; a name's index is the value of its kind.
 using EventNames = std::span<const char* const>;
 

@@ -118,15 +118,25 @@ std::optional<Rejection> JsonEvent::Open(std::string_view value, EventNames name
   // The version first: in a newer version the rest may mean something else.
   uint64_t version = 0;
   if (auto refused = Read(kSchemaVersionField, &version)) return refused;
-  const Value& type = Find("type");
-  const std::string send = "one of " + AllOf(names);
-  if (type.kind == Kind::kMissing) return RefuseMissing("type", send);
-  const bool string = type.kind == Kind::kString;
-  const auto found = std::find(names.begin(), names.end(), std::string_view(type.text));
-  if (!string || found == names.end()) {
-    return Refuse("type", string ? Quoted(type.text) : Shortened(type.text), send);
+  std::optional<size_t> type;
+  if (auto refused = Read(NameField{"type", names}, &type)) return refused;
+  if (!type) return RefuseMissing("type", "one of " + AllOf(names));
+  *kind = *type;
+  return std::nullopt;
+}
+
+std::optional<Rejection> JsonEvent::Read(const NameField& field,
+                                         std::optional<size_t>* index) const {
+  const Value& value = Find(field.name);
+  if (value.kind == Kind::kMissing) return std::nullopt;
+  const bool string = value.kind == Kind::kString;
+  const auto found =
+      std::find(field.names.begin(), field.names.end(), std::string_view(value.text));
+  if (!string || found == field.names.end()) {
+    return Refuse(field.name, string ? Quoted(value.text) : Shortened(value.text),
+                  "one of " + AllOf(field.names));
   }
-  *kind = static_cast<size_t>(found - names.begin());
+  *index = static_cast<size_t>(found - field.names.begin());
   return std::nullopt;
 }
 
@@ -162,6 +172,11 @@ JsonText& JsonText::Id(const char* name, uint64_t id) { return Member(name, id, 
 JsonText& JsonText::Number(const char* name, uint64_t number) {
   // A string above 2^53, as we ask of others.
   return Member(name, number, number > kMaxExactInteger ? "\"" : "");
+}
+
+JsonText& JsonText::Name(const char* name, const char* value) {
+  text_ += std::string(",\"") + name + "\":\"" + value + '"';
+  return *this;
 }
 
 JsonText& JsonText::Member(const char* name, uint64_t number, const char* quote) {

@@ -23,6 +23,9 @@ class JsonEvent {
                                               size_t* kind);
   // Reads one of `fields`.
   [[nodiscard]] std::optional<Rejection> Read(const NumberField& field, uint64_t* number) const;
+  // *index: of the name in `field.names`; it stays as it is if the field is missing.
+  [[nodiscard]] std::optional<Rejection> Read(const NameField& field,
+                                              std::optional<size_t>* index) const;
 
   struct Value {
     enum class Kind { kMissing, kNumber, kString, kOther } kind = Kind::kMissing;
@@ -42,6 +45,7 @@ class JsonText {
   explicit JsonText(const char* type);
   JsonText& Id(const char* name, uint64_t id);          // always a string
   JsonText& Number(const char* name, uint64_t number);  // a string only where it must be one
+  JsonText& Name(const char* name, const char* value);  // of letters and underscores
   std::string Take() { return std::move(text_) + '}'; }
 
  private:

@@ -15,6 +15,8 @@ constexpr NumberField kDst = IdField("dst");
 constexpr NumberField kVersion{"version", 1, UINT64_MAX,
                                "the edge's own version from 1 on, growing with each change"};
 
+constexpr NameField kDelivery{"delivery", kDeliveries};
+
 Decoded<RelationEvent> ReadEvent(RelationEventKind kind, const ReadNumber& read) {
   uint64_t src = 0, dst = 0, version = 0;
   if (auto refused = read(kSrc, &src)) return *refused;
@@ -23,16 +25,30 @@ Decoded<RelationEvent> ReadEvent(RelationEventKind kind, const ReadNumber& read)
     return Refuse(kDst.name, std::to_string(dst) + ", which is src too", "another user's id");
   }
   if (auto refused = read(kVersion, &version)) return *refused;
-  return RelationEvent{kind, {UserId{src}, UserId{dst}}, version};
+  return RelationEvent{kind, {UserId{src}, UserId{dst}}, version, {}};
 }
 
 Decoded<RelationEvent> DecodeJson(std::string_view value) {
-  JsonEvent json{kSrc.name, kDst.name, kVersion.name};
+  JsonEvent json{kSrc.name, kDst.name, kVersion.name, kDelivery.name};
   size_t kind = 0;
   if (auto refused = json.Open(value, kNames, &kind)) return *refused;
-  return ReadEvent(
+  auto decoded = ReadEvent(
       static_cast<RelationEventKind>(kind),
       [&](const NumberField& field, uint64_t* number) { return json.Read(field, number); });
+  auto* event = std::get_if<RelationEvent>(&decoded);
+  if (event == nullptr || event->kind != RelationEventKind::kFollow) return decoded;
+  std::optional<size_t> delivery;
+  if (auto refused = json.Read(kDelivery, &delivery)) return *refused;
+  if (delivery) event->delivery = DeliveryOf(*delivery);
+  return decoded;
+}
+
+Decoded<RelationEvent> WithDelivery(Decoded<RelationEvent> decoded, v1::RelationDelivery found) {
+  auto* event = std::get_if<RelationEvent>(&decoded);
+  if (event == nullptr || found == v1::RELATION_DELIVERY_UNSPECIFIED) return decoded;
+  event->delivery = DeliveryOf(static_cast<uint64_t>(found - v1::RELATION_DELIVERY_ALL));
+  if (event->delivery) return decoded;
+  return Refuse(kDelivery.name, std::to_string(found), "one of " + AllOf(kDelivery.names));
 }
 
 template <class Message>
@@ -51,7 +67,8 @@ Decoded<RelationEvent> DecodeProto(std::string_view value) {
   if (auto refused = OpenProto(value, &message)) return *refused;
   switch (message.event_case()) {
     case v1::RelationEvent::kFollow:
-      return ReadMessage(RelationEventKind::kFollow, message.follow());
+      return WithDelivery(ReadMessage(RelationEventKind::kFollow, message.follow()),
+                          message.follow().delivery());
     case v1::RelationEvent::kUnfollow:
       return ReadMessage(RelationEventKind::kUnfollow, message.unfollow());
     case v1::RelationEvent::EVENT_NOT_SET:

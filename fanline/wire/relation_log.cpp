@@ -20,6 +20,7 @@ void Write(const EdgeWritten& written, v1::RelationLog* message) {
   out->set_live(written.edge.live);
   out->set_pos_ms(written.edge.pos);
   out->set_log_id(written.log_id);
+  out->set_delivery(static_cast<uint32_t>(written.edge.delivery));
 }
 
 void Write(const EdgeMirrored& mirrored, v1::RelationLog* message) {
@@ -37,12 +38,20 @@ std::optional<Rejection> NoEdge(const std::string& name, const EdgeKey& edge, ui
   return std::nullopt;
 }
 
+std::optional<Rejection> NoDelivery(uint64_t number) {
+  if (DeliveryOf(number)) return std::nullopt;
+  return Rejection{"written.delivery: found " + std::to_string(number) +
+                   "; there are 0 (all), 1 (no reposts) and 2 (nothing)"};
+}
+
 Decoded<RelationMessage> Read(const v1::EdgeWritten& written) {
+  if (auto refused = NoDelivery(written.delivery())) return *refused;
   const EdgeWritten out{{.src = UserId{written.src()},
                          .dst = UserId{written.dst()},
                          .ver = written.version(),
                          .live = written.live(),
-                         .pos = written.pos_ms()},
+                         .pos = written.pos_ms(),
+                         .delivery = static_cast<Delivery>(written.delivery())},
                         written.log_id()};
   if (auto refused = WhyRefused(out)) return *refused;
   return out;
@@ -63,7 +72,7 @@ std::optional<Rejection> WhyRefused(const EdgeWritten& written) {
     return Rejection{"written.pos_ms: found " + std::to_string(edge.pos) +
                      "; it is milliseconds since 1970"};
   }
-  return std::nullopt;
+  return NoDelivery(static_cast<uint64_t>(edge.delivery));
 }
 
 std::string RelationLogKey(const EdgeKey& edge) {

@@ -43,8 +43,8 @@ std::optional<Rejection> WhyRefused(const EdgeWritten& written);
 
 // Binary Protobuf.
 std::string EncodeRelationMessage(const RelationMessage& message);
-// Refuses bytes that are no message of a known version, invalid ids, equal src and dst, version 0
-// and a position before 1970. Pure; any thread.
+// Refuses bytes that are no message of a known version, invalid ids, equal src and dst, version 0,
+// a position before 1970 and an unknown delivery. Pure; any thread.
 Decoded<RelationMessage> DecodeRelationMessage(std::string_view bytes);
 
 }  // namespace fanline

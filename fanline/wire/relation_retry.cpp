@@ -17,6 +17,7 @@ std::optional<Rejection> NoEntry(const v1::RelationRetry& message) {
   if (message.src() == message.dst()) return Rejection{"dst: found src itself"};
   if (message.version() == 0) return Rejection{"version: found 0; versions begin at 1"};
   if (message.pos_ms() < 0) return Rejection{"pos_ms: it is milliseconds since 1970"};
+  if (!DeliveryOf(message.delivery())) return Rejection{"delivery: there are 0, 1 and 2"};
   if (message.due_ms() < 0) return Rejection{"due_ms: it is milliseconds since 1970"};
   return std::nullopt;
 }
@@ -32,6 +33,7 @@ std::string EncodeRelationRetry(const RelationRetry& retry) {
   if (retry.claim.whole) {
     message.set_live(retry.claim.state.live);
     message.set_pos_ms(retry.claim.state.pos);
+    message.set_delivery(static_cast<uint32_t>(retry.claim.state.delivery));
   }
   message.set_log_id(retry.claim.log_id);
   message.set_due_ms(retry.due);
@@ -47,7 +49,10 @@ Decoded<RelationRetry> DecodeRelationRetry(std::string_view bytes) {
   }
   if (auto refused = NoEntry(message)) return *refused;
   EdgeClaim claim{{message.version()}, message.has_live(), message.log_id()};
-  if (claim.whole) claim.state = {message.version(), message.live(), message.pos_ms()};
+  if (claim.whole) {
+    claim.state = {message.version(), message.live(), message.pos_ms(),
+                   static_cast<Delivery>(message.delivery())};
+  }
   return RelationRetry{{UserId{message.src()}, UserId{message.dst()}},
                        claim,
                        message.due_ms(),

@@ -30,8 +30,8 @@ class Import : public Command {
   Import(daemon::OptionTable& table, Settings& settings) : Command(settings, table) {
     table.AddPositional(
         "file", &file_,
-        "an edge list; - is stdin. A line is who follows and whom, two ids; # begins "
-        "a comment");
+        "an edge list; - is stdin. A line is who follows and whom, two ids, and perhaps what that "
+        "brings: all, no_reposts or none; # begins a comment");
     table.Add("id-offset", &id_offset_, "added to every id of the file; 1 when it counts from 0");
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.mysql);
@@ -100,11 +100,11 @@ class Import : public Command {
       producer.Submit(std::exchange(next, {}), acknowledged);
     };
     uint64_t seen = 0;
-    for (const auto& [reader, author] : graph.edges()) {
+    for (const auto& [edge, delivery] : graph.edges()) {
       progress.At(++seen);
-      const Range range = layout.RangeOf(reader);
+      const Range range = layout.RangeOf(edge.src);
       if (!owned[static_cast<size_t>(range)]) continue;
-      next.hints.emplace_back(range, Hint::OfSync(reader, author));
+      next.hints.emplace_back(range, Hint::OfSync(edge.src, edge.dst));
       if (next.hints.size() == kHintsPerAppend) send();
       if (!acknowledged.failure().done()) break;
     }
@@ -120,7 +120,7 @@ class Import : public Command {
               mysql::BulkLoader::Result* result) {
     mysql::BulkLoader loader(options::ToConfig(settings_.mysql), installation.shard_map,
                              installation.following_limit);
-    for (const auto& [from, to] : graph.edges()) loader.Add(from, to);
+    for (const auto& [edge, delivery] : graph.edges()) loader.Add(edge.src, edge.dst, delivery);
     Progress progress("loading", "rows", 2 * graph.edges().size());
     return loader.Load(
         static_cast<uint64_t>(SystemNow().unix_ms) * 1000,
@@ -139,6 +139,7 @@ class Import : public Command {
                {"repeated", result.repeated},
                {"to_oneself", graph.to_oneself()},
                {"already_there", result.already_there},
+               {"chosen", result.chosen},
                {"users_over_limit", result.users_over_limit},
                {"edges_over_limit", result.edges_over_limit},
                {"hints", hints_},
@@ -146,10 +147,12 @@ class Import : public Command {
       return;
     }
     std::printf(
-        "imported %s in %s: %s left out, %s already there; both directions and their "
+        "imported %s in %s: %s left out, %s already there%s; both directions and their "
         "counters agree; %s for pushers\n",
         Counted(result.edges, "edge").c_str(), Seconds(seconds).c_str(),
         (Grouped(result.repeated) + " repeated").c_str(), Grouped(result.already_there).c_str(),
+        (result.chosen == 0 ? "" : ", " + Grouped(result.chosen) + " with another delivery")
+            .c_str(),
         Counted(hints_, "hint").c_str());
   }
 

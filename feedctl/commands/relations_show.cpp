@@ -109,10 +109,14 @@ class Reader {
   mysql::ShardConnections connections_;
 };
 
+std::string DeliveryText(Delivery delivery) {
+  return delivery == Delivery::kAll ? "" : std::string(", delivery ") + NameOf(delivery);
+}
+
 std::string StateText(const EdgeState& state) {
   if (state.ver == 0) return "none";
   return (state.live ? "follows since " + daemon::Rfc3339(state.pos) : std::string("ended")) +
-         ", version " + std::to_string(state.ver);
+         DeliveryText(state.delivery) + ", version " + std::to_string(state.ver);
 }
 
 std::string WaitingText(const LoggedChange& change) {
@@ -120,8 +124,8 @@ std::string WaitingText(const LoggedChange& change) {
   return std::string(edge               ? change.edge.live ? "follows" : "ended"
                      : change.edge.live ? "friends"
                                         : "friends no longer") +
-         ", version " + std::to_string(change.edge.ver) + ", waits in log1 since " +
-         daemon::Rfc3339(change.written_at);
+         DeliveryText(change.edge.delivery) + ", version " + std::to_string(change.edge.ver) +
+         ", waits in log1 since " + daemon::Rfc3339(change.written_at);
 }
 
 // "requested, asked by user 5, version 7"
@@ -154,16 +158,20 @@ void PrintText(const Report& report) {
 
 Json ToJson(const EdgeState& state) {
   if (state.ver == 0) return {};
-  return {
-      {"version", std::to_string(state.ver)}, {"following", state.live}, {"since_ms", state.pos}};
+  return {{"version", std::to_string(state.ver)},
+          {"following", state.live},
+          {"since_ms", state.pos},
+          {"delivery", NameOf(state.delivery)}};
 }
 
 Json ToJson(const LoggedChange& change) {
   const bool edge = change.kind == ChangeKind::kEdge;
-  return {{"kind", edge ? "edge" : "friendship"},
-          {"version", std::to_string(change.edge.ver)},
-          {edge ? "following" : "friends", change.edge.live},
-          {"written_at_ms", change.written_at}};
+  Json json = {{"kind", edge ? "edge" : "friendship"},
+               {"version", std::to_string(change.edge.ver)},
+               {edge ? "following" : "friends", change.edge.live},
+               {"written_at_ms", change.written_at}};
+  if (edge) json["delivery"] = NameOf(change.edge.delivery);
+  return json;
 }
 
 Json ToJson(const Friendship& friendship) {

@@ -45,10 +45,14 @@ std::string Told(const Hint& hint) {
                    ToString(hint.author);
 }
 
+std::string Brings(Delivery delivery) {
+  return delivery == Delivery::kAll ? "" : std::string(", delivery ") + NameOf(delivery);
+}
+
 std::string Told(const RelationMessage& message) {
   if (const auto* written = std::get_if<EdgeWritten>(&message)) {
     return Edge(written->edge.key()) + (written->edge.live ? " follows" : " ended") +
-           Version(written->edge.ver);
+           Brings(written->edge.delivery) + Version(written->edge.ver);
   }
   const auto& mirrored = std::get<EdgeMirrored>(message);
   return Edge(mirrored.edge) + " mirrored" + Version(mirrored.ver);
@@ -61,7 +65,8 @@ std::string Told(const RelationRetry& retry) {
 std::string Told(const RelationEvent& event) {
   return std::string(event.kind == RelationEventKind::kFollow ? "relation.follow "
                                                               : "relation.unfollow ") +
-         Edge(event.edge) + Version(event.version);
+         Edge(event.edge) + Brings(event.delivery.value_or(Delivery::kAll)) +
+         Version(event.version);
 }
 
 template <typename T>

@@ -30,7 +30,8 @@ const char* ModeOf(const AuthorMode& mode) {
 }
 
 void JudgeFollowed(const ReaderFacts& facts, Checks& checks) {
-  const std::string users = Counted(facts.follows, "user");
+  std::string users = Counted(facts.follows, "user");
+  if (facts.muted > 0) users += ", " + Grouped(facts.muted) + " of them muted";
   if (facts.posts_away) {
     checks.push_back({kUser, "follows", Level::kWell, users});
     return checks.push_back(Away(kUser, "their posts", facts.posts_away));
@@ -96,9 +97,10 @@ void JudgeItems(const ReaderFacts& facts, Checks& checks) {
   }
   const size_t shown = std::min(kItemsShown, timeline.items.size());
   for (size_t i = 0; i < shown; ++i) {
+    const Item& item = timeline.items[i];
     checks.push_back({kTimeline, i == 0 ? "newest items" : "", Level::kWell,
-                      "post " + ToString(timeline.items[i].post) + ", created " +
-                          At(timeline.items[i].created_at, facts.now)});
+                      std::string(NameOf(item.kind)) + " " + ToString(item.post) + ", created " +
+                          At(item.created_at, facts.now) + ", of author " + ToString(item.author)});
   }
 }
 

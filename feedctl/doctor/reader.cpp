@@ -24,11 +24,12 @@ Status AskTruth(const mysql::Config& config, mysql::MysqlReaderTruth& truth, Rea
   if (status.done()) {
     status = connections.Run(facts.shard, [&](mysql::Connection& connection) {
       facts.counts = mysql::RelationCountsOf(connection, facts.user);
+      facts.muted = mysql::MutedOf(connection, facts.user);
       facts.mode = mysql::ReadAuthorMode(connection, facts.user);
     });
   }
   if (status.done()) status = truth.Followees(facts.user, followees);
-  facts.follows = followees->size();
+  facts.follows = followees->size() + facts.muted;
   return status.done() ? truth.Confirm() : status;
 }
 

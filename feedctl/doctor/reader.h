@@ -32,6 +32,7 @@ struct ReaderFacts {
   RelationCounts counts = {};
   AuthorMode mode = {};  // the user's as an author
   uint64_t follows = 0;
+  uint64_t muted = 0;  // of `follows`
 
   // From the shards of followed users.
   Why posts_away = {};

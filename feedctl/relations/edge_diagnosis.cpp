@@ -9,11 +9,19 @@ std::string Change(const EdgeSeen& seen, bool live) {
          "/following/" + ToString(seen.edge.dst);
 }
 
-// The requests that give the edge a new version with state `live`, which a mirror then writes to
-// the reverse row. A change to the present state gives no new version, so it takes two.
-std::string Anew(const EdgeSeen& seen, bool live) {
-  const std::string last = Change(seen, live);
-  return seen.forward.live == live ? Change(seen, !live) + " and then " + last : last;
+// The requests that give the edge a new version with the state `wanted`, which a mirror then writes
+// to the reverse row. A change to the present state gives no new version, so it takes two. A new
+// follow brings all until something else is chosen.
+std::string Anew(const EdgeSeen& seen, const EdgeState& wanted) {
+  std::string changes = Change(seen, wanted.live);
+  if (seen.forward.live == wanted.live) {
+    changes = Change(seen, !wanted.live) + " and then " + changes;
+  }
+  if (wanted.delivery != Delivery::kAll) {
+    changes += std::string(" and then PATCH there with {\"delivery\":\"") +
+               NameOf(wanted.delivery) + "\"}";
+  }
+  return changes;
 }
 
 std::string OfEqualRows(const EdgeSeen& seen) {
@@ -29,16 +37,16 @@ std::string OfEqualRows(const EdgeSeen& seen) {
 std::string OfBrokenRows(const EdgeSeen& seen) {
   if (seen.forward.ver > seen.reverse.ver) {
     return "the reverse row is behind and no change of it waits, so it got lost; " +
-           Anew(seen, seen.forward.live) + " makes a running fanline-mirror write it again";
+           Anew(seen, seen.forward) + " makes a running fanline-mirror write it again";
   }
   if (seen.forward.ver == seen.reverse.ver) {
     return "the rows differ at one version, so one was written by hand or is damaged; if the "
            "forward row is right, " +
-           Anew(seen, seen.forward.live) + " rewrites both";
+           Anew(seen, seen.forward) + " rewrites both";
   }
   return "the forward row is behind the reverse row, so its shard lost what it had acknowledged; "
          "if the reverse row is right, " +
-         Anew(seen, seen.reverse.live) + " rewrites both";
+         Anew(seen, seen.reverse) + " rewrites both";
 }
 
 }  // namespace

@@ -38,23 +38,31 @@ std::optional<UserId> ParseUser(std::string_view word, uint64_t id_offset) {
 
 }  // namespace
 
-std::variant<EdgeKey, NoEdge, BadEdge> ParseEdgeLine(std::string_view line, uint64_t id_offset) {
+std::variant<FileEdge, NoEdge, BadEdge> ParseEdgeLine(std::string_view line, uint64_t id_offset) {
   std::string_view rest = line;
   const std::string_view from_word = TakeWord(rest);
   if (from_word.empty() || from_word.front() == '#') return NoEdge{};
   const std::string_view to_word = TakeWord(rest);
   if (to_word.empty()) return BadEdge{"one id only; a line is two ids, who follows and whom"};
-  if (!TakeWord(rest).empty()) return BadEdge{"more than two ids; a line is who follows and whom"};
+  const std::string_view delivery_word = TakeWord(rest);
+  const auto delivery = ParseDelivery(delivery_word);
+  if (!delivery && !delivery_word.empty()) {
+    return BadEdge{QuotedShort(delivery_word) +
+                   " behind two ids; there are all, no_reposts, none or nothing"};
+  }
+  if (!TakeWord(rest).empty()) {
+    return BadEdge{"more than three words; a line is who follows, whom, and what that brings"};
+  }
   const auto from = ParseUser(from_word, id_offset);
   if (!from) return BadId(from_word, id_offset);
   const auto to = ParseUser(to_word, id_offset);
   if (!to) return BadId(to_word, id_offset);
-  return EdgeKey{.src = *from, .dst = *to};
+  return FileEdge{{.src = *from, .dst = *to}, delivery};
 }
 
-void Graph::Add(const EdgeKey& edge) {
-  if (edge.src == edge.dst) {
-    alone_.push_back(edge.src);
+void Graph::Add(const FileEdge& edge) {
+  if (edge.key.src == edge.key.dst) {
+    alone_.push_back(edge.key.src);
   } else {
     edges_.push_back(edge);
   }
@@ -63,9 +71,9 @@ void Graph::Add(const EdgeKey& edge) {
 std::vector<UserId> Graph::Users() const {
   std::vector<UserId> users = alone_;
   users.reserve(users.size() + 2 * edges_.size());
-  for (const auto& [from, to] : edges_) {
-    users.push_back(from);
-    users.push_back(to);
+  for (const FileEdge& edge : edges_) {
+    users.push_back(edge.key.src);
+    users.push_back(edge.key.dst);
   }
   std::sort(users.begin(), users.end());
   users.erase(std::unique(users.begin(), users.end()), users.end());
@@ -79,7 +87,7 @@ Graph ReadGraph(LineReader& lines, uint64_t id_offset,
   while (lines.Next(&line)) {
     const auto parsed = ParseEdgeLine(line, id_offset);
     if (const auto* bad = std::get_if<BadEdge>(&parsed)) throw lines.Bad(bad->reason);
-    if (const auto* edge = std::get_if<EdgeKey>(&parsed)) graph.Add(*edge);
+    if (const auto* edge = std::get_if<FileEdge>(&parsed)) graph.Add(*edge);
     if (lines.number() % 4096 == 0) progress(lines.number());
   }
   return graph;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -19,24 +20,31 @@ struct BadEdge {
   std::string reason;  // what was found and what was expected
 };
 
-// One line of an edge list: two decimal ids, `from to`; '#' begins a comment line. The first id
-// follows the second. `id_offset` is added to both: graphs that count from 0 need 1. Pure.
-std::variant<EdgeKey, NoEdge, BadEdge> ParseEdgeLine(std::string_view line, uint64_t id_offset);
+struct FileEdge {
+  EdgeKey key;
+  std::optional<Delivery> delivery = {};  // none: the line says nothing of it
+  friend bool operator==(const FileEdge&, const FileEdge&) = default;
+};
+
+// One line of an edge list: two decimal ids, `from to`, and perhaps the name of a delivery; '#'
+// begins a comment line. The first id follows the second. `id_offset` is added to both: graphs that
+// count from 0 need 1. Pure.
+std::variant<FileEdge, NoEdge, BadEdge> ParseEdgeLine(std::string_view line, uint64_t id_offset);
 
 class Graph {
  public:
   // Edges from a user to themselves are counted and left out.
-  void Add(const EdgeKey& edge);
+  void Add(const FileEdge& edge);
 
   // All users in the graph, ascending, each once: both ends of every edge, including those left
   // out.
   [[nodiscard]] std::vector<UserId> Users() const;
 
-  const std::vector<EdgeKey>& edges() const { return edges_; }  // as given, with repetitions
+  const std::vector<FileEdge>& edges() const { return edges_; }  // as given, with repetitions
   uint64_t to_oneself() const { return alone_.size(); }
 
  private:
-  std::vector<EdgeKey> edges_;
+  std::vector<FileEdge> edges_;
   std::vector<UserId> alone_;  // of edges from a user to themselves
 };
 

@@ -1,5 +1,6 @@
 // Followers of authors, as this pusher has read them, so that it need not read them again for each
-// post. A list holds all followers of an author in a range, whether they are live or not.
+// post. A list holds all followers of an author in a range whose follow brings posts, whether they
+// are live or not.
 //
 // A list says of every edge what its row said at some moment since the last sync of that edge in
 // the author's lane. It is filled by a run that reads all pages. Each sync sets its edge, before

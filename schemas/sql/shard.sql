@@ -72,6 +72,8 @@ CREATE TABLE IF NOT EXISTS following (
   ver   BIGINT UNSIGNED NOT NULL,
   state TINYINT NOT NULL,                              -- 1 follows, 0 tombstone
   pos   BIGINT NOT NULL,                               -- when src last became a follower
+  delivery TINYINT NOT NULL DEFAULT 0,                 -- what the follow brings: 0 all, 1 no reposts,
+                                                       -- 2 nothing; of a tombstone 0
   app_version    BIGINT UNSIGNED NOT NULL DEFAULT 0,   -- of the application's last change; 0: none
   friend_version BIGINT UNSIGNED NOT NULL DEFAULT 0,   -- of friend_request, as last applied here
                                                        -- or settled without it
@@ -79,11 +81,12 @@ CREATE TABLE IF NOT EXISTS following (
                                                        -- still come
   ut    DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3),
   PRIMARY KEY (src, dst),
-  KEY newest (src, state, pos, dst)                    -- lists of followed users, newest first
+  KEY newest (src, state, pos, dst, delivery)          -- lists of followed users, newest first; and
+                                                       -- whom a rebuild or a pulled page reads
 ) ENGINE = InnoDB;
 
 -- Reverse edges, which a fan-out reads. A reverse row is written after its forward row is
--- committed, with the same ver, state and pos. A higher version wins, so a write seen late or twice
+-- committed, with the same ver, state, pos and delivery. A higher version wins, so a write seen late or twice
 -- changes nothing.
 -- bucket = bucket of src: the followers of one author in one range of buckets are one slice of the
 -- primary key, read page by page in (bucket, src) order.
@@ -94,6 +97,7 @@ CREATE TABLE IF NOT EXISTS follower (
   ver    BIGINT UNSIGNED NOT NULL,
   state  TINYINT NOT NULL,
   pos    BIGINT NOT NULL,
+  delivery TINYINT NOT NULL DEFAULT 0,                 -- 2: pages of followers leave the row out
   ut     DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3),
   PRIMARY KEY (dst, bucket, src),
   KEY newest (dst, state, pos, src)                    -- lists of followers, newest first
@@ -113,6 +117,7 @@ CREATE TABLE IF NOT EXISTS log1 (
   ver   BIGINT UNSIGNED NOT NULL,                      -- of following or friend_request
   state TINYINT NOT NULL,                              -- 1 follows or friends, 0 not
   pos   BIGINT NOT NULL,
+  delivery TINYINT NOT NULL DEFAULT 0,                 -- of following
   ts    DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),  -- when it was written (UTC)
   done  TINYINT NOT NULL DEFAULT 0,
   PRIMARY KEY (id),
@@ -205,7 +210,6 @@ CREATE TABLE IF NOT EXISTS author_post (
   author_id          BIGINT UNSIGNED NOT NULL,
   post_id            BIGINT UNSIGNED NOT NULL,
   created_at_ms      BIGINT NULL,                      -- NULL: only a delete, hide or edit so far
-  member             VARBINARY(20) NOT NULL,           -- decimal post_id: its bytes break ties
   deleted            TINYINT NOT NULL DEFAULT 0,
   hidden             TINYINT NOT NULL DEFAULT 0,
   pushed             TINYINT NOT NULL DEFAULT 1,       -- decided once: 0 = merged at read instead
@@ -215,8 +219,8 @@ CREATE TABLE IF NOT EXISTS author_post (
                                           ON UPDATE CURRENT_TIMESTAMP(3),
   PRIMARY KEY (author_id, post_id),
   -- The outbox: visible, pushed items of one author in the order used everywhere (created_at
-  -- descending, then member bytes ascending), read in order without sorting.
-  KEY outbox (author_id, pushed, deleted, hidden, created_at_ms DESC, member)
+  -- descending, then post_id descending), read in order without sorting.
+  KEY outbox (author_id, pushed, deleted, hidden, created_at_ms DESC, post_id DESC)
 ) ENGINE = InnoDB;
 
 -- When each author last posted. last_at is never below created_at of a visible post of the author,

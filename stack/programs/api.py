@@ -44,7 +44,7 @@ class ApiClient:
         headers = dict(headers or {})
         if body is not None and not isinstance(body, (bytes, str)):
             body = json.dumps(body)
-        if method == "POST":
+        if method in ("POST", "PATCH"):
             headers.setdefault("Content-Type", "application/json")
         for last_try in (False, True):
             try:
@@ -73,6 +73,9 @@ class ApiClient:
 
     def post(self, path, body=None):
         return self.ask("POST", path, body)
+
+    def patch(self, path, body):
+        return self.ask("PATCH", path, body)
 
     def close(self):
         self._connection.close()

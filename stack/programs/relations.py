@@ -4,7 +4,7 @@ makes them: the forward row, its row of log1 and its counter in one transaction.
 import time
 import zlib
 
-_ROW = "CONCAT_WS(' ', src, dst, ver, state, pos)"
+_ROW = "CONCAT_WS(' ', src, dst, ver, state, pos, delivery)"
 
 
 class Relations:
@@ -23,9 +23,10 @@ class Relations:
             client.query(f"INSERT INTO following (src, dst, ver, state, pos) VALUES ({src}, {dst}, "
                          f"{microseconds}, {live:d}, {microseconds // 1000}) ON DUPLICATE KEY "
                          "UPDATE pos = IF(VALUES(state) = 1, VALUES(pos), pos), "
+                         "delivery = IF(VALUES(state) = 1, delivery, 0), "
                          "ver = GREATEST(ver + 1, VALUES(ver)), state = VALUES(state)")
-            client.query("INSERT INTO log1 (kind, src, dst, ver, state, pos) SELECT 1, src, dst, "
-                         f"ver, state, pos FROM following WHERE src = {src} AND dst = {dst}")
+            client.query("INSERT INTO log1 (kind, src, dst, ver, state, pos, delivery) SELECT 1, src, dst, "
+                         f"ver, state, pos, delivery FROM following WHERE src = {src} AND dst = {dst}")
             client.query(f"INSERT INTO user_rel (user_id, following_cnt) VALUES ({src}, "
                          f"{1 if live else -1}) ON DUPLICATE KEY UPDATE "
                          "following_cnt = following_cnt + VALUES(following_cnt)")

@@ -178,12 +178,34 @@ class ApiTest(KeepsLogs):
             shard.query(f"UPDATE user_rel SET changes_until = (UNIX_TIMESTAMP() + 3600) * 1000000 WHERE user_id = {ann}")
         for answer in (self.client.put(f"/v1/users/{ann}/following/{cid}"),
                        self.client.delete(f"/v1/users/{ann}/following/{bob}"),
+                       self.client.patch(f"/v1/users/{ann}/following/{bob}", {"delivery": "none"}),
                        self.client.post(f"/v1/users/{ann}/friendships/{cid}/request")):
             problem = self.refused(answer, 429, "change_limit")
             self.assertIn(f"user {ann} has made all 400 changes of an hour", problem["detail"])
             self.assertIn(int(answer.headers["retry-after"]), range(1, 10))
         self.follow(ann, bob)  # it is so already
         self.follow(cid, ann)  # and others go on
+
+    def test_what_a_follow_brings_is_chosen_until_it_ends(self):
+        ann, bob = self.user(0), self.user(1)
+        path = f"/v1/users/{ann}/following/{bob}"
+        self.refused(self.client.patch(path, {"delivery": "none"}), 404, "not_found")
+        followed = self.follow(ann, bob)
+        self.assertEqual(followed["delivery"], "all")
+        muted = self.ok(self.client.patch(path, {"delivery": "none"}))
+        self.assertGreater(int(muted["version"]), int(followed["version"]))
+        self.assertEqual(self.follow(ann, bob), {**muted, "changed": False})
+        self.assertEqual(self.ok(self.client.patch(path, {"delivery": "none"})), {**muted, "changed": False})
+        for problem in ({"delivery": "some"}, {"delivery": None}, {}, {"delivery": "all", "to": "0"}):
+            detail = self.refused(self.client.patch(path, problem), 400, "bad_body")["detail"]
+            for name in ("all", "no_reposts", "none"):
+                self.assertIn(f'"{name}"', detail)
+        self.refused(self.client.patch(path, {"delivery": "x" * 70_000}), 413, "body_too_large")
+        entry, = self.walk(f"/v1/users/{ann}/following", 5)
+        self.assertEqual((entry["id"], entry["delivery"]), (str(bob), "none"))
+        self.unfollow(ann, bob)
+        self.assertNotIn("delivery", self.ok(self.client.get(path)))
+        self.assertEqual(self.follow(ann, bob)["delivery"], "all")
 
     # ---- friendships ---------------------------------------------------------------------------
 
@@ -324,11 +346,12 @@ class ApiTest(KeepsLogs):
                      "body_too_large")
         self.refused(self.client.get("/v1/users/5"), 404, "not_found")
         self.refused(self.client.get("/" + "a" * 9_000), 414, "uri_too_long")
-        answer = self.client.ask("PATCH", "/v1/users/5/following/7")
+        answer = self.client.ask("POST", "/v1/users/5/following/7", {})
         self.refused(answer, 405, "method_not_allowed")
-        self.assertEqual(answer.headers["allow"], "PUT, DELETE, GET, HEAD")
+        self.assertEqual(answer.headers["allow"], "PUT, DELETE, PATCH, GET, HEAD")
 
     CHANGES = [("PUT", "/v1/users/{0}/following/{1}"), ("DELETE", "/v1/users/{0}/following/{1}"),
+               ("PATCH", "/v1/users/{0}/following/{1}"),
                ("POST", "/v1/users/{0}/friendships/{1}/request"), ("POST", "/v1/users/{0}/relations:check"),
                ("POST", "/v1/posts"), ("POST", "/v1/posts/1/hide"), ("DELETE", "/v1/posts/1?author_id={0}")]
 
@@ -340,7 +363,7 @@ class ApiTest(KeepsLogs):
             for origin in ("http://evil.example", "null"):
                 headers = {"Origin": origin, "Content-Type": "application/json"}
                 self.refused(self.client.ask(method, path, None, headers), 403, "origin_refused")
-            for kind in ("text/plain", "application/x-www-form-urlencoded") if method == "POST" else ():
+            for kind in ("text/plain", "application/x-www-form-urlencoded") if method in ("POST", "PATCH") else ():
                 self.refused(self.client.ask(method, path, None, {"Content-Type": kind}), 415,
                              "unsupported_media_type")
         self.assertEqual(self.relation(ann, bob), "none")
@@ -423,7 +446,7 @@ class ApiTest(KeepsLogs):
 
     # ---- a shard that is away ------------------------------------------------------------------
 
-    ALL = [("PUT", "following/{other}"), ("DELETE", "following/{other}"),
+    ALL = [("PUT", "following/{other}"), ("PATCH", "following/{other}"), ("DELETE", "following/{other}"),
            ("GET", "following/{other}"), ("GET", "following"), ("GET", "followers"),
            ("GET", "friends"), ("GET", "friendships/{other}"),
            ("POST", "friendships/{other}/request"), ("POST", "relations:check"),
@@ -432,8 +455,9 @@ class ApiTest(KeepsLogs):
 
     def ask_all(self, user, other):
         """The statuses of every operation of the user."""
+        bodies = {"check": {"ids": [str(other)]}, "PATCH": {"delivery": "all"}}
         return {self.client.ask(method, f"/v1/users/{user}/{path.format(other=other)}",
-                                {"ids": [str(other)]} if path.endswith("check") else None).status
+                                bodies.get("check" if path.endswith("check") else method)).status
                 for method, path in self.ALL}
 
     def test_a_shard_that_is_down_is_503_for_its_users_and_comes_back(self):

@@ -53,12 +53,12 @@ class Mirrored(Installation):
         self.relations.change(reader, author, live)
         self.note(reader, author, live)
 
-    def tell(self, reader, author, live):
+    def tell(self, reader, author, live, **delivery):
         """Returns an event of the application; the ledger takes it as done."""
         event = json.dumps({
             "schema_version": 1, "type": "relation.follow" if live else "relation.unfollow",
-            "src": str(reader), "dst": str(author), "version": next(self.versions)})
-        self.note(reader, author, live)
+            "src": str(reader), "dst": str(author), "version": next(self.versions), **delivery})
+        self.note(reader, author, live and delivery != {"delivery": "none"})
         return event
 
     def note(self, reader, author, live):
@@ -129,6 +129,26 @@ class ByLogAndEvents(Mirrored):
         self.note(one, other, False)
         self.note(other, one, False)
         self.assert_mirrored()
+
+    def test_what_a_follow_brings_comes_with_its_event_and_outlasts_what_says_nothing_of_it(self):
+        reader, author = self.strangers()
+        post = self.publish(author)
+        for delivery in ("all", "none", "no_reposts", "none"):
+            self.produce([self.tell(reader, author, True, delivery=delivery)])
+            self.assert_mirrored()
+            self.assertEqual(post in self.posts_of(reader), delivery != "none", delivery)
+        self.produce([self.tell(reader, author, True)])
+        self.relations.befriend(reader, author, True, 1)
+        self.note(reader, author, False)  # the ledger's part is what a timeline holds
+        self.note(author, reader, True)
+        self.assert_mirrored()
+        self.relations.befriend(reader, author, False, 2)
+        self.note(author, reader, False)
+        self.produce([self.tell(reader, author, False)])
+        self.assert_mirrored()
+        self.produce([self.tell(reader, author, True)])
+        self.assert_mirrored()
+        self.assertIn(post, self.posts_of(reader))
 
     def test_what_cannot_be_used_is_kept_and_harms_nothing_else(self):
         rejected = self.counter("fanline_events_rejected_total")

@@ -124,7 +124,7 @@ class Pairs(WithReconciler):
         before = len(self.tables.repairs())
         micros = round(time.time() * 1_000_000)
         self.stack.mysql[shard_of(reader)].query(
-            f"CALL change_edge({reader}, {author}, 0, {micros}, {micros // 1000}, 0, 0, 5000)")
+            f"CALL change_edge({reader}, {author}, 0, -1, {micros}, {micros // 1000}, 0, 0, 5000)")
 
         def counters():
             return [int(count) for user, column, table in ((reader, "following_cnt", "user_rel"),
@@ -304,12 +304,13 @@ class OwnTables(WithReconciler):
         for server, table in zip(cls.stack.mysql, ("app_a.follows", "app_b.followers")):
             server.query(f"CREATE TABLE {table} (follower BIGINT UNSIGNED, followee BIGINT UNSIGNED,"
                          " version BIGINT UNSIGNED NOT NULL, state TINYINT NOT NULL,"
-                         " since BIGINT NOT NULL, PRIMARY KEY (follower, followee))")
+                         " since BIGINT NOT NULL, brings TINYINT NOT NULL DEFAULT 0,"
+                         " PRIMARY KEY (follower, followee))")
         forward, reverse = (f"tcp://{server.address}/{database}" for server, database in
                             zip(cls.stack.mysql, ("app_a", "app_b")))
         cls.told = ["--forward-shards", forward, "--forward-table", "follows",
                     "--reverse-shards", reverse, "--reverse-table", "followers",
-                    "--edge-columns", "follower,followee,version,state,since"]
+                    "--edge-columns", "follower,followee,version,state,since,brings"]
         return cls.told
 
     def test_a_column_that_is_not_there_ends_it_at_the_start(self):
@@ -327,17 +328,17 @@ class OwnTables(WithReconciler):
 
     def reverse_row(self, src, dst):
         return self.stack.mysql[1].query(
-            "SELECT version, state, since FROM app_b.followers "
+            "SELECT version, state, since, brings FROM app_b.followers "
             f"WHERE follower = {src} AND followee = {dst}")
 
     def test_a_lost_reverse_row_is_repaired_and_an_answered_pair_costs_nothing(self):
         ver, checks, repairs = version(), self.rel("checks_total"), len(self.tables.repairs())
-        self.stack.mysql[0].query(f"INSERT INTO app_a.follows VALUES (7, 8, {ver}, 1, 5000), "
-                                  f"(9, 8, {ver}, 1, 6000)")
-        self.stack.mysql[1].query(f"INSERT INTO app_b.followers VALUES (9, 8, {ver}, 1, 6000)")
+        self.stack.mysql[0].query(f"INSERT INTO app_a.follows VALUES (7, 8, {ver}, 1, 5000, 2), "
+                                  f"(9, 8, {ver}, 1, 6000, 0)")
+        self.stack.mysql[1].query(f"INSERT INTO app_b.followers VALUES (9, 8, {ver}, 1, 6000, 0)")
         self.send(f"written 7 8 {ver} follows 5000", f"written 9 8 {ver} follows 6000",
                   f"mirrored 9 8 {ver}")
-        self.wait_for(lambda: self.reverse_row(7, 8) == [(str(ver), "1", "5000")], "the repair")
+        self.wait_for(lambda: self.reverse_row(7, 8) == [(str(ver), "1", "5000", "2")], "the repair")
         self.wait_for(lambda: self.gauge("pending") == 0, "the pairs to be answered")
         self.assertEqual(self.rel("checks_total"), checks + 1)
         self.assertEqual([repair[:4] for repair in self.tables.repairs()[repairs:]],
@@ -345,10 +346,10 @@ class OwnTables(WithReconciler):
 
     def test_a_follow_that_ended_is_taken_from_the_reverse_row_at_the_second_check(self):
         ver = version()
-        self.stack.mysql[0].query(f"INSERT INTO app_a.follows VALUES (17, 18, {ver + 1}, 0, 5000)")
-        self.stack.mysql[1].query(f"INSERT INTO app_b.followers VALUES (17, 18, {ver}, 1, 5000)")
+        self.stack.mysql[0].query(f"INSERT INTO app_a.follows VALUES (17, 18, {ver + 1}, 0, 5000, 0)")
+        self.stack.mysql[1].query(f"INSERT INTO app_b.followers VALUES (17, 18, {ver}, 1, 5000, 0)")
         self.send(f"written 17 18 {ver + 1} ended 5000")
-        self.wait_for(lambda: self.reverse_row(17, 18) == [(str(ver + 1), "0", "5000")],
+        self.wait_for(lambda: self.reverse_row(17, 18) == [(str(ver + 1), "0", "5000", "0")],
                       "the repair")
 
     def test_a_shard_of_the_application_that_is_away_shows_also_while_it_is_paused(self):

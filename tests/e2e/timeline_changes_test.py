@@ -69,6 +69,39 @@ class TimelineChanges(Reading):
             ledger(reader, EVE)
             self.shows(reader, what)
 
+    def choose(self, reader, author, delivery):
+        answer = self.client.patch(f"/v1/users/{reader}/following/{author}", {"delivery": delivery})
+        self.assertEqual((answer.status, answer.json["delivery"]), (200, delivery))
+        # The ledger knows whose posts belong into a timeline, not who follows.
+        (self.ledger.unfollow if delivery == "none" else self.ledger.follow)(reader, author)
+        return answer.json
+
+    def test_a_follow_brings_what_its_follower_chose(self):
+        reader, path = 3, f"/v1/users/3/following/{EVE}"
+        self.publish_all([ANN, EVE, MIA] * 20)
+        self.settle()
+        self.shows(reader, "as published")
+        counts = self.get(f"{reader}/counts"), self.get(f"{EVE}/counts")
+        for delivery in ("none", "no_reposts", "none", "all"):
+            self.live(reader)
+            changed = self.choose(reader, EVE, delivery)
+            self.assertTrue(changed["changed"])
+            self.shows(reader, delivery)
+            self.live(reader)
+            self.publish_all([ANN, EVE] * 2)  # meanwhile
+            self.settle()
+            self.shows(reader, delivery)
+            self.assert_audited()
+            self.assertFalse(self.choose(reader, EVE, delivery)["changed"])
+            self.assertEqual(self.client.put(path).json["version"], changed["version"], "it is followed")
+            self.assertEqual((self.get(f"{reader}/counts"), self.get(f"{EVE}/counts")), counts)
+        self.choose(reader, EVE, "none")
+        self.client.delete(path)
+        self.assertEqual(self.client.patch(path, {"delivery": "all"}).status, 404)
+        self.assertEqual(self.client.put(path).json["delivery"], "all")
+        self.ledger.follow(reader, EVE)
+        self.shows(reader, "followed anew")
+
     def test_ones_own_posts_are_in_ones_home_timeline(self):
         writer, alone = 5, 6  # followed by nobody; alone follows nobody either
         self.follow(writer, ANN)
@@ -83,8 +116,7 @@ class TimelineChanges(Reading):
         self.settle()
         for reader, post in ((writer, newest), (alone, other)):
             self.assertEqual(self.posts_of(reader)[0], post, "pushed")
-        key, = self.stack.redis.command("KEYS", f"tl:*:{alone}")
-        self.stack.redis.command("ZREM", key, other)
+        self.take_out(alone, other)
         audit = self.feedctl.json("audit", "--repair", "--repair-after", "1s", "--json")
         self.assertEqual((audit["repair"]["rebuilt"], audit["repair"]["still_wrong"]), (1, 0))
         self.shows(alone, "repaired")

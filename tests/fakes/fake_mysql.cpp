@@ -148,7 +148,7 @@ std::vector<Item> FakeMysql::Visible(const PostsOf& posts) const {
   for (auto at = posts_.lower_bound({posts.author, PostId{}}); at != posts_.end(); ++at) {
     if (at->first.first != posts.author) break;
     if (at->second.visible() && at->second.pushed == posts.pushed) {
-      items.push_back({at->first.second, *at->second.created_at});
+      items.push_back({at->first.second, *at->second.created_at, posts.author});
     }
   }
   std::sort(items.begin(), items.end(), IsNewer);
@@ -182,7 +182,8 @@ FollowerPage FakeMysql::Do(const ReadFollowerPage& request) const {
   FollowerPage page{.id = request.id};
   std::vector<FollowerCursor> followers;
   for (const auto& [edge, row] : relations.reverse()) {
-    if (edge.dst != request.author || !row.live) continue;
+    const bool brings = rules.muted_not_pushed ? row.brings() : row.live;
+    if (edge.dst != request.author || !brings) continue;
     const Bucket bucket = BucketOf(edge.src);
     if (layout_.RangeOf(bucket) == request.range) followers.push_back({bucket, edge.src});
   }
@@ -204,13 +205,9 @@ FollowerPage FakeMysql::Do(const ReadFollowerPage& request) const {
 SyncTruth FakeMysql::Do(const ReadSync& request) const {
   SyncTruth truth{.id = request.id};
   const auto edge = relations.reverse().find({request.reader, request.author});
-  truth.following = edge != relations.reverse().end() && edge->second.live;
+  truth.following = edge != relations.reverse().end() &&
+                    (rules.muted_not_synced ? edge->second.brings() : edge->second.live);
   if (request.window == 0) return truth;
-  for (PostId post : request.members) {
-    const auto found = posts_.find({request.author, post});
-    if (found == posts_.end()) continue;
-    if (!truth.following || !found->second.visible()) truth.remove.push_back(post);
-  }
   if (!truth.following) return truth;
   truth.marked = IsMarked(request.author) && rules.marks_synced;
   truth.visible = Visible({request.author, true});
@@ -284,7 +281,8 @@ void FakeMysql::ApplyReverse(UserId src, UserId dst, uint64_t version, bool live
 std::vector<UserId> FakeMysql::Followees(UserId reader) const {
   std::vector<UserId> authors;
   for (const auto& [edge, row] : relations.forward()) {
-    if (edge.src == reader && row.live) authors.push_back(edge.dst);
+    const bool brings = rules.muted_not_read ? row.brings() : row.live;
+    if (edge.src == reader && brings) authors.push_back(edge.dst);
   }
   return authors;
 }
@@ -348,8 +346,11 @@ std::vector<Item> FakeMysql::Outbox(UserId author, const TimeSpan& span, uint32_
 }
 
 UserFacts FakeMysql::LookUp(UserId user) const {
-  UserFacts facts{.known = last_at_.contains(user), .follows = !Followees(user).empty()};
-  for (const auto& [edge, row] : relations.forward()) facts.known |= edge.src == user;
+  UserFacts facts{.known = last_at_.contains(user), .follows = false};
+  for (const auto& [edge, row] : relations.forward()) {
+    facts.known |= edge.src == user;
+    facts.follows |= edge.src == user && row.live;
+  }
   for (const auto& [edge, row] : relations.reverse()) facts.known |= edge.dst == user;
   return facts;
 }

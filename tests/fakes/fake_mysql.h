@@ -34,6 +34,9 @@ struct MysqlRules {
   bool pushed_once = true;           // off: the present mode decides, not the row's
   bool switch_of_version = true;     // off: a switch takes effect however late it comes
   bool switches_mark = true;         // off: an author switched by itself is not marked
+  bool muted_not_pushed = true;  // off: pages of followers hold those whose follow brings nothing
+  bool muted_not_synced = true;  // off: a sync takes them for others
+  bool muted_not_read = true;    // off: rebuilds and pulled pages do
 };
 
 class FakeMysql {

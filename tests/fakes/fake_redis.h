@@ -27,6 +27,7 @@ struct RedisRules {
   bool raise_floor = true;          // a trim raises the floor
   bool record_removals = true;      // a removal that meets a building key is remembered
   bool sync_drops_building = true;  // a sync that meets a building key deletes it
+  bool sync_takes_out = true;       // a sync takes out what the truth does not name
   bool short_rule = true;           // below W/2 with a floor: deleted
   bool hide_building = true;        // a building key is never served
   bool drop_full = true;            // a timeline that cannot take an item is dropped
@@ -40,10 +41,10 @@ struct RedisRules {
 class FakeRedis {
  public:
   struct Timeline {
-    std::map<PostId, UnixMs> items;
+    std::map<PostId, Item> items;
     bool building = false;
     std::string token;           // while building
-    std::set<PostId> removed;    // while building
+    std::set<PostKey> removed;   // while building
     std::set<UserId> marks;      // authors
     bool more_marks = false;     // than there is room for
     std::optional<Floor> floor;  // when ready; kNoFloor = F at +inf
@@ -61,7 +62,6 @@ class FakeRedis {
   RangeReset Do(const ResetRange& request);
   PositionSaved Do(const SavePosition& request);
   BatchWritten Do(const TimelineBatch& request);
-  TimelineRead Do(const ReadTimeline& request);
   SyncApplied Do(const ApplySync& request);
   TimelineDropped Do(const DropTimeline& request);
   PartMarked Do(const MarkPart& request);
@@ -120,7 +120,7 @@ class FakeRedis {
   void Delete(UserId reader);
   struct Wanted {  // of one write
     std::vector<Item> adds;
-    std::vector<PostId> removes;
+    std::vector<Item> removes;
     std::vector<UserId> marks;
     bool adds_any() const { return !adds.empty() || !marks.empty(); }
   };
@@ -129,8 +129,7 @@ class FakeRedis {
            uint64_t& trimmed);
   void BoundMarks(Timeline& timeline) const;
   size_t Keeps(const Timeline& timeline) const;
-  uint64_t Remove(UserId reader, Timeline& timeline, const std::vector<PostId>& removes,
-                  bool& gone);
+  uint64_t Remove(UserId reader, Timeline& timeline, const std::vector<Item>& removes, bool& gone);
   bool FallsShort(const Timeline& timeline) const;
   bool DropIfShort(UserId reader, const Timeline& timeline);
   void Trim(Timeline& timeline);

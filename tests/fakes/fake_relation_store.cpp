@@ -11,11 +11,12 @@ EdgeState FakeRelationStore::Of(UserId src, UserId dst) const {
 
 EdgeChanged FakeRelationStore::Do(const ChangeEdge& request) {
   const EdgeKey edge{request.change.src, request.change.dst};
-  const bool live = request.change.live;
   const EdgeState now = Of(edge.src, edge.dst);
+  const bool live = request.change.if_followed ? now.live : request.change.live;
+  const Delivery delivery = live ? request.change.delivery.value_or(now.delivery) : Delivery::kAll;
   EdgeChanged reply;
   reply.forward.edge = EdgeOf(edge, now);
-  if (now.live == live) return reply;
+  if (now.live == live && now.delivery == delivery) return reply;
   if (live && Full(edge)) {
     reply.forward = {.edge = {}, .over_limit = true};
     reply.status = Status::Never("follows " + std::to_string(most_followed) + " already");
@@ -27,8 +28,8 @@ EdgeChanged FakeRelationStore::Do(const ChangeEdge& request) {
     return reply;
   }
   const uint64_t unix_us = request.change.unix_us;
-  const UnixMs pos = live ? static_cast<UnixMs>(unix_us / 1000) : now.pos;
-  edges_[edge] = {std::max(now.ver + 1, unix_us), live, pos};
+  const UnixMs pos = live && !now.live ? static_cast<UnixMs>(unix_us / 1000) : now.pos;
+  edges_[edge] = {std::max(now.ver + 1, unix_us), live, pos, delivery};
   reply.forward = {.edge = EdgeOf(edge, edges_[edge]), .changed = true};
   return reply;
 }
@@ -91,7 +92,9 @@ std::vector<ListEntry> FakeRelationStore::All(UserList list, UserId user) const 
   std::vector<ListEntry> all;
   for (const auto& [key, state] : edges_) {
     if (!state.live || !Lists(list, key, user)) continue;
-    all.push_back({list == UserList::kFollowers ? key.src : key.dst, state.pos});
+    const bool chose = list != UserList::kFollowers;
+    all.push_back({chose ? key.dst : key.src, state.pos,
+                   chose ? std::optional(state.delivery) : std::nullopt});
   }
   std::sort(all.begin(), all.end(), [](const ListEntry& a, const ListEntry& b) {
     return std::pair(a.pos, a.user) > std::pair(b.pos, b.user);

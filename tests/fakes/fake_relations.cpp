@@ -15,7 +15,12 @@ EdgesApplied FakeRelations::Do(const ApplyEdges& request) {
     if (found != reverse_.end()) rows.push_back(EdgeOf(key, found->second));
   }
   const Folded folded = Fold(request.edges, rows);
-  for (const Edge& row : folded.rows) reverse_[row.key()] = row.state();
+  for (const Edge& row : folded.rows) {
+    EdgeState& state = reverse_[row.key()];
+    const Delivery before = state.delivery;
+    state = row.state();
+    if (!choices_mirrored) state.delivery = before;
+  }
   for (const CounterChange& counter : folded.counters) fans_[counter.user] += counter.by;
   EdgesApplied reply{.id = request.id};
   std::vector<Edge> untold = folded.rows;  // of equal edges the first has written the row
@@ -25,6 +30,13 @@ EdgesApplied FakeRelations::Do(const ApplyEdges& request) {
     if (row != untold.end()) untold.erase(row);
   }
   return reply;
+}
+
+Delivery FakeRelations::DeliveryAfter(const EdgeChange& change, const EdgeState& before,
+                                      bool live) const {
+  if (!live && unfollows_reset) return Delivery::kAll;
+  if (change.origin == Origin::kFriendship && !friendships_keep) return Delivery::kAll;
+  return change.delivery.value_or(before.delivery);
 }
 
 EdgeChanged FakeRelations::Do(const ChangeEdge& request) {
@@ -45,21 +57,25 @@ EdgeChanged FakeRelations::Do(const ChangeEdge& request) {
     if (change.origin_version <= version && guarded) return reply;
     version = change.origin_version;
   }
-  if (change.live && !before.live && change.origin != Origin::kFriendship &&
+  if (change.live && !change.if_followed && !before.live && change.origin != Origin::kFriendship &&
       Followed(change.src) >= most_followed) {
     reply.forward = {.edge = EdgeOf(key, {}), .changed = false, .over_limit = true};
     reply.status = Status::Never("follows as many already");
     return reply;
   }
-  if (change.origin != Origin::kFriendship && changes_settle) {
+  if (change.origin != Origin::kFriendship && changes_settle &&
+      !(change.if_followed && choices_settle_nothing)) {
     seen.friendship = std::max(seen.friendship, seen.announced);
   }
   origins_[key] = seen;
-  const bool leaves_nothing = change.origin == Origin::kUser && before.ver == 0 && !change.live;
-  if (leaves_nothing || (before.ver > 0 && before.live == change.live)) return reply;
+  const bool live = change.if_followed ? before.live : change.live;
+  const Delivery delivery = DeliveryAfter(change, before, live);
+  const bool leaves_nothing = change.origin == Origin::kUser && before.ver == 0 && !live;
+  const bool same = before.live == live && before.delivery == delivery;
+  if (leaves_nothing || (before.ver > 0 && same)) return reply;
   const auto pos = static_cast<UnixMs>(change.unix_us / 1000);
-  const EdgeState after{std::max(before.ver + 1, change.unix_us), change.live,
-                        change.live ? pos : before.pos};
+  const EdgeState after{std::max(before.ver + 1, change.unix_us), live,
+                        live && !before.live ? pos : before.pos, delivery};
   forward_[key] = after;
   reply.forward.edge = EdgeOf(key, after);
   reply.forward.changed = true;
@@ -133,6 +149,13 @@ Edge FakeRelations::Change(UserId src, UserId dst, bool live, Origin origin,
                            uint64_t origin_version) {
   const auto unix_us = static_cast<uint64_t>(now) * 1000;
   return Do(ChangeEdge{0, {src, dst, live, unix_us, origin, origin_version}}).forward.edge;
+}
+
+Edge FakeRelations::Choose(UserId src, UserId dst, Delivery delivery) {
+  EdgeChange change{src, dst, true, static_cast<uint64_t>(now) * 1000};
+  change.delivery = delivery;
+  change.if_followed = true;
+  return Do(ChangeEdge{0, change}).forward.edge;
 }
 
 void FakeRelations::Import(const EdgeKey& key) {

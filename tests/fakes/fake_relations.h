@@ -51,6 +51,8 @@ class FakeRelations {
   void LoseChanges(Shard shard, size_t count);
   size_t PendingOf(Shard shard, const EdgeKey& edge) const;
 
+  // A user chooses what a follow brings. Returns the row as it is then.
+  Edge Choose(UserId src, UserId dst, Delivery delivery);
   // A user follows or unfollows. Returns the row as it is then.
   Edge Change(UserId src, UserId dst, bool live, Origin origin = Origin::kUser,
               uint64_t origin_version = 0);
@@ -63,8 +65,11 @@ class FakeRelations {
   // Something was announced to the edge that has neither come nor been settled.
   bool AwaitsFriendship(const EdgeKey& key) const;
   // Each off is a mutation: an announced friendship is written although a user said something
-  // since; an application's older change is written after a newer one.
-  bool changes_settle = true, application_versions = true;
+  // since; an application's older change is written after a newer one; an unfollow leaves what the
+  // follow brought; an accepted friendship resets it; a choice settles a friendship; a reverse row
+  // is written without it.
+  bool changes_settle = true, application_versions = true, unfollows_reset = true,
+       friendships_keep = true, choices_settle_nothing = true, choices_mirrored = true;
   // Reserves the id of a row of log1 that is committed after rows with higher ids. The change made
   // while it is `next_row` uses it.
   uint64_t ReserveRow(Shard shard) { return ++log_[shard].ids; }
@@ -106,6 +111,7 @@ class FakeRelations {
     std::map<uint64_t, Row> rows;
   };
 
+  Delivery DeliveryAfter(const EdgeChange& change, const EdgeState& before, bool live) const;
   uint64_t Followed(UserId src) const;
   Row& Add(Shard shard, LoggedChange change);
   void LogEdge(const Edge& edge, const EdgeState& before, const Origins& origins);

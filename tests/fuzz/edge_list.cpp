@@ -14,7 +14,7 @@ using namespace fanline::feedctl;
 namespace {
 
 struct Read {
-  std::vector<EdgeKey> edges;
+  std::vector<FileEdge> edges;
   std::string failure;
 };
 
@@ -46,9 +46,10 @@ Read ReadLines(std::string_view bytes, uint64_t id_offset) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     ++number;
     const auto parsed = ParseEdgeLine(line, id_offset);
-    if (const auto* edge = std::get_if<EdgeKey>(&parsed)) {
-      FANLINE_CHECK(IsValidId(Raw(edge->src)) && IsValidId(Raw(edge->dst)), "ids are valid");
-      if (edge->src != edge->dst) read.edges.push_back(*edge);
+    if (const auto* edge = std::get_if<FileEdge>(&parsed)) {
+      const auto& [src, dst] = edge->key;
+      FANLINE_CHECK(IsValidId(Raw(src)) && IsValidId(Raw(dst)), "ids are valid");
+      if (src != dst) read.edges.push_back(*edge);
     } else if (const auto* bad = std::get_if<BadEdge>(&parsed)) {
       return {{}, ":" + std::to_string(number) + ": " + bad->reason};
     }

@@ -14,14 +14,14 @@ _READ_TO_ITS_END = ("behind the row comes the procedure's status, and `Connectio
 ANSWERS = {
     **_swapped("schemas/sql/change_edge.sql",
                "      COMMIT;",
-               "      SELECT 0, old_ver, old_state, old_pos, 0, 0;",
+               "      SELECT 0, old_ver, old_state, old_pos, old_choice, 0, 0;",
                _READ_TO_ITS_END),
     **_swapped("schemas/sql/change_edge.sql",
                "    ROLLBACK;",
-               "    SELECT 2, 0, 0, 0, 0, 0;",
+               "    SELECT 2, 0, 0, 0, 0, 0, 0;",
                _READ_TO_ITS_END),
     **_swapped("schemas/sql/change_edge.sql",
                "  COMMIT;",
-               "  SELECT 1, new_ver, wanted, new_pos, below_zero, 0;",
+               "  SELECT 1, new_ver, wanted, new_pos, choice, below_zero, 0;",
                _READ_TO_ITS_END),
 }

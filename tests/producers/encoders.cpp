@@ -55,11 +55,12 @@ std::string EncodeEventProto(const FeedEvent& event) {
 
 std::string EncodeRelationEventJson(const RelationEvent& event) {
   const bool follow = event.kind == RelationEventKind::kFollow;
-  return JsonText(follow ? "relation.follow" : "relation.unfollow")
-      .Id("src", Raw(event.edge.src))
+  JsonText text(follow ? "relation.follow" : "relation.unfollow");
+  text.Id("src", Raw(event.edge.src))
       .Id("dst", Raw(event.edge.dst))
-      .Number("version", event.version)
-      .Take();
+      .Number("version", event.version);
+  if (event.delivery) text.Name("delivery", NameOf(*event.delivery));
+  return text.Take();
 }
 
 std::string EncodeRelationEventProto(const RelationEvent& event) {
@@ -67,6 +68,10 @@ std::string EncodeRelationEventProto(const RelationEvent& event) {
   message.set_schema_version(kEventSchemaVersion);
   if (event.kind == RelationEventKind::kFollow) {
     WriteRelation(event, message.mutable_follow());
+    if (event.delivery) {
+      message.mutable_follow()->set_delivery(
+          static_cast<v1::RelationDelivery>(static_cast<int>(*event.delivery) + 1));
+    }
   } else {
     WriteRelation(event, message.mutable_unfollow());
   }

@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "fanline/model/delivery.h"
 #include "fanline/ports/live_timelines.h"
 #include "tests/sim/character.h"
 #include "tests/sim/fleet_options.h"
@@ -33,6 +34,7 @@ struct Chances {
   // Each makes a separate sequence of draws from the seed.
   static constexpr uint64_t kModes = 15;
   static constexpr uint64_t kOwners = 159;
+  static constexpr uint64_t kChoices = 91;
   static constexpr uint64_t kContests = 57;
   static constexpr uint64_t kNodes = 83;
   static constexpr uint64_t kMarks = 61;
@@ -44,6 +46,7 @@ struct Chances {
 
   WindowLimits window() const { return {character.window, character.window + 20}; }
 
+  Delivery AnyDelivery() { return *DeliveryOf(Draw({3, 1, 3})); }
   uint64_t Pick(uint64_t below) { return random() % below; }
   bool Chance(int percent) { return static_cast<int>(Pick(100)) < percent; }
   int PickInt(uint64_t below) { return static_cast<int>(Pick(below)); }
@@ -159,6 +162,8 @@ struct Chances {
     }
     std::mt19937_64 owners(options.seed ^ kOwners);
     character.own_posts = owners() % 100 < 20;
+    std::mt19937_64 choices(options.seed ^ kChoices);
+    if (choices() % 100 < 35) character.choose = 1 + choices() % 10;
     DrawRare();
   }
 

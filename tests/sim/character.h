@@ -16,6 +16,7 @@ struct Character {
   uint64_t burst = 1;                                                   // calls carried out at once
   uint64_t publish = 1, change = 1, follow = 1;
   uint64_t befriend = 0, relation_event = 0;
+  uint64_t choose = 0;  // weight: another choice of what a follow brings
   uint64_t time_out = 0, crash_pusher = 0, crash_dispatcher = 0, move_range = 0, move_feed = 0;
   uint64_t snapshot = 0, rollback = 0, flush = 0, expire = 0;
   int hold_orphans = 0;  // percent: how rarely a captured write is carried out

@@ -41,7 +41,7 @@ struct Clients {
   void Act() {
     const Character& of = world.character;
     switch (world.Draw({of.publish, of.change, of.follow, of.befriend, of.relation_event, of.import,
-                        of.switch_mode})) {
+                        of.choose, of.switch_mode})) {
       case 0:
         Publish();
         return;
@@ -62,6 +62,9 @@ struct Clients {
       }
       case 5:
         Import({world.AnyReader(), world.AnyAuthor()});
+        return;
+      case 6:
+        Choose({world.AnyReader(), world.AnyAuthor()}, world.AnyDelivery());
         return;
       default:
         if (world.character.pull_above > 0 && world.Chance(60)) {
@@ -191,14 +194,36 @@ struct Clients {
     world.said.AtOnce({reader, author}, live);
     if (world.mysql.relations.AwaitsFriendship({reader, author}))
       world.Count(Letter::kFriendshipSettled);
-    const auto unix_us = static_cast<uint64_t>(world.now.unix_ms) * 1000;
-    const auto changed =
-        world.mysql.relations.Do(ChangeEdge{0, {reader, author, live, unix_us}}).forward;
-    if (!changed.changed) return;
+    if (!Change({.src = reader, .dst = author, .live = live})) return;
     world.counts.unfollows += !live;
     world.Trace(ToString(reader) + (live ? " follows " : " unfollows ") + ToString(author));
+  }
+
+  void Choose(const EdgeKey& edge, Delivery delivery) {
+    if (world.Away(world.shards.ShardOf(edge.src))) return;  // refused
+    if (world.mysql.relations.Live(edge)) world.said.Chose(edge, delivery);
+    const bool changed = Change({.src = edge.src,
+                                 .dst = edge.dst,
+                                 .live = true,
+                                 .delivery = delivery,
+                                 .if_followed = true});
+    if (!changed) return;
+    world.Count(Letter::kChosen);
+    world.Trace(ToString(edge.src) + " wants " + NameOf(delivery) + " of " + ToString(edge.dst));
+  }
+
+  // Whether it changed the row.
+  bool Change(EdgeChange change) {
+    change.unix_us = static_cast<uint64_t>(world.now.unix_ms) * 1000;
+    const auto changed = world.mysql.relations.Do(ChangeEdge{0, change}).forward;
+    if (!changed.changed) return false;
+    InlineToo(changed.edge);
+    return true;
+  }
+
+  void InlineToo(const Edge& edge) {
     if (!world.character.inline_too) return;
-    world.Later("reverse row inline", [this, edge = changed.edge] {
+    world.Later("reverse row inline", [this, edge] {
       const Shard shard = world.shards.ShardOf(edge.dst);
       if (!world.Away(shard)) world.mysql.relations.Do(ApplyEdges{0, shard, {edge}});
     });

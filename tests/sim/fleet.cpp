@@ -22,8 +22,11 @@ std::string Fleet::Run() {
     if (auto wrong = schedule_->checks.Check(); !wrong.empty()) return wrong;
     if (!schedule_->PostOnceMore()) return "the fleet did not take another post";
     if (auto wrong = schedule_->checks.Check(); !wrong.empty()) return wrong;
-    schedule_->world.said.Settle(
-        [this](const EdgeKey& edge) { return schedule_->world.mysql.relations.Live(edge); });
+    schedule_->world.said.Settle([this](const EdgeKey& edge) {
+      const auto& rows = schedule_->world.mysql.relations.forward();
+      const auto row = rows.find(edge);
+      return row == rows.end() ? EdgeState{} : row->second;
+    });
   }
   return {};
 }

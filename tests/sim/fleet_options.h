@@ -25,10 +25,14 @@ struct Guards {
   bool reverse_first = true;          // off: a check reads the forward row first
   bool lost_heads_told = true;        // off: a consumer goes on at the log's first record, unaware
   bool lost_tails_told = true;  // off: a consumer goes on at its position once the log reaches it
-  bool friendships_announced = true;  // off: the pair's row is written without an announcement
-  bool above_what_is_settled = true;  // off: a pair's version is only above its row and the clock
-  bool changes_settle = true;         // off: a friendship undoes what a user said later
-  bool application_versions = true;   // off: the event written last wins
+  bool friendships_announced = true;   // off: the pair's row is written without an announcement
+  bool above_what_is_settled = true;   // off: a pair's version is only above its row and the clock
+  bool changes_settle = true;          // off: a friendship undoes what a user said later
+  bool application_versions = true;    // off: the event written last wins
+  bool unfollows_reset = true;         // off: an unfollow leaves what the follow brought
+  bool friendships_keep = true;        // off: an accepted friendship resets it
+  bool choices_settle_nothing = true;  // off: a choice settles a friendship that was announced
+  bool choices_mirrored = true;        // off: a reverse row is written without it
   bool event_rows_before_commit = true;  // off: relation events count as stored when they are sent
   bool reset_sees_whole_slot = true;     // off: a reset begins and ends even while a slot moves
   bool truth_proved = true;              // off: an answer of a demoted primary is believed
@@ -99,6 +103,8 @@ enum class Letter : size_t {
   kCommitBack,     // a committed offset went back
   kLedAstray,      // a call went to the old primary after a switch
   kRowsLost,       // by a failover
+  kChosen,         // a user chose what a follow brings
+  kMuted,          // a checked timeline lacks posts of somebody who is followed
   kLateCommit,     // a change commits after changes with higher ids
   kLockedRow,      // a call met a row that somebody else has locked
   kHung,           // a mirror took no turn for long
@@ -122,7 +128,7 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "hint refused", "walked",
     "own", "duel", "owners away", "large page", "held hints", "more marks", "node away", "beside one away",
     "try again", "moved", "blamed", "hint damaged", "stood before", "drained", "letter refused", "commit back",
-    "led astray", "rows lost", "late commit", "locked row", "hung", "asked again", "changes lost",
+    "led astray", "rows lost", "chosen", "muted", "late commit", "locked row", "hung", "asked again", "changes lost",
     "page overtaken", "page lacks", "page failed", "page left", "page astray"};
 // clang-format on
 

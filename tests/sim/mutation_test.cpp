@@ -82,6 +82,9 @@ bool SwitchesByItself(const Character& of) { return Steady(of) && of.pull_above 
 bool ManyMarks(const Character& of) { return Steady(of) && of.many_marks; }
 bool SwitchesAndCrashes(const Character& of) { return Switches(of) && of.crash_dispatcher > 0; }
 
+bool Chooses(const Character& of) { return Steady(of) && of.choose > 0; }
+bool ChoosesFriends(const Character& of) { return of.choose > 0 && of.befriend > 0; }
+
 bool ReadsOwn(const Character& of) { return Steady(of) && of.own_posts; }
 bool LeavesOutOwn(const Character& of) { return ReadsOwn(of) && of.leave_out; }
 
@@ -107,6 +110,8 @@ const Mutation kMutations[] = {
     {"raise_floor", [](Guards& guards) { guards.redis.raise_floor = false; }, {5, 6, 8}},
     {"record_removals", [](Guards& guards) { guards.redis.record_removals = false; }, {11, 138, 152}, FastRebuilds},
     {"sync_drops_building", [](Guards& guards) { guards.redis.sync_drops_building = false; }, {1, 8, 9}},
+    {"sync_takes_out", [](Guards& guards) { guards.redis.sync_takes_out = false; }, {6, 8, 9}},
+    {"syncs_hear_news", [](Guards& guards) { guards.logic.syncs_hear_news = false; }, {6, 7, 8}},
     {"short_rule", [](Guards& guards) { guards.redis.short_rule = false; }, {1, 6, 17}},
     {"hide_building", [](Guards& guards) { guards.redis.hide_building = false; }, {1, 3, 5}},
     {"drop_full", [](Guards& guards) { guards.redis.drop_full = false; }, {385, 1026, 1794}, WhileFull},
@@ -160,6 +165,14 @@ const Mutation kMutations[] = {
     {"pushed_once", [](Guards& guards) { guards.mysql.pushed_once = false; }, {17, 84, 116}, Switches},
     {"switches_mark", [](Guards& guards) { guards.mysql.switches_mark = false; }, {17, 28, 31}, SwitchesByItself},
     {"switch_of_version", [](Guards& guards) { guards.mysql.switch_of_version = false; }, {280, 625, 1060}, SwitchesByItself},
+    // What a follow brings.
+    {"muted_not_pushed", [](Guards& guards) { guards.mysql.muted_not_pushed = false; }, {61, 90, 146}, Chooses},
+    {"muted_not_synced", [](Guards& guards) { guards.mysql.muted_not_synced = false; }, {40, 61, 69}, Chooses},
+    {"muted_not_read", [](Guards& guards) { guards.mysql.muted_not_read = false; }, {40, 61, 90}, Chooses},
+    {"choices_mirrored", [](Guards& guards) { guards.choices_mirrored = false; }, {40, 61, 69}, Chooses},
+    {"unfollows_reset", [](Guards& guards) { guards.unfollows_reset = false; }, {61, 69, 90}, Chooses},
+    {"friendships_keep", [](Guards& guards) { guards.friendships_keep = false; }, {17, 40, 58}, ChoosesFriends},
+    {"choices_settle_nothing", [](Guards& guards) { guards.choices_settle_nothing = false; }, {125, 260, 287}, ChoosesFriends},
     // Own posts.
     {"own_pushed", [](Guards& guards) { guards.logic.own_pushed = false; }, {1, 2, 3}, ReadsOwn},
     {"own_hinted", [](Guards& guards) { guards.logic.own_hinted = false; }, {280, 461, 475}, LeavesOutOwn},

@@ -22,9 +22,13 @@ struct Application {
   std::set<std::string> unusable{}, dead_lettered{};
 
   void EmitRelation(const EdgeKey& edge) {
-    const RelationEvent event{
+    RelationEvent event{
         world.Chance(60) ? RelationEventKind::kFollow : RelationEventKind::kUnfollow, edge,
         ++newest_event[edge]};
+    const bool follow = event.kind == RelationEventKind::kFollow;
+    if (world.character.choose > 0 && follow && world.Chance(50)) {
+      event.delivery = world.AnyDelivery();
+    }
     Produce(world.Chance(50) ? testing::EncodeRelationEventJson(event)
                              : testing::EncodeRelationEventProto(event));
   }
@@ -63,6 +67,7 @@ struct Application {
     if (change.origin_version <= newest) return world.Count(Letter::kEventStale);
     newest = change.origin_version;
     world.said.AtOnce(edge, change.live);
+    if (change.delivery) world.said.Chose(edge, *change.delivery);
     world.Count(Letter::kEvent);
     world.Trace("event " + std::to_string(newest) + ": " + ToString(edge.src) +
                 (change.live ? " follows " : " unfollows ") + ToString(edge.dst));

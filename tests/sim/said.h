@@ -23,15 +23,26 @@ class Said {
   void AtOnce(const EdgeKey& edge, bool live) {
     const Moment now = Now();
     Add(edge, {now, now, live, false});
+    Choices& choices = choices_[edge];
+    choices.may_end = false;  // it settled what was announced
+    if (!live) choices.may_be = {Delivery::kAll};
+  }
+  // Of an edge that is live.
+  void Chose(const EdgeKey& edge, Delivery delivery) {
+    Choices& choices = choices_[edge];
+    choices.may_be = {delivery};
+    if (choices.may_end) choices.may_be.insert(Delivery::kAll);
   }
   // The shard lost what was said of it last, and a reconciler may restore it above all that is said
   // meanwhile. Until the fleet is at rest nobody knows how it is.
   void Unsure(const EdgeKey& edge) { unsure_.insert(edge); }
-  template <typename Live>
-  void Settle(Live live) {
+  template <typename State>
+  void Settle(State state) {
     for (const EdgeKey& edge : std::exchange(unsure_, {})) {
       const Moment now = Now();
-      last_[edge] = {{now, now, live(edge), false}};
+      const EdgeState row = state(edge);
+      last_[edge] = {{now, now, row.live, false}};
+      choices_[edge] = {{row.delivery}, false};
     }
   }
   // Two users began or ended a friendship: requested at `asked`, committed now. Of two changes of
@@ -40,6 +51,11 @@ class Said {
     const Moment now = Now();
     Add({one, other}, {asked, now, live, true});
     Add({other, one}, {asked, now, live, true});
+    if (live) return;
+    for (const EdgeKey& edge : {EdgeKey{one, other}, EdgeKey{other, one}}) {
+      choices_[edge].may_end = true;
+      choices_[edge].may_be.insert(Delivery::kAll);
+    }
   }
 
   bool MayBe(const EdgeKey& edge, bool live) const {
@@ -48,6 +64,12 @@ class Said {
     if (found == last_.end()) return !live;  // announced a friendship that never came
     return std::any_of(found->second.begin(), found->second.end(),
                        [live](const Saying& each) { return each.live == live; });
+  }
+  bool MayBring(const EdgeKey& edge, Delivery delivery) const {
+    if (unsure_.contains(edge)) return true;
+    const auto found = choices_.find(edge);
+    if (found == choices_.end()) return delivery == Delivery::kAll;
+    return found->second.may_be.contains(delivery);
   }
   std::vector<EdgeKey> Edges() const {
     std::vector<EdgeKey> edges;
@@ -62,6 +84,13 @@ class Said {
     bool of_both = false;
   };
 
+  // What a follow may bring. The end of a friendship resets it, at any time until a user or an
+  // application says something of the edge.
+  struct Choices {
+    std::set<Delivery> may_be{Delivery::kAll};
+    bool may_end = false;
+  };
+
   void Add(const EdgeKey& edge, const Saying& saying) {
     std::vector<Saying>& last = last_[edge];
     std::erase_if(last, [&saying](const Saying& before) {
@@ -72,6 +101,7 @@ class Said {
 
   Moment moments_ = 0;
   std::map<EdgeKey, std::vector<Saying>> last_;
+  std::map<EdgeKey, Choices> choices_;
   std::set<EdgeKey> unsure_;
 };
 

@@ -255,12 +255,12 @@ struct PusherMetrics : pusher::Metrics {
   std::set<Range> gave_way;  // to another owner; not claimed since
 };
 
-struct PusherProcess : ServesAll<PusherProcess, ReadPostStates, ReadFollowerPage, ReadSync,
-                                 ClaimRange, ResetRange, SavePosition, ReadNews, TimelineBatch,
-                                 ReadTimeline, ApplySync, DropTimeline, MarkPart, AcquireRange,
-                                 RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter, WeighAuthor>,
-                       RedisCaller,
-                       Consumes<pusher::Pusher, pusher::Input> {
+struct PusherProcess
+    : ServesAll<PusherProcess, ReadPostStates, ReadFollowerPage, ReadSync, ClaimRange, ResetRange,
+                SavePosition, ReadNews, TimelineBatch, ApplySync, DropTimeline, MarkPart,
+                AcquireRange, RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter, WeighAuthor>,
+      RedisCaller,
+      Consumes<pusher::Pusher, pusher::Input> {
   using RedisCaller::RedisCaller;
 
   PusherMetrics metrics{world.counts};

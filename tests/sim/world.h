@@ -70,6 +70,10 @@ struct World : Chances {
     mysql.rules = given.guards.mysql;
     mysql.relations.changes_settle = given.guards.changes_settle;
     mysql.relations.application_versions = given.guards.application_versions;
+    mysql.relations.unfollows_reset = given.guards.unfollows_reset;
+    mysql.relations.friendships_keep = given.guards.friendships_keep;
+    mysql.relations.choices_settle_nothing = given.guards.choices_settle_nothing;
+    mysql.relations.choices_mirrored = given.guards.choices_mirrored;
     snapshot = redis;
     Attach(feed, feed_group);
     Attach(tasks, task_group);
@@ -89,7 +93,6 @@ struct World : Chances {
   std::array<UnixMs, kShards> away_until{};  // shards of relations
   UnixMs owners_away_until = 0;              // the shard of range_owner
   Primaries primaries{kShards};
-  std::set<PostId> lost_posts;  // by failovers, though some may have been published again
   std::vector<Replica> replicas{kShards, Replica{std::make_shared<const fakes::FakeMysql>(mysql)}};
   std::vector<Log> feed{kFeedPartitions}, tasks{kRanges};
   std::vector<Log> relation_log{kRelationPartitions}, retry_log{1};
@@ -213,7 +216,7 @@ struct World : Chances {
   bool Reads(UserId reader, UserId author) const {
     if (reader == author) return character.own_posts;
     const auto edge = mysql.relations.forward().find({reader, author});
-    return edge != mysql.relations.forward().end() && edge->second.live;
+    return edge != mysql.relations.forward().end() && edge->second.brings();
   }
 
   bool AnyAway() const {

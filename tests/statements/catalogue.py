@@ -89,20 +89,21 @@ KEY = f"low = {min(OWNER, MEMBER)} AND high = {max(OWNER, MEMBER)}"
 
 _OUTBOX = ("(SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox) WHERE author_id = {}"
            " AND pushed = 1 AND deleted = 0 AND hidden = 0 AND created_at_ms > 0{} ORDER BY created_at_ms DESC,"
-           " member LIMIT 50)")
+           " post_id DESC LIMIT 50)")
 _ITEMS = ("SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox) WHERE pushed = 1 AND deleted = 0"
-          " AND hidden = 0 AND author_id IN ([]) AND created_at_ms > {} ORDER BY author_id, created_at_ms DESC, member"
-          " LIMIT 1800")
+          " AND hidden = 0 AND author_id IN ([]) AND created_at_ms > {} ORDER BY author_id, created_at_ms DESC, post_id"
+          " DESC LIMIT 1800")
 _SPANS = ["0", f"{AT - 9} AND created_at_ms <= {AT + 9}",
-          f"0 AND created_at_ms <= {AT} AND NOT (created_at_ms = {AT} AND member <= '5')"]
+          f"0 AND created_at_ms <= {AT} AND NOT (created_at_ms = {AT} AND post_id >= 5)"]
 _VISIBLE = ("SELECT author_id, post_id, created_at_ms, pushed FROM author_post FORCE INDEX (PRIMARY) WHERE deleted = 0"
             " AND hidden = 0 AND created_at_ms > 0 AND ")
-_FRIENDS = (f"SELECT STRAIGHT_JOIN f.dst, f.pos FROM following AS f FORCE INDEX (newest) JOIN follower AS r FORCE"
+_FRIENDS = (f"SELECT STRAIGHT_JOIN f.dst, f.pos, f.delivery FROM following AS f FORCE INDEX (newest) JOIN follower AS r FORCE"
             f" INDEX (PRIMARY) ON r.dst = {OWNER} AND r.bucket = CRC32(f.dst) % 1024 AND r.src = f.dst AND"
             f" r.state = 1 WHERE f.state = 1 AND f.src = {OWNER}")
-_LOGGED_BY = "kind, src, dst, ver, state, pos, FLOOR(UNIX_TIMESTAMP(ts) * 1000) FROM log1 FORCE INDEX"
+_LOGGED_BY = "kind, src, dst, ver, state, pos, delivery, FLOOR(UNIX_TIMESTAMP(ts) * 1000) FROM log1 FORCE INDEX"
 _LOGGED = f"{_LOGGED_BY} (pending)"
-_INSERT_FOLLOWER = "INSERT INTO follower (dst, bucket, src, ver, state, pos) VALUES [] ON DUPLICATE KEY UPDATE "
+_EDGE = "src, dst, ver, state, pos, delivery"
+_INSERT_FOLLOWER = "INSERT INTO follower (dst, bucket, src, ver, state, pos, delivery) VALUES [] ON DUPLICATE KEY UPDATE "
 _COUNTED = "counts the live rows of a user by the index: 100 each"
 _CLOCK = "UNIX_TIMESTAMP() * 1000000"
 _NOW = "FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)"
@@ -138,18 +139,15 @@ ENTRIES = [
     # Posts.
     entry("SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version, edit_version FROM"
           " author_post FORCE INDEX (PRIMARY) WHERE (author_id, post_id) IN ([])", _POST_KEYS),
-    entry("SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version, edit_version FROM"
-          f" author_post FORCE INDEX (PRIMARY) WHERE author_id = {OWNER} AND post_id >= {MEMBER} ORDER BY post_id"
-          f" LIMIT {3 * LIST}"),
     entry("SELECT author_id, post_id FROM author_post FORCE INDEX (PRIMARY) WHERE pushed = 0 AND"
           " (author_id, post_id) IN ([])", _POST_KEYS),
-    entry("INSERT INTO author_post (author_id, post_id, member, created_at_ms, deleted, hidden, visibility_version,"
+    entry("INSERT INTO author_post (author_id, post_id, created_at_ms, deleted, hidden, visibility_version,"
           " edit_version, pushed) VALUES [] ON DUPLICATE KEY UPDATE created_at_ms = COALESCE(created_at_ms,"
           " VALUES(created_at_ms)), deleted = GREATEST(deleted, VALUES(deleted)), hidden ="
           " IF(VALUES(visibility_version) > visibility_version, VALUES(hidden), hidden), visibility_version ="
           " GREATEST(visibility_version, VALUES(visibility_version)), edit_version = GREATEST(edit_version,"
           " VALUES(edit_version))",
-          [row(author, post, f"'{post}'", AT, 0, 1, 5, 6, 0)
+          [row(author, post, AT, 0, 1, 5, 6, 0)
            for author, post in edges(LIST // 2) + new_edges(LIST // 2)]),
     entry("INSERT INTO author (author_id, last_at) VALUES [] ON DUPLICATE KEY UPDATE last_at = GREATEST(last_at,"
           " VALUES(last_at))", [row(author, AT + ROWS) for author in owners(LIST)]),
@@ -172,7 +170,7 @@ ENTRIES = [
           f" LIMIT {PAGE}"),
     entry(" UNION ALL ".join(_OUTBOX.format(author, "") for author in owners(UNION))),
     *[entry(" UNION ALL ".join(
-        _OUTBOX.format(author, f"{up_to} AND created_at_ms <= {AT} AND (created_at_ms < {AT} OR member > '5')")
+        _OUTBOX.format(author, f"{up_to} AND created_at_ms <= {AT} AND (created_at_ms < {AT} OR post_id < 5)")
         for author in owners(UNION))) for up_to in ["", f" AND created_at_ms <= {AT}"]],
     entry(" UNION ALL ".join(_OUTBOX.format(author, f" AND created_at_ms <= {AT}") for author in owners(UNION))),
     *[entry(_ITEMS.format(span), listed(owners(IDS))) for span in _SPANS],
@@ -180,25 +178,26 @@ ENTRIES = [
     entry(_VISIBLE + f"author_id > {OTHER} ORDER BY author_id, post_id LIMIT {PAGE}"),
 
     # Followers and followed users.
-    entry("SELECT dst, bucket, src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND ((dst IN ([]) AND bucket"
+    entry("SELECT dst, bucket, src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery < 2 AND ((dst IN ([]) AND bucket"
           " BETWEEN 64 AND 127) OR (dst IN ([]) AND bucket BETWEEN 256 AND 319)) ORDER BY dst, bucket, src LIMIT 10000",
           listed(owners(AUTHORS // 2)), listed(owners(AUTHORS)[AUTHORS // 4:-AUTHORS // 4])),
     entry("SELECT dst, bucket FROM follower FORCE INDEX (newest) WHERE state = 1 AND dst IN ([]) LIMIT 12865",
           listed(owners(AUTHORS))),
-    entry(f"SELECT src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND dst = {OWNER} AND bucket ="
+    entry(f"SELECT src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery < 2 AND dst = {OWNER} AND bucket ="
           f" {bucket(MEMBER)} AND src > 7 ORDER BY src LIMIT {PAGE}"),
-    entry(f"SELECT src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND dst = {OWNER} AND bucket BETWEEN 64"
-          f" AND 1023 ORDER BY bucket, src LIMIT {PAGE}"),
-    entry("SELECT src, dst, ver, state, pos FROM follower FORCE INDEX (PRIMARY) WHERE (dst, bucket, src) IN ([])",
+    entry(f"SELECT src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery < 2 AND dst = {OWNER} AND bucket"
+          f" BETWEEN 64 AND 1023 ORDER BY bucket, src LIMIT {PAGE}"),
+    entry(f"SELECT {_EDGE} FROM follower FORCE INDEX (PRIMARY) WHERE (dst, bucket, src) IN ([])",
           _REVERSE_KEYS),
-    entry("SELECT src, dst, ver, state, pos FROM follower FORCE INDEX (PRIMARY) WHERE (dst, bucket, src) IN ([])"
+    entry(f"SELECT {_EDGE} FROM follower FORCE INDEX (PRIMARY) WHERE (dst, bucket, src) IN ([])"
           " ORDER BY dst, bucket, src FOR UPDATE", _REVERSE_KEYS),
-    entry("SELECT src, dst, ver, state, pos FROM following FORCE INDEX (PRIMARY) WHERE (src, dst) IN ([])",
+    entry(f"SELECT {_EDGE} FROM following FORCE INDEX (PRIMARY) WHERE (src, dst) IN ([])",
           _POST_KEYS),
-    entry(f"SELECT dst FROM following WHERE state = 1 AND src = {OWNER}"),
-    *[entry(f"SELECT {other}, pos FROM {table} FORCE INDEX (newest) WHERE state = 1 AND {owner} = {OWNER}{behind}"
+    entry(f"SELECT dst FROM following WHERE state = 1 AND delivery < 2 AND src = {OWNER}"),
+    *[entry(f"SELECT {shown} FROM {table} FORCE INDEX (newest) WHERE state = 1 AND {owner} = {OWNER}{behind}"
             f" ORDER BY pos DESC, {other} DESC LIMIT 50")
-      for table, owner, other in [("following", "src", "dst"), ("follower", "dst", "src")]
+      for table, owner, other, shown in [("following", "src", "dst", "dst, pos, delivery"),
+                                         ("follower", "dst", "src", "src, pos")]
       for behind in ["", f" AND pos <= {AT} AND (pos < {AT} OR {other} < {MEMBER})"]],
     # For a user of more than 10,000 followers it reads as many index entries as stand before the page.
     entry("SELECT COUNT(*) FROM (SELECT 1 FROM follower FORCE INDEX (newest) WHERE state = 1 AND dst ="
@@ -206,15 +205,15 @@ ENTRIES = [
           f" user_id = {OWNER}) > 10000 LIMIT 10000) AS seen"),
     *[entry(_FRIENDS + behind + " ORDER BY f.pos DESC, f.dst DESC LIMIT 50")
       for behind in ["", f" AND f.pos <= {AT} AND (f.pos < {AT} OR f.dst < {MEMBER})"]],
-    entry(f"SELECT src, dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND src = {OWNER} AND dst > 7 ORDER"
+    entry(f"SELECT src, dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery < 2 AND src = {OWNER} AND"
+          f" dst > 7 ORDER BY src, dst LIMIT {PAGE}"),
+    entry(f"SELECT src, dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery < 2 AND src > {OTHER} ORDER"
           f" BY src, dst LIMIT {PAGE}"),
-    entry(f"SELECT src, dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND src > {OTHER} ORDER BY src, dst"
-          f" LIMIT {PAGE}"),
     entry(_INSERT_FOLLOWER + "ver = ver",
-          [row(dst, bucket(src), src, 0, 0, 0) for dst, src in edges(LIST // 2) + new_edges(LIST // 2)]),
+          [row(dst, bucket(src), src, 0, 0, 0, 0) for dst, src in edges(LIST // 2) + new_edges(LIST // 2)]),
     entry(_INSERT_FOLLOWER + "state = IF(VALUES(ver) > ver, VALUES(state), state), pos = IF(VALUES(ver) > ver,"
-          " VALUES(pos), pos), ver = GREATEST(ver, VALUES(ver))",
-          [row(dst, bucket(src), src, 9, 1, AT) for dst, src in edges(LIST // 2) + new_edges(LIST // 2)]),
+          " VALUES(pos), pos), delivery = IF(VALUES(ver) > ver, VALUES(delivery), delivery), ver = GREATEST(ver, VALUES(ver))",
+          [row(dst, bucket(src), src, 9, 1, AT, 2) for dst, src in edges(LIST // 2) + new_edges(LIST // 2)]),
     entry("INSERT INTO following (src, dst, ver, state, pos, friend_announced) VALUES [] ON DUPLICATE KEY UPDATE"
           " friend_announced = GREATEST(friend_announced, VALUES(friend_announced))",
           [row(OWNER, MEMBER, 1, 0, 0, 9)]),
@@ -226,7 +225,7 @@ ENTRIES = [
     entry(f"SELECT COALESCE((SELECT following_cnt FROM user_rel WHERE user_id = {OWNER}), 0) >= 9 AND NOT EXISTS (SELECT 1"
           f" FROM following WHERE src = {OWNER} AND dst = {MEMBER} AND state = 1)"),
     entry(f"CALL follow_new_edge({OWNER},{id_of(member_of(12, 0))},9000,5000,8653846,3582692308)"),
-    entry(f"CALL change_edge({OWNER},{MEMBER},0,9000,9,0,0,5000)"),
+    entry(f"CALL change_edge({OWNER},{MEMBER},0,-1,9000,9,0,0,5000)"),
     entry(f"SELECT 1 FROM following FORCE INDEX (newest) WHERE state = 1 AND src = {OWNER} LIMIT 1"),
     entry(f"SELECT EXISTS (SELECT 1 FROM following FORCE INDEX (PRIMARY) WHERE src = {OWNER}) OR EXISTS (SELECT 1 FROM"
           f" follower FORCE INDEX (PRIMARY) WHERE dst = {OWNER}) OR EXISTS (SELECT 1 FROM author WHERE author_id ="
@@ -244,6 +243,8 @@ ENTRIES = [
     entry(f"SELECT user_id FROM user_rel WHERE following_cnt > 0 AND user_id > {OTHER} ORDER BY user_id LIMIT {PAGE}"),
     entry(f"SELECT COALESCE((SELECT following_cnt FROM user_rel WHERE user_id = {OWNER}), 0), COALESCE((SELECT"
           f" fans_cnt FROM user_fan WHERE user_id = {OWNER}), 0)"),
+    entry(f"SELECT COUNT(*) FROM following FORCE INDEX (newest) WHERE state = 1 AND delivery = 2 AND src = {OWNER}",
+          more=PER_OWNER, why=_COUNTED),
     *[each for counted in [("user_fan", "fans_cnt", "follower", "dst", "bucket", 64, 127),
                            ("user_rel", "following_cnt", "following", "src", "dst", 0, 1 << 63)]
       for each in _counter(*counted)],

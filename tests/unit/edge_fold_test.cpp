@@ -30,6 +30,14 @@ TEST(Fold, WritesTheNewestOfAStormAndAnswersEveryMessageWithIt) {
   EXPECT_THAT(folded.mirrored, ElementsAre(newest, newest, newest, newest));
 }
 
+TEST(Fold, AnotherDeliveryIsWrittenAndCountsNothing) {
+  Edge muted = Follow(1, 5, 4);
+  muted.delivery = Delivery::kNone;
+  const Folded folded = Fold(std::vector{muted}, std::vector{Follow(1, 5, 3)});
+  EXPECT_THAT(folded.rows, ElementsAre(muted));
+  EXPECT_THAT(folded.counters, ElementsAre());
+}
+
 TEST(Fold, CountsPerFollowedUserOnceAndLeavesOutWhatComesToNothing) {
   const std::vector rows{Follow(1, 5, 3)};
   const Folded folded = Fold(std::vector{Follow(2, 6, 4), Follow(3, 6, 4), Unfollow(1, 5, 4),

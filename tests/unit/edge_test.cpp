@@ -20,6 +20,26 @@ TEST(Edge, TheHigherVersionWinsWhateverItsState) {
   EXPECT_FALSE(Wins({.ver = 7, .live = false}, kFollow));
 }
 
+TEST(Edge, BringsPostsUnlessItEndedOrIsMuted) {
+  EdgeState edge = kFollow;
+  EXPECT_TRUE(edge.brings());
+  edge.delivery = Delivery::kNoReposts;
+  EXPECT_TRUE(edge.brings());
+  edge.delivery = Delivery::kNone;
+  EXPECT_FALSE(edge.brings());
+  EXPECT_NE(edge, kFollow);
+  EXPECT_FALSE(kUnfollow.brings());
+}
+
+TEST(Delivery, HasThreeNamesAndNumbers) {
+  for (const uint64_t number : {0, 1, 2}) {
+    EXPECT_EQ(ParseDelivery(NameOf(*DeliveryOf(number))), DeliveryOf(number));
+  }
+  EXPECT_EQ(DeliveryOf(3), std::nullopt);
+  EXPECT_EQ(ParseDelivery("None"), std::nullopt);
+  EXPECT_STREQ(NameOf(static_cast<Delivery>(3)), "unknown");
+}
+
 TEST(Edge, TransitionsCountLiveEdges) {
   EXPECT_EQ(Transition(kNoRow, kFollow), 1);
   EXPECT_EQ(Transition(kFollow, kUnfollow), -1);

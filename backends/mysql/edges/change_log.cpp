@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "backends/mysql/edges/edge_rows.h"
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"
 
@@ -9,15 +10,14 @@ namespace fanline::mysql {
 namespace {
 
 constexpr const char* kChanges =
-    "SELECT id, kind, src, dst, ver, state, pos, FLOOR(UNIX_TIMESTAMP(ts) * 1000)"
+    "SELECT id, kind, src, dst, ver, state, pos, delivery, FLOOR(UNIX_TIMESTAMP(ts) * 1000)"
     " FROM log1 FORCE INDEX ";
 
 LoggedChange ChangeOf(const Row& row) {
   return {.id = row.UInt64(1),
           .kind = static_cast<ChangeKind>(row.Int64(2)),
-          .edge = {UserId{row.UInt64(3)}, UserId{row.UInt64(4)}, row.UInt64(5), row.Bool(6),
-                   row.Int64(7)},
-          .written_at = row.Int64(8)};
+          .edge = EdgeFrom(row, 3),
+          .written_at = row.Int64(9)};
 }
 
 std::string PendingChangesSql(uint64_t after, uint32_t limit) {

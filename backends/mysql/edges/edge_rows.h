@@ -15,11 +15,21 @@
 
 namespace fanline::mysql {
 
-// src, dst, ver, state, pos of those of `edges` that have a row; 1 to kListLimit edges.
+// The edge of six columns from `first` on: src, dst, ver, state, pos, delivery.
+inline Edge EdgeFrom(const Row& row, uint32_t first) {
+  return {.src = UserId{row.UInt64(first)},
+          .dst = UserId{row.UInt64(first + 1)},
+          .ver = row.UInt64(first + 2),
+          .live = row.Bool(first + 3),
+          .pos = row.Int64(first + 4),
+          .delivery = static_cast<Delivery>(row.UInt64(first + 5))};
+}
+
+// src, dst, ver, state, pos, delivery of those of `edges` that have a row; 1 to kListLimit edges.
 using RowsSql = std::string(std::span<const EdgeKey> edges);
 inline std::string ForwardRowsSql(std::span<const EdgeKey> edges) {
   std::string sql =
-      "SELECT src, dst, ver, state, pos FROM following FORCE INDEX (PRIMARY)"
+      "SELECT src, dst, ver, state, pos, delivery FROM following FORCE INDEX (PRIMARY)"
       " WHERE (src, dst) IN ";
   AppendList(sql, edges, [](std::string& out, const EdgeKey& edge) {
     AppendTuple(out, Raw(edge.src), Raw(edge.dst));
@@ -28,7 +38,7 @@ inline std::string ForwardRowsSql(std::span<const EdgeKey> edges) {
 }
 inline std::string ReverseRowsSql(std::span<const EdgeKey> edges) {
   std::string sql =
-      "SELECT src, dst, ver, state, pos FROM follower FORCE INDEX (PRIMARY)"
+      "SELECT src, dst, ver, state, pos, delivery FROM follower FORCE INDEX (PRIMARY)"
       " WHERE (dst, bucket, src) IN ";
   AppendList(sql, edges, [](std::string& out, const EdgeKey& edge) {
     AppendTuple(out, Raw(edge.dst), BucketOf(edge.src), Raw(edge.src));
@@ -45,8 +55,8 @@ inline std::string ReverseRowsSql(std::span<const EdgeKey> edges) {
   SortUnique(wanted);
   std::unordered_map<EdgeKey, EdgeState> found;
   QueryChunks(connection, wanted, kListLimit, sql, [&](const Row& row) {
-    found[{UserId{row.UInt64(1)}, UserId{row.UInt64(2)}}] = {row.UInt64(3), row.Bool(4),
-                                                             row.Int64(5)};
+    const Edge edge = EdgeFrom(row, 1);
+    found[edge.key()] = edge.state();
   });
   std::vector<EdgeState> states;
   for (const EdgeKey& edge : edges) states.push_back(found[edge]);

@@ -41,19 +41,30 @@ std::optional<ForwardChanged> FollowNew(Connection& connection, const EdgeChange
                         .changed = true};
 }
 
-// `wanted`: its ver and pos become new_ver and new_pos of change_edge.sql.
-ForwardChanged ChangeAny(Connection& connection, const Edge& wanted, Origin origin,
-                         uint64_t origin_version, int64_t most_followed) {
+// The values of change_edge's `choice` besides those of Delivery.
+constexpr int kAsItIs = -1;
+// The values of its `wanted`.
+enum Wanted { kUnfollow = 0, kFollow = 1, kIfFollowed = 2 };
+
+Wanted WantedOf(const EdgeChange& change) {
+  if (!change.live) return kUnfollow;
+  return change.if_followed ? kIfFollowed : kFollow;
+}
+
+// `to`: its ver and pos become new_ver and new_pos of change_edge.sql.
+ForwardChanged ChangeAny(Connection& connection, const Edge& to, Wanted wanted, int choice,
+                         Origin origin, uint64_t origin_version, int64_t most_followed) {
   std::string sql = "CALL change_edge";
-  AppendTuple(sql, Raw(wanted.src), Raw(wanted.dst), int{wanted.live}, wanted.ver, wanted.pos,
+  AppendTuple(sql, Raw(to.src), Raw(to.dst), static_cast<int>(wanted), choice, to.ver, to.pos,
               static_cast<int>(origin), origin_version, most_followed);
   ForwardChanged out;
   connection.Call(sql, [&](const Row& row) {
     out.changed = row.Int64(1) == kChanged;
     out.over_limit = row.Int64(1) == kOverLimit;
-    out.edge = {wanted.src, wanted.dst, row.UInt64(2), row.Bool(3), row.Int64(4)};
-    out.below_zero = row.Bool(5);
-    if (row.Int64(1) == kTooOften) out.again_in = std::chrono::seconds(row.Int64(6));
+    out.edge = {to.src,      to.dst,       row.UInt64(2),
+                row.Bool(3), row.Int64(4), static_cast<Delivery>(row.UInt64(5))};
+    out.below_zero = row.Bool(6);
+    if (row.Int64(1) == kTooOften) out.again_in = std::chrono::seconds(row.Int64(7));
   });
   return out;
 }
@@ -70,17 +81,20 @@ Status CheckEdgeIds(UserId src, UserId dst) {
 
 ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
                              uint32_t most_followed) {
-  if (change.live && change.origin == Origin::kUser) {
+  const bool brings_all = change.delivery.value_or(Delivery::kAll) == Delivery::kAll;
+  if (change.live && change.origin == Origin::kUser && brings_all && !change.if_followed) {
     if (const auto made = FollowNew(connection, change, most_followed)) return *made;
   }
   return ChangeAny(connection, {change.src, change.dst, change.unix_us, change.live, PosOf(change)},
+                   WantedOf(change), change.delivery ? static_cast<int>(*change.delivery) : kAsItIs,
                    change.origin, change.origin_version,
                    change.origin == Origin::kFriendship ? kNoLimit : most_followed);
 }
 
 ForwardChanged AdoptForward(Connection& connection, const Edge& edge) {
   FANLINE_CHECK(edge.ver > 0, "an edge that has a version");
-  return ChangeAny(connection, edge, Origin::kRepair, edge.ver, kNoLimit);
+  return ChangeAny(connection, edge, edge.live ? kFollow : kUnfollow,
+                   static_cast<int>(edge.delivery), Origin::kRepair, edge.ver, kNoLimit);
 }
 
 uint64_t AnnounceFriendship(Connection& connection, const EdgeKey& edge, uint64_t version) {

@@ -29,8 +29,11 @@ std::string NewestBehind(const std::optional<ListCursor>& after, const char* pos
 ListPage ReadPage(Connection& connection, const ReadList& request) {
   const uint32_t most = std::clamp(request.limit, 1u, ReadList::kMostEntries);
   ListPage page;
-  page.entries = connection.All(ListPageSql(request, most + 1), [](const Row& row) {
-    return ListEntry{UserId{row.UInt64(1)}, row.Int64(2)};
+  const bool chose = request.list != UserList::kFollowers;
+  page.entries = connection.All(ListPageSql(request, most + 1), [chose](const Row& row) {
+    ListEntry entry{UserId{row.UInt64(1)}, row.Int64(2)};
+    if (chose) entry.delivery = static_cast<Delivery>(row.UInt64(3));
+    return entry;
   });
   if (page.entries.size() <= most) return page;
   page.entries.resize(most);
@@ -70,8 +73,10 @@ std::string ListPageSql(const ReadList& request, uint32_t limit) {
   const UserId user = request.user;
   switch (request.list) {
     case UserList::kFollowing:
-      return Sql("SELECT dst, pos FROM following FORCE INDEX (newest) WHERE state = 1 AND src = ",
-                 user, NewestBehind(request.after, "pos", "dst"), " LIMIT ", limit);
+      return Sql(
+          "SELECT dst, pos, delivery FROM following FORCE INDEX (newest)"
+          " WHERE state = 1 AND src = ",
+          user, NewestBehind(request.after, "pos", "dst"), " LIMIT ", limit);
     case UserList::kFollowers:
       return Sql("SELECT src, pos FROM follower FORCE INDEX (newest) WHERE state = 1 AND dst = ",
                  user, NewestBehind(request.after, "pos", "src"), " LIMIT ", limit);
@@ -81,7 +86,7 @@ std::string ListPageSql(const ReadList& request, uint32_t limit) {
   // Both rows are the user's own and lie on one shard. The statement walks the followed users in
   // order and looks each up among the followers by its whole key, until the page is full.
   return Sql(
-      "SELECT STRAIGHT_JOIN f.dst, f.pos FROM following AS f FORCE INDEX (newest)"
+      "SELECT STRAIGHT_JOIN f.dst, f.pos, f.delivery FROM following AS f FORCE INDEX (newest)"
       " JOIN follower AS r FORCE INDEX (PRIMARY) ON r.dst = ",
       user, " AND r.bucket = CRC32(f.dst) % ", kBuckets,
       " AND r.src = f.dst AND r.state = 1 WHERE f.state = 1 AND f.src = ", user,
@@ -93,6 +98,13 @@ ListRead RelationService::Do(Connection& connection, const ReadList& request) co
           .page = request.list == UserList::kFollowers
                       ? ReadFollowers(connection, request, most_followers_shown)
                       : ReadPage(connection, request)};
+}
+
+uint64_t MutedOf(Connection& connection, UserId user) {
+  return connection.Number(
+      Sql("SELECT COUNT(*) FROM following FORCE INDEX (newest) WHERE state = 1 AND delivery = 2"
+          " AND src = ",
+          user));
 }
 
 RelationCounts RelationCountsOf(Connection& connection, UserId user) {

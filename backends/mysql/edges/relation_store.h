@@ -50,11 +50,13 @@ Shard PairShard(const ShardMap& map, UserId one, UserId other);
 // connection to PairShard. Throws MysqlError, as do those below.
 [[nodiscard]] Friendship ReadPairRow(Connection& connection, UserId one, UserId other);
 
-// The user and pos of `limit` entries, newest first. Friends are mutual edges, in the order in
-// which the user followed them.
+// The user and pos of `limit` entries, newest first, and the delivery where the user is the
+// follower. Friends are mutual edges, in the order in which the user followed them.
 std::string ListPageSql(const ReadList& request, uint32_t limit);
 // On a connection to the user's shard.
 [[nodiscard]] RelationCounts RelationCountsOf(Connection& connection, UserId user);
+// How many of the followed users are muted. On a connection to the user's shard.
+[[nodiscard]] uint64_t MutedOf(Connection& connection, UserId user);
 
 template <class R>
 Shard RelationService::ShardOf(const R& request) const {

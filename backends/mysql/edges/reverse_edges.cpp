@@ -14,10 +14,12 @@ namespace fanline::mysql {
 namespace {
 
 void AppendRow(std::string& sql, const Edge& row) {
-  AppendTuple(sql, Raw(row.dst), BucketOf(row.src), Raw(row.src), row.ver, int{row.live}, row.pos);
+  AppendTuple(sql, Raw(row.dst), BucketOf(row.src), Raw(row.src), row.ver, int{row.live}, row.pos,
+              static_cast<int>(row.delivery));
 }
 
-constexpr const char* kInsert = "INSERT INTO follower (dst, bucket, src, ver, state, pos) VALUES ";
+constexpr const char* kInsert =
+    "INSERT INTO follower (dst, bucket, src, ver, state, pos, delivery) VALUES ";
 
 // Locks or creates the rows before they are read, because two appliers that both found no row would
 // both count a follower. The INSERT takes exclusive locks at once. INSERT IGNORE would take shared
@@ -38,10 +40,7 @@ std::vector<Edge> ReadLocked(Connection& connection, const std::vector<EdgeKey>&
       [](std::span<const EdgeKey> chunk) {
         return ReverseRowsSql(chunk) + " ORDER BY dst, bucket, src FOR UPDATE";
       },
-      [&](const Row& row) {
-        rows.push_back({UserId{row.UInt64(1)}, UserId{row.UInt64(2)}, row.UInt64(3), row.Bool(4),
-                        row.Int64(5)});
-      });
+      [&](const Row& row) { rows.push_back(EdgeFrom(row, 1)); });
   return rows;
 }
 
@@ -53,6 +52,7 @@ void Write(Connection& connection, const std::vector<Edge>& rows) {
   connection.Execute(sql +
                      " ON DUPLICATE KEY UPDATE state = IF(VALUES(ver) > ver, VALUES(state), state),"
                      " pos = IF(VALUES(ver) > ver, VALUES(pos), pos),"
+                     " delivery = IF(VALUES(ver) > ver, VALUES(delivery), delivery),"
                      " ver = GREATEST(ver, VALUES(ver))");
 }
 

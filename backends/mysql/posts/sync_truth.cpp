@@ -21,18 +21,10 @@ std::set<EdgeKey> ReadLiveEdges(Connection& connection, const std::vector<ReadSy
   SortUnique(keys);
   std::set<EdgeKey> live;
   QueryChunks(connection, keys, kListLimit, ReverseRowsSql, [&](const Row& row) {
-    if (row.Bool(4)) live.insert({.src = UserId{row.UInt64(1)}, .dst = UserId{row.UInt64(2)}});
+    const Edge edge = EdgeFrom(row, 1);
+    if (edge.state().brings()) live.insert(edge.key());
   });
   return live;
-}
-
-std::map<PostKey, PostState> ReadMembers(Connection& connection,
-                                         const std::vector<ReadSync>& requests) {
-  std::vector<PostKey> keys;
-  for (const ReadSync& request : requests) {
-    for (const PostId member : request.members) keys.push_back({request.author, member});
-  }
-  return ReadPostRowsAmong(connection, std::move(keys));
 }
 
 using Outbox = std::vector<Item>;  // newest first
@@ -61,9 +53,7 @@ std::map<UserId, Outbox> ReadOutboxes(Connection& connection, const std::vector<
         }
         return sql;
       },
-      [&](const Row& row) {
-        outboxes[UserId{row.UInt64(1)}].push_back({PostId{row.UInt64(2)}, row.Int64(3)});
-      });
+      [&](const Row& row) { outboxes[UserId{row.UInt64(1)}].push_back(ItemOf(row)); });
   return outboxes;
 }
 
@@ -88,11 +78,9 @@ void FillVisible(const Outbox& outbox, uint32_t window, SyncTruth& truth) {
 
 }  // namespace
 
-// A member whose row has no created_at counts as invisible and must go.
 std::vector<SyncTruth> TruthService::DoAll(Connection& connection,
                                            const std::vector<ReadSync>& requests) {
   const auto live = ReadLiveEdges(connection, requests);
-  const auto members = ReadMembers(connection, requests);
   const auto outboxes = ReadOutboxes(connection, requests, live);
   const auto marked = ReadMarked(connection, requests);
   std::vector<SyncTruth> truths;
@@ -104,11 +92,6 @@ std::vector<SyncTruth> TruthService::DoAll(Connection& connection,
       continue;
     }
     truth.marked = truth.following && marked.contains(request.author);
-    for (const PostId member : request.members) {
-      const auto row = members.find({request.author, member});
-      if (row == members.end()) continue;
-      if (!truth.following || !row->second.visible()) truth.remove.push_back(member);
-    }
     const auto outbox = outboxes.find(request.author);
     if (truth.following && outbox != outboxes.end()) {
       FillVisible(outbox->second, request.window, truth);

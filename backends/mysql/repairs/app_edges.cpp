@@ -1,14 +1,17 @@
 #include "backends/mysql/repairs/app_edges.h"
 
+#include "backends/mysql/edges/edge_rows.h"
 #include "backends/mysql/sql/shard_connections.h"
 #include "backends/mysql/sql/sql_text.h"
 
 namespace fanline::mysql {
 namespace {
 
-std::string Columns(const EdgeTable& table) {
+// `delivery`: what stands for it without a column; empty: nothing.
+std::string Columns(const EdgeTable& table, const std::string& delivery) {
+  const std::string last = table.delivery.empty() ? delivery : ", " + QuotedName(table.delivery);
   return QuotedName(table.src) + ", " + QuotedName(table.dst) + ", " + QuotedName(table.ver) +
-         ", " + QuotedName(table.state) + ", " + QuotedName(table.pos);
+         ", " + QuotedName(table.state) + ", " + QuotedName(table.pos) + last;
 }
 
 // Assignments take effect from left to right. The version decides the others, so it changes last.
@@ -18,16 +21,21 @@ std::string UpsertSql(const EdgeTable& table, const Edge& edge) {
     return QuotedName(column) + " = IF(" + newer + ", VALUES(" + QuotedName(column) + "), " +
            QuotedName(column) + ")";
   };
-  return Sql("INSERT INTO ", QuotedName(table.table), " (", Columns(table), ") VALUES (", edge.src,
-             ", ", edge.dst, ", ", edge.ver, ", ", edge.live, ", ", edge.pos,
-             ") ON DUPLICATE KEY UPDATE ", take(table.state), ", ", take(table.pos), ", ", ver,
-             " = GREATEST(", ver, ", VALUES(", ver, "))");
+  std::string delivery, take_delivery;
+  if (!table.delivery.empty()) {
+    delivery = Sql(", ", static_cast<int>(edge.delivery));
+    take_delivery = take(table.delivery) + ", ";
+  }
+  return Sql("INSERT INTO ", QuotedName(table.table), " (", Columns(table, ""), ") VALUES (",
+             edge.src, ", ", edge.dst, ", ", edge.ver, ", ", edge.live, ", ", edge.pos, delivery,
+             ") ON DUPLICATE KEY UPDATE ", take(table.state), ", ", take(table.pos), ", ",
+             take_delivery, ver, " = GREATEST(", ver, ", VALUES(", ver, "))");
 }
 
 Status CheckTable(const EdgeTable& table, const std::string& name, Shard shard,
                   ShardConnections& connections) {
   const std::string sql =
-      "SELECT " + Columns(table) + " FROM " + QuotedName(table.table) + " LIMIT 0";
+      "SELECT " + Columns(table, "") + " FROM " + QuotedName(table.table) + " LIMIT 0";
   const std::string where = name + " shard " + std::to_string(shard);
   std::string wrong;
   Status status = connections.Run(shard, [&](Connection& connection) {
@@ -71,7 +79,7 @@ Status CheckAppTables(const AppTables& tables) {
 }
 
 std::string SelectSql(const EdgeTable& table, std::span<const EdgeKey> edges) {
-  std::string sql = Sql("SELECT ", Columns(table), " FROM ", QuotedName(table.table));
+  std::string sql = Sql("SELECT ", Columns(table, ", 0"), " FROM ", QuotedName(table.table));
   const char* before = " WHERE (";
   for (const EdgeKey& edge : edges) {
     AppendSql(sql, std::exchange(before, " OR ("), QuotedName(table.src), " = ", edge.src, " AND ",
@@ -86,9 +94,8 @@ EdgeAdopted WriteRow(Connection& connection, const EdgeTable& table, const Edge&
   connection.Transact([&] {
     written.adopted = connection.Execute(UpsertSql(table, edge)) > 0;
     const EdgeKey key = edge.key();
-    connection.Query(SelectSql(table, {&key, 1}), [&](const Row& row) {
-      written.edge = {edge.src, edge.dst, row.UInt64(3), row.Bool(4), row.Int64(5)};
-    });
+    connection.Query(SelectSql(table, {&key, 1}),
+                     [&](const Row& row) { written.edge = EdgeFrom(row, 1); });
     return true;
   });
   return written;

@@ -1,7 +1,7 @@
 // The two tables of edges of an application that keeps them itself: their names, their shards, and
 // a reconciler's reads and writes there (docs/relations-contract.md). Each table has a unique key
-// over (src, dst); ver is unsigned, state 1 or 0, pos in Unix milliseconds. Fanline's log1 and
-// counters are not touched.
+// over (src, dst); ver is unsigned, state 1 or 0, pos in Unix milliseconds. Without a column of the
+// delivery every follow brings all. Fanline's log1 and counters are not touched.
 #pragma once
 
 #include <span>
@@ -19,6 +19,7 @@ struct EdgeTable {
   Config config;
   std::string table;
   std::string src = "src", dst = "dst", ver = "ver", state = "state", pos = "pos";
+  std::string delivery = {};  // empty: there is none
 };
 struct AppTables {
   EdgeTable forward, reverse;
@@ -33,7 +34,7 @@ ShardMap ShardsOf(const EdgeTable& table);
 [[nodiscard]] Status CheckAppTables(const AppTables& tables);
 
 // Each ends the process if a name is not an identifier.
-// src, dst, ver, state, pos of those of `edges` that have a row
+// src, dst, ver, state, pos, delivery of those of `edges` that have a row
 std::string SelectSql(const EdgeTable& table, std::span<const EdgeKey> edges);
 // Makes the row equal to `edge`, unless it already has that version or a newer one. Throws
 // MysqlError.

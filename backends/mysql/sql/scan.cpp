@@ -51,19 +51,20 @@ Status Scan(ShardConnections& connections, Shard shard, const Scanned& scanned, 
 
 Status ScanFollowing(ShardConnections& connections, Shard shard,
                      const std::function<void(UserId src, UserId dst)>& each, uint32_t page) {
-  constexpr Scanned kFollowing = {"src, dst", "following", "state = 1", "src", "dst"};
+  constexpr Scanned kFollowing = {"src, dst", "following", "state = 1 AND delivery < 2", "src",
+                                  "dst"};
   return Scan(connections, shard, kFollowing, page,
               [&](const Row& row) { each(UserId{row.UInt64(1)}, UserId{row.UInt64(2)}); });
 }
 
 Status ScanVisiblePosts(ShardConnections& connections, Shard shard,
-                        const std::function<void(UserId author, Item item, bool pushed)>& each,
+                        const std::function<void(const Item& item, bool pushed)>& each,
                         uint32_t page) {
   constexpr Scanned kPosts = {"author_id, post_id, created_at_ms, pushed", "author_post",
                               "deleted = 0 AND hidden = 0 AND created_at_ms > 0", "author_id",
                               "post_id"};
   return Scan(connections, shard, kPosts, page, [&](const Row& row) {
-    each(UserId{row.UInt64(1)}, Item{PostId{row.UInt64(2)}, row.Int64(3)}, row.Bool(4));
+    each({PostId{row.UInt64(2)}, row.Int64(3), UserId{row.UInt64(1)}}, row.Bool(4));
   });
 }
 

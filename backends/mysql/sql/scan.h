@@ -1,6 +1,7 @@
-// Reads a whole shard for an audit: every live forward edge, every visible post, in primary key
-// order. Blocking. Each page is a statement of its own, so a long scan keeps no old row versions
-// alive, and a failed page is repeated alone. Changes made during the scan may or may not be seen.
+// Reads a whole shard for an audit: every forward edge that brings posts, every visible post, in
+// primary key order. Blocking. Each page is a statement of its own, so a long scan keeps no old row
+// versions alive, and a failed page is repeated alone. Changes made during the scan may or may not
+// be seen.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,7 @@ Status ScanFollowing(ShardConnections& connections, Shard shard,
                      uint32_t page = kScanPage);
 
 Status ScanVisiblePosts(ShardConnections& connections, Shard shard,
-                        const std::function<void(UserId author, Item item, bool pushed)>& each,
+                        const std::function<void(const Item& item, bool pushed)>& each,
                         uint32_t page = kScanPage);
 
 }  // namespace fanline::mysql

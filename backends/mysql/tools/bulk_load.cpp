@@ -10,13 +10,16 @@
 #include <thread>
 #include <tuple>
 
+#include "backends/mysql/edges/edge_rows.h"
+#include "backends/mysql/edges/forward_edges.h"
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"
 
 namespace fanline::mysql {
 namespace {
 
-using Reverse = std::tuple<UserId, Bucket, UserId>;  // dst, bucket of src, src
+using Given = BulkLoader::Given;
+using Reverse = std::tuple<UserId, Bucket, UserId, Delivery>;  // dst, bucket of src, src
 using RowsSent = std::function<void(uint64_t rows)>;
 
 // A statement here writes 100,000 rows or counts a whole table.
@@ -58,8 +61,14 @@ struct Direction {
   const char* counters;
   const char* counter;
 };
-constexpr Direction kForward = {"following", "src, dst", "src", "user_rel", "following_cnt"};
-constexpr Direction kReverse = {"follower", "dst, bucket, src", "dst", "user_fan", "fans_cnt"};
+constexpr Direction kForward = {"following", "src, dst, delivery", "src", "user_rel",
+                                "following_cnt"};
+constexpr Direction kReverse = {"follower", "dst, bucket, src, delivery", "dst", "user_fan",
+                                "fans_cnt"};
+
+int NumberOf(const std::optional<Delivery>& delivery) {
+  return static_cast<int>(delivery.value_or(Delivery::kAll));
+}
 
 // The rows that one direction of one shard was given, and the result.
 struct LoadCount {
@@ -130,10 +139,12 @@ std::string DisagreementOf(const LoadCount& count) {
   return {};
 }
 
-std::vector<Reverse> Reversed(const std::vector<EdgeKey>& edges, const ShardMap& map, Shard shard) {
+std::vector<Reverse> Reversed(const std::vector<Given>& edges, const ShardMap& map, Shard shard) {
   std::vector<Reverse> reversed;
-  for (const auto& [src, dst] : edges) {
-    if (map.ShardOf(dst) == shard) reversed.emplace_back(dst, BucketOf(src), src);
+  for (const auto& [edge, delivery] : edges) {
+    if (map.ShardOf(edge.dst) != shard) continue;
+    reversed.emplace_back(edge.dst, BucketOf(edge.src), edge.src,
+                          delivery.value_or(Delivery::kAll));
   }
   std::sort(reversed.begin(), reversed.end());
   return reversed;
@@ -142,8 +153,30 @@ std::vector<Reverse> Reversed(const std::vector<EdgeKey>& edges, const ShardMap&
 struct ShardResult {
   Status status;
   LoadCount forward, reverse;
-  uint64_t users_over_limit = 0, edges_over_limit = 0;
+  uint64_t users_over_limit = 0, edges_over_limit = 0, chosen = 0;
 };
+
+// Of edges that were there before.
+uint64_t ChangeDeliveries(Connection& connection, const ShardMap& map, Shard shard,
+                          const std::vector<Given>& edges) {
+  std::vector<EdgeKey> keys;
+  std::vector<Delivery> wanted;
+  for (const auto& [edge, delivery] : edges) {
+    if (!delivery || map.ShardOf(edge.src) != shard) continue;
+    keys.push_back(edge);
+    wanted.push_back(*delivery);
+  }
+  uint64_t changed = 0;
+  const std::vector<EdgeState> rows = StatesOf(connection, keys, ForwardRowsSql);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    EdgeState row = rows[i];
+    if (!row.live || row.delivery == wanted[i]) continue;
+    ++row.ver;
+    row.delivery = wanted[i];
+    changed += AdoptForward(connection, EdgeOf(keys[i], row)).changed ? 1 : 0;
+  }
+  return changed;
+}
 
 void CountOverLimit(Connection& connection, uint32_t most_followed, ShardResult& result) {
   connection.Query(Sql("SELECT COUNT(*), COALESCE(SUM(following_cnt - ", most_followed,
@@ -155,32 +188,49 @@ void CountOverLimit(Connection& connection, uint32_t most_followed, ShardResult&
 }
 
 ShardResult LoadShard(const Config& config, const ShardMap& map, Shard shard,
-                      const std::vector<EdgeKey>& edges, uint64_t unix_us, uint32_t most_followed,
+                      const std::vector<Given>& edges, uint64_t unix_us, uint32_t most_followed,
                       const RowsSent& sent) {
   ShardResult result;
   try {
     Connection connection(config, shard, {.local_infile = true, .read_timeout = kStatementTimeout});
     connection.Open();
     ShardLoad load(connection, unix_us, sent);
-    result.forward = load.Load(kForward, edges, [&](std::string& text, const EdgeKey& edge) {
+    result.forward = load.Load(kForward, edges, [&](std::string& text, const Given& given) {
+      const auto& [edge, delivery] = given;
       const bool ours = map.ShardOf(edge.src) == shard;
-      if (ours) AppendSql(text, edge.src, '\t', edge.dst, '\n');
+      if (ours) AppendSql(text, edge.src, '\t', edge.dst, '\t', NumberOf(delivery), '\n');
       return ours;
     });
     CountOverLimit(connection, most_followed, result);
     const std::vector<Reverse> reversed = Reversed(edges, map, shard);
     connection.Open();  // sorting may outlast what a server waits for an idle session
     result.reverse = load.Load(kReverse, reversed, [](std::string& text, const Reverse& row) {
-      const auto& [dst, bucket, src] = row;
-      AppendSql(text, dst, '\t', bucket, '\t', src, '\n');
+      const auto& [dst, bucket, src, delivery] = row;
+      AppendSql(text, dst, '\t', bucket, '\t', src, '\t', NumberOf(delivery), '\n');
       return true;
     });
+    result.chosen = ChangeDeliveries(connection, map, shard, edges);
   } catch (const MysqlError& error) {
     result.status = StatusOf(error, shard);
   } catch (const std::system_error& error) {
     result.status = Status::Later("memory", error.what());
   }
   return result;
+}
+
+// Sorts by edge. Of equal edges one stays, with the last delivery given.
+void MakeUnique(std::vector<Given>& edges) {
+  const auto before = [](const Given& a, const Given& b) { return a.key < b.key; };
+  std::stable_sort(edges.begin(), edges.end(), before);
+  auto end = edges.begin();
+  for (const Given& given : edges) {
+    if (end == edges.begin() || (end - 1)->key != given.key) {
+      *end++ = given;
+    } else if (given.delivery) {
+      (end - 1)->delivery = given.delivery;
+    }
+  }
+  edges.erase(end, edges.end());
 }
 
 Status CheckShard(Shard shard, const ShardResult& result) {
@@ -211,7 +261,7 @@ Status CheckAll(const std::vector<ShardResult>& results) {
 
 Status BulkLoader::Load(uint64_t unix_us, const Progress& progress, Result* result) {
   const uint64_t given = edges_.size();
-  SortUnique(edges_);
+  MakeUnique(edges_);
   *result = {.edges = edges_.size(), .repeated = given - edges_.size()};
 
   std::mutex mutex;
@@ -232,6 +282,7 @@ Status BulkLoader::Load(uint64_t unix_us, const Progress& progress, Result* resu
 
   for (const ShardResult& each : results) {
     result->already_there += each.forward.sent - each.forward.taken;
+    result->chosen += each.chosen;
     result->users_over_limit += each.users_over_limit;
     result->edges_over_limit += each.edges_over_limit;
   }

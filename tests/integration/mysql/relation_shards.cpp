@@ -48,7 +48,7 @@ int64_t RelationShards::FansCount(UserId user) {
 std::set<std::string> RelationShards::Rows(const std::string& table) {
   std::set<std::string> rows;
   for (Shard shard = 0; shard < count(); ++shard) {
-    on(shard).Query("SELECT CONCAT_WS(' ', src, dst, ver, state, pos) FROM " + table,
+    on(shard).Query("SELECT CONCAT_WS(' ', src, dst, ver, state, pos, delivery) FROM " + table,
                     [&](const Row& row) { rows.insert(row.Text(1)); });
   }
   return rows;

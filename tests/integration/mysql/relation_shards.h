@@ -21,7 +21,7 @@ class RelationShards : public Shards {
   int64_t FansCount(UserId user);
   int64_t PendingChanges() { return Total("SELECT COUNT(*) FROM log1 WHERE done = 0"); }
 
-  // All rows of one direction, including tombstones, as "src dst ver state pos".
+  // All rows of one direction, including tombstones, as "src dst ver state pos delivery".
   std::set<std::string> Rows(const std::string& table);
 
   // Every counter is the number of live rows, and none is below zero.

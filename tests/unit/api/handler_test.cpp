@@ -25,7 +25,7 @@ class HandlerTest : public ::testing::Test {
 TEST_F(HandlerTest, AFollowAnswersItsVersionAsAString) {
   EXPECT_EQ(w_.Json("PUT /v1/users/5/following/7"),
             json::parse(R"({"user":"5","other":"7","following":true,"changed":true,
-                            "version":"1700000000000000"})"));
+                            "version":"1700000000000000","delivery":"all"})"));
   EXPECT_EQ(w_.Json("PUT /v1/users/5/following/7")["changed"], false);
 }
 
@@ -35,13 +35,56 @@ TEST_F(HandlerTest, AnUnfollowOfAStrangerIsVersion0) {
                             "version":"0"})"));
 }
 
+TEST_F(HandlerTest, AFollowBringsWhatWasChosenUntilItEnds) {
+  const std::string path = "/v1/users/5/following/7";
+  EXPECT_EQ(w_.Code("PATCH " + path, 404, R"({"delivery":"none"})"), "not_found");
+  Follow(5, 7);
+  const json muted = w_.Json("PATCH " + path, 200, R"({"delivery":"none"})");
+  EXPECT_EQ(muted, json::parse(R"({"user":"5","other":"7","following":true,"changed":true,
+                                   "version":"1700000000001000","delivery":"none"})"));
+  EXPECT_EQ(w_.Json("PATCH " + path, 200, R"({"delivery":"none"})")["changed"], false);
+  const json again = w_.Json("PUT " + path);
+  EXPECT_EQ(again["changed"], false);
+  EXPECT_EQ(again["delivery"], "none");
+  EXPECT_EQ(again["version"], muted["version"]);
+  EXPECT_EQ(w_.Json("GET " + path)["delivery"], "none");
+  EXPECT_EQ(w_.Json("GET " + path)["following_since_ms"], 1700000000000);
+  EXPECT_EQ(w_.Json("GET /v1/users/5/following")["items"][0]["delivery"], "none");
+  EXPECT_FALSE(w_.Json("GET /v1/users/7/followers")["items"][0].contains("delivery"))
+      << "what a follower chose is theirs to know";
+  EXPECT_FALSE(w_.Json("GET /v1/users/7/following/5").contains("delivery"));
+  EXPECT_FALSE(w_.Json("DELETE " + path).contains("delivery"));
+  EXPECT_EQ(w_.Code("PATCH " + path, 404, R"({"delivery":"all"})"), "not_found");
+  EXPECT_EQ(w_.Json("PUT " + path)["delivery"], "all");
+}
+
+TEST_F(HandlerTest, ADeliveryIsOneOfThree) {
+  Follow(5, 7);
+  for (const char* body : {R"({"delivery":"None"})", R"({"delivery":2})", R"({"delivery":null})",
+                           R"({})", "[]", "", R"({"delivery":"all","x":1})"}) {
+    const json problem = w_.Json("PATCH /v1/users/5/following/7", 400, body);
+    EXPECT_EQ(problem["code"], "bad_body") << body;
+    EXPECT_THAT(std::string(problem["detail"]), HasSubstr("\"all\", \"no_reposts\" or \"none\""));
+  }
+  EXPECT_EQ(w_.Json("GET /v1/users/5/following/7")["delivery"], "all");
+}
+
+TEST_F(HandlerTest, AChangeOfTheDeliveryIsAChangeOfTheHour) {
+  Follow(5, 7);
+  w_.relations.changes = 1;
+  EXPECT_EQ(w_.Code("PATCH /v1/users/5/following/7", 429, R"({"delivery":"none"})"),
+            "change_limit");
+  w_.Json("PATCH /v1/users/5/following/7", 200, R"({"delivery":"all"})");  // it is so already
+}
+
 TEST_F(HandlerTest, ARelationIsSeenFromTheFirst) {
   EXPECT_EQ(w_.Json("GET /v1/users/5/following/7"),
             json::parse(R"({"user":"5","other":"7","relation":"none","version":"0"})"));
   Follow(5, 7);
   EXPECT_EQ(w_.Json("GET /v1/users/5/following/7"),
             json::parse(R"({"user":"5","other":"7","relation":"following",
-                            "version":"1700000000000000","following_since_ms":1700000000000})"));
+                            "version":"1700000000000000","following_since_ms":1700000000000,
+                            "delivery":"all"})"));
   EXPECT_EQ(w_.Json("GET /v1/users/7/following/5"),
             json::parse(R"({"user":"7","other":"5","relation":"follower","version":"0",
                             "follower_since_ms":1700000000000})"));
@@ -143,9 +186,9 @@ TEST_F(HandlerTest, AListSaysHowSomebodyStandsToEveryEntry) {
   Follow(9, 2);
   Follow(3, 9);
   EXPECT_EQ(w_.Json("GET /v1/users/1/following?relation_to=9")["items"],
-            json::parse(R"([{"id":"9","since_ms":1700000000002,"relation":"none"},
-                            {"id":"3","since_ms":1700000000001,"relation":"follower"},
-                            {"id":"2","since_ms":1700000000000,"relation":"following"}])"));
+            json::parse(R"([{"id":"9","since_ms":1700000000002,"delivery":"all","relation":"none"},
+                            {"id":"3","since_ms":1700000000001,"delivery":"all","relation":"follower"},
+                            {"id":"2","since_ms":1700000000000,"delivery":"all","relation":"following"}])"));
   EXPECT_FALSE(w_.Json("GET /v1/users/1/following")["items"][0].contains("relation"));
   EXPECT_EQ(w_.Json("GET /v1/users/8/following?relation_to=9")["items"], json::array());
 }

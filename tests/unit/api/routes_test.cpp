@@ -44,14 +44,14 @@ TEST(Routes, OptionsOfAllPathsAreNotServed) {
   const auto match = Match("OPTIONS", "*");
   const auto& problem = std::get<Problem>(match);
   EXPECT_EQ(problem.code, Code::kMethodNotAllowed);
-  EXPECT_EQ(problem.allow, "GET, HEAD, PUT, POST, DELETE");
+  EXPECT_EQ(problem.allow, "GET, HEAD, PUT, POST, PATCH, DELETE");
 }
 
 TEST(Routes, AnotherMethodIsToldWhatThereIs) {
-  const auto match = Match("PATCH", "/v1/users/5/following/7");
+  const auto match = Match("POST", "/v1/users/5/following/7");
   const auto& problem = std::get<Problem>(match);
   EXPECT_EQ(problem.code, Code::kMethodNotAllowed);
-  EXPECT_EQ(problem.allow, "PUT, DELETE, GET, HEAD");
+  EXPECT_EQ(problem.allow, "PUT, DELETE, PATCH, GET, HEAD");
   const Response response = ToResponse(problem);
   EXPECT_EQ(response.headers.back(), (std::pair<std::string, std::string>{"Allow", problem.allow}));
 }

@@ -40,7 +40,7 @@ TEST_F(ServedTest, ServesWhatTheHandlerAnswers) {
   const std::string answer = Ask(With("PUT /v1/users/5/following/7", ""));
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(answer, HasSubstr("Content-Type: application/json\r\n"));
-  EXPECT_THAT(answer, HasSubstr(R"("version":"1700000000000000"})"));
+  EXPECT_THAT(answer, HasSubstr(R"("version":"1700000000000000","delivery":"all"})"));
 }
 
 TEST_F(ServedTest, DecodesParameters) {

@@ -61,7 +61,8 @@ inline Request RequestOf(const std::string& line, const std::string& body = {},
     request.params.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
   }
   request.body = body;
-  if (!body.empty() || request.method == "POST") request.content_type = content_type;
+  const bool has_body = request.method == "POST" || request.method == "PATCH";
+  if (!body.empty() || has_body) request.content_type = content_type;
   return request;
 }
 

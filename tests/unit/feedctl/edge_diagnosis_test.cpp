@@ -7,7 +7,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr EdgeState kNone{}, kFollows{20, true, 2}, kEnded{20, false, 2}, kOlder{10, true, 1};
+constexpr EdgeState kNone{}, kFollows{20, true, 2}, kEnded{20, false, 2}, kOlder{10, true, 1},
+    kMuted{20, true, 2, Delivery::kNone};
 constexpr const char* kFollow = "PUT /v1/users/5/following/7";
 constexpr const char* kUnfollow = "DELETE /v1/users/5/following/7";
 
@@ -59,6 +60,8 @@ TEST(EdgeDiagnosis, BrokenRowsAreWrittenAnewByFollowAndUnfollow) {
       {kNone, kEnded, follow + " and then " + unfollow + " rewrites both"},
       {kOlder, kFollows, unfollow + " and then " + follow + " rewrites both"},
       {kOlder, kEnded, "is right, " + unfollow + " rewrites both"},
+      {kMuted, kFollows,
+       follow + " and then PATCH there with {\"delivery\":\"none\"} rewrites both"},
   };
   for (const auto& [forward, reverse, requests] : kTable) {
     EXPECT_THAT(Diagnosis(Seen(forward, reverse)), HasSubstr(requests));

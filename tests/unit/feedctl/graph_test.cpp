@@ -8,11 +8,15 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-EdgeKey EdgeOf(std::string_view line, uint64_t id_offset = 0) {
+FileEdge LineOf(std::string_view line, uint64_t id_offset = 0) {
   const auto parsed = ParseEdgeLine(line, id_offset);
-  const auto* edge = std::get_if<EdgeKey>(&parsed);
+  const auto* edge = std::get_if<FileEdge>(&parsed);
   EXPECT_NE(edge, nullptr) << line;
-  return edge != nullptr ? *edge : EdgeKey{};
+  return edge != nullptr ? *edge : FileEdge{};
+}
+
+EdgeKey EdgeOf(std::string_view line, uint64_t id_offset = 0) {
+  return LineOf(line, id_offset).key;
 }
 
 std::string ReasonOf(std::string_view line, uint64_t id_offset = 0) {
@@ -57,20 +61,26 @@ TEST(EdgeLine, WhatIsNoIdIsQuoted) {
   EXPECT_THAT(ReasonOf("\x01 2"), HasSubstr("\"?\""));
 }
 
-TEST(EdgeLine, HasTwoIdsNoMoreAndNoLess) {
+TEST(EdgeLine, HasTwoIdsAndPerhapsADelivery) {
+  const EdgeKey edge{UserId{1}, UserId{2}};
+  EXPECT_EQ(LineOf("1 2"), (FileEdge{edge, std::nullopt}));
+  EXPECT_EQ(LineOf("1 2 all"), (FileEdge{edge, Delivery::kAll}));
+  EXPECT_EQ(LineOf("1\t2\tno_reposts\r"), (FileEdge{edge, Delivery::kNoReposts}));
+  EXPECT_EQ(LineOf("1 2 none "), (FileEdge{edge, Delivery::kNone}));
   EXPECT_THAT(ReasonOf("1"), HasSubstr("one id only"));
-  EXPECT_THAT(ReasonOf("1 2 3"), HasSubstr("more than two"));
+  EXPECT_EQ(ReasonOf("1 2 3"), "\"3\" behind two ids; there are all, no_reposts, none or nothing");
+  EXPECT_THAT(ReasonOf("1 2 none 3"), HasSubstr("more than three words"));
 }
 
 Graph GraphOf(const std::vector<std::string>& lines) {
   Graph graph;
-  for (const std::string& line : lines) graph.Add(EdgeOf(line));
+  for (const std::string& line : lines) graph.Add(LineOf(line));
   return graph;
 }
 
 TEST(Graph, KeepsEdgesAsGivenAndLeavesOutThoseToOneself) {
   const Graph graph = GraphOf({"1 2", "1 2", "3 3", "2 1"});
-  const EdgeKey edge{UserId{1}, UserId{2}}, back{UserId{2}, UserId{1}};
+  const FileEdge edge{{UserId{1}, UserId{2}}}, back{{UserId{2}, UserId{1}}};
   EXPECT_THAT(graph.edges(), ElementsAre(edge, edge, back));
   EXPECT_EQ(graph.to_oneself(), 1u);
 }

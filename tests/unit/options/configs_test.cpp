@@ -31,6 +31,8 @@ TEST(ReconcilerConfig, ColumnsThatAreNoneAreRefusedAlsoWithoutTablesOfAnApplicat
   constexpr auto parse = Parse<reconciler::Config>;
   EXPECT_EQ(parse({}).exit_code, 0) << parse({}).err;
   EXPECT_EQ(parse({"--edge-columns", "a,b,c,d,e"}).exit_code, 0);
+  EXPECT_EQ(parse({"--edge-columns", "a,b,c,d,e,f"}).exit_code, 0);
+  EXPECT_EQ(parse({"--edge-columns", "a,b,c,d,e,f,g"}).exit_code, daemon::kExitConfig);
   EXPECT_EQ(parse({"--edge-columns", "a,b,c,d,e;f"}).exit_code, daemon::kExitConfig);
   EXPECT_THAT(parse({"--edge-columns", "a,b,c,d,e;f"}).err,
               HasSubstr("--edge-columns: letters, digits and underscores, at most 64"));

@@ -10,7 +10,8 @@
 namespace fanline {
 
 inline void PrintTo(const EdgeState& state, std::ostream* out) {
-  *out << "ver " << state.ver << (state.live ? " live" : " tombstone") << " pos " << state.pos;
+  *out << "ver " << state.ver << (state.live ? " live" : " tombstone") << " pos " << state.pos
+       << ' ' << NameOf(state.delivery);
 }
 
 namespace reconciler {
@@ -28,6 +29,7 @@ inline void PrintTo(const Verdict& verdict, std::ostream* out) {
 
 constexpr EdgeState kNone{};
 constexpr EdgeState Live(uint64_t ver, UnixMs pos = 5) { return {ver, true, pos}; }
+constexpr EdgeState Muted(uint64_t ver) { return {ver, true, 5, Delivery::kNone}; }
 constexpr EdgeState Gone(uint64_t ver, UnixMs pos = 5) { return {ver, false, pos}; }
 constexpr EdgeClaim kScan;
 constexpr EdgeClaim Msg1(const EdgeState& state) { return {state, true}; }
@@ -82,6 +84,13 @@ const Line kTable[] = {
     {Gone(7), Live(7), kScan, {Finding::kCorrupt, Action::kBump, Live(8), kFree}},
     {Live(7), Gone(7), Msg2(7),     {Finding::kCorrupt, Action::kBump, Gone(8), kGuarded}},
     {Live(7, 4), Live(7, 5), kScan, {Finding::kCorrupt, Action::kBump, Live(8, 5), kFree}},
+    {Live(7), Muted(7), kScan, {Finding::kCorrupt, Action::kBump, Muted(8), kFree}},
+    {Muted(7), Live(7), Msg2(7),    {Finding::kCorrupt, Action::kBump, Live(8), kFree}},
+    // Another choice of what the follow brings takes no follower away.
+    {Live(6), Muted(7), kScan, {Finding::kStale,   Action::kApply, Muted(7), kFree}},
+    {Muted(9), Live(7), kScan, {Finding::kAhead,   Action::kBump, Muted(10), kFree}},
+    {Live(7), Live(7), Msg1(Muted(9)), {Finding::kLost, Action::kBump, Muted(10), kFree}},
+    {Muted(7), kNone,   kScan, {Finding::kOrphan,  Action::kBump, Muted(8), kGuarded}},
     // No forward row.
     {Live(7), kNone,   kScan, {Finding::kOrphan,  Action::kBump, Live(8), kGuarded}},
     {Gone(7), kNone,   kScan, {Finding::kOrphan,  Action::kBump, Gone(8), kGuarded}},
@@ -110,7 +119,10 @@ void Execute(const Verdict& verdict, EdgeState& reverse, EdgeState& forward) {
 EdgeState RandomState(Seeded& random) {
   if (random.OneIn(4)) return kNone;
   const uint64_t ver = random.OneIn(10) ? random.Id() - 1 : random.Below(5);
-  return ver == 0 ? kNone : EdgeState{ver, random.OneIn(2), static_cast<UnixMs>(random.Below(3))};
+  if (ver == 0) return kNone;
+  EdgeState state{ver, random.OneIn(2), static_cast<UnixMs>(random.Below(3))};
+  if (state.live) state.delivery = *DeliveryOf(random.Below(3));
+  return state;
 }
 
 TEST(Verdict, AnyTwoRowsAreTheSameAfterTwoRoundsAndNoVersionGoesBack) {
@@ -146,7 +158,7 @@ TEST(Verdict, WhatAMsg1SaysIsInBothRowsAfterTwoRounds) {
   Seeded random;
   for (int round = 0; round < 50'000; ++round) {
     EdgeState reverse = RandomState(random), forward = RandomState(random);
-    const EdgeState said{1 + random.Below(6), random.OneIn(2), 7};
+    const EdgeState said{1 + random.Below(6), random.OneIn(2), 7, *DeliveryOf(random.Below(3))};
     const EdgeState newest = Wins(reverse, said) ? reverse : said;
     const bool lost = forward.ver < said.ver;
     for (int each = 0; each < 2; ++each) {
@@ -160,6 +172,7 @@ TEST(Verdict, WhatAMsg1SaysIsInBothRowsAfterTwoRounds) {
     ASSERT_GT(forward.ver, newest.ver);
     ASSERT_EQ(forward.live, newest.live);
     ASSERT_EQ(forward.pos, newest.pos);
+    ASSERT_EQ(forward.delivery, newest.delivery);
   }
 }
 

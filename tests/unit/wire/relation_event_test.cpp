@@ -15,8 +15,8 @@ using namespace fanline::testing;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-const RelationEvent kFollow{RelationEventKind::kFollow, {UserId{9}, UserId{5}}, 3};
-const RelationEvent kUnfollow{RelationEventKind::kUnfollow, {UserId{9}, UserId{5}}, 4};
+const RelationEvent kFollow{RelationEventKind::kFollow, {UserId{9}, UserId{5}}, 3, {}};
+const RelationEvent kUnfollow{RelationEventKind::kUnfollow, {UserId{9}, UserId{5}}, 4, {}};
 
 RelationEvent Accepted(std::string_view value, std::string_view content_type = {}) {
   const auto decoded = DecodeRelationEvent(value, content_type);
@@ -105,10 +105,30 @@ TEST(RelationEvent, NamesTheMessageItWants) {
   EXPECT_THAT(ReasonOf("\xff\xff"), HasSubstr("send a whole fanline.v1.RelationEvent"));
 }
 
+TEST(RelationEvent, AFollowMayNameItsDelivery) {
+  EXPECT_EQ(Accepted(FollowWith("", "")).delivery, std::nullopt);
+  EXPECT_EQ(Accepted(FollowProto(9, 5, 3)).delivery, std::nullopt);
+  const auto with = [](const std::string& delivery) {
+    return FollowWith("version", "3,\"delivery\":" + delivery);
+  };
+  EXPECT_EQ(Accepted(with("\"no_reposts\"")).delivery, Delivery::kNoReposts);
+  for (const char* bad : {"\"None\"", "2", "null", "\"\""}) {
+    EXPECT_THAT(ReasonOf(with(bad)), AllOf(HasSubstr("delivery: found "),
+                                           HasSubstr("; send one of all, no_reposts, none")));
+  }
+  v1::RelationEvent message;
+  ASSERT_TRUE(message.ParseFromString(FollowProto(9, 5, 3)));
+  message.mutable_follow()->set_delivery(static_cast<v1::RelationDelivery>(4));
+  EXPECT_THAT(ReasonOf(message.SerializeAsString()),
+              HasSubstr("delivery: found 4; send one of all, no_reposts, none"));
+}
+
 RelationEvent RandomEvent(Seeded& random) {
   const EdgeKey edge{UserId{random.Id()}, UserId{random.Id()}};
   if (edge.src == edge.dst) return RandomEvent(random);
-  return {static_cast<RelationEventKind>(random.Below(2)), edge, random.Id()};
+  RelationEvent event{static_cast<RelationEventKind>(random.Below(2)), edge, random.Id(), {}};
+  if (event.kind == RelationEventKind::kFollow) event.delivery = DeliveryOf(random.Below(4));
+  return event;
 }
 
 TEST(RelationEvent, ReadsBackAnyEventAndNoTruncationOfOne) {

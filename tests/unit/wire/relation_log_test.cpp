@@ -11,8 +11,12 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::VariantWith;
 
-const EdgeWritten kFollowWritten{
-    {.src = UserId{9}, .dst = UserId{5}, .ver = 41, .live = true, .pos = 1'700'000'000'000}};
+const EdgeWritten kFollowWritten{{.src = UserId{9},
+                                  .dst = UserId{5},
+                                  .ver = 41,
+                                  .live = true,
+                                  .pos = 1'700'000'000'000,
+                                  .delivery = Delivery::kNone}};
 const EdgeWritten kUnfollowWritten{{.src = UserId{9}, .dst = UserId{5}, .ver = 42}, 77};
 const EdgeMirrored kMirrored{{UserId{9}, UserId{5}}, 42};
 const RelationMessage kOneOfEach[] = {kFollowWritten, kUnfollowWritten, kMirrored};
@@ -85,6 +89,18 @@ TEST(RelationLog, RefusesVersionZeroAndPositionsBefore1970) {
   EXPECT_THAT(RefusalOf(message.SerializeAsString()), HasSubstr("written.pos_ms: found -1"));
 }
 
+TEST(RelationLog, RefusesADeliveryItDoesNotKnow) {
+  for (const uint32_t unknown : {3u, 256u}) {
+    auto message = ProtoOf(kFollowWritten);
+    message.mutable_written()->set_delivery(unknown);
+    EXPECT_THAT(RefusalOf(message.SerializeAsString()),
+                HasSubstr("written.delivery: found " + std::to_string(unknown)));
+  }
+  EdgeWritten damaged = kFollowWritten;
+  damaged.edge.delivery = static_cast<Delivery>(7);
+  EXPECT_THAT(WhyRefused(damaged)->reason, HasSubstr("written.delivery: found 7"));
+}
+
 TEST(RelationLog, RefusesWhatIsNoMessage) {
   EXPECT_THAT(RefusalOf("{\"schema_version\":1}"), HasSubstr("no fanline.v1.RelationLog"));
   EXPECT_THAT(RefusalOf(""), HasSubstr("schema_version: found 0"));
@@ -96,7 +112,8 @@ RelationMessage RandomMessage(fanline::testing::Seeded& random) {
   if (key.src == key.dst) return RandomMessage(random);
   if (random.OneIn(2)) return EdgeMirrored{key, random.Id()};
   return EdgeWritten{
-      EdgeOf(key, {random.Id(), random.OneIn(2), static_cast<UnixMs>(random.Id() >> 1)}),
+      EdgeOf(key, {random.Id(), random.OneIn(2), static_cast<UnixMs>(random.Id() >> 1),
+                   *DeliveryOf(random.Below(3))}),
       random.OneIn(2) ? 0 : random.Id()};
 }
 

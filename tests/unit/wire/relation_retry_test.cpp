@@ -7,8 +7,11 @@
 namespace fanline {
 namespace {
 
-const RelationRetry kRetry{
-    {UserId{7}, UserId{8}}, {{1'700'000'000'000'000, true, 5}, true, 9}, 1'700'000'000'000, 3, 2};
+const RelationRetry kRetry{{UserId{7}, UserId{8}},
+                           {{1'700'000'000'000'000, true, 5, Delivery::kNone}, true, 9},
+                           1'700'000'000'000,
+                           3,
+                           2};
 
 TEST(RelationRetry, ComesBackAsItWas) {
   for (const EdgeClaim& claim :
@@ -35,6 +38,7 @@ TEST(RelationRetry, WhatIsNoEntryIsRefusedWithTheReason) {
   EXPECT_EQ(refuse([](auto& message) { message.set_dst(7); }), "dst");
   EXPECT_EQ(refuse([](auto& message) { message.set_version(0); }), "version");
   EXPECT_EQ(refuse([](auto& message) { message.set_pos_ms(-1); }), "pos_ms");
+  EXPECT_EQ(refuse([](auto& message) { message.set_delivery(3); }), "delivery");
   EXPECT_EQ(refuse([](auto& message) { message.set_due_ms(-1); }), "due_ms");
   EXPECT_NE(std::get<Rejection>(DecodeRelationRetry("\xff")).reason, "");
 }

@@ -21,12 +21,13 @@ using ::testing::ElementsAre;
 
 constexpr uint32_t kMost = 1'000'000;  // its part of an hour is more than a test needs
 
-// Commits of one edge are serial: its rows of the log have growing versions and alternate.
+// Commits of one edge are serial: its rows of the log have growing versions, and each says
+// something else than the one before.
 constexpr const char* kLogDoesNotAlternate =
-    "SELECT COUNT(*) FROM (SELECT ver, state, LAG(ver) OVER edge AS ver_before,"
-    " LAG(state) OVER edge AS state_before FROM log1"
+    "SELECT COUNT(*) FROM (SELECT ver, state, delivery, LAG(ver) OVER edge AS ver_before,"
+    " LAG(state) OVER edge AS state_before, LAG(delivery) OVER edge AS delivery_before FROM log1"
     " WINDOW edge AS (PARTITION BY src, dst ORDER BY id)) AS l"
-    " WHERE ver <= ver_before OR state = state_before";
+    " WHERE ver <= ver_before OR (state = state_before AND delivery = delivery_before)";
 
 class ForwardEdgesTest : public ::testing::Test {
  protected:
@@ -38,6 +39,14 @@ class ForwardEdgesTest : public ::testing::Test {
   }
   ForwardChanged Follow(uint64_t now = kNow) { return Change({ann_, bob_, true, now}); }
   ForwardChanged Unfollow(uint64_t now = kNow) { return Change({ann_, bob_, false, now}); }
+  ForwardChanged Choose(Delivery delivery, uint64_t now = kNow) {
+    return Change({.src = ann_,
+                   .dst = bob_,
+                   .live = true,
+                   .unix_us = now,
+                   .delivery = delivery,
+                   .if_followed = true});
+  }
   ForwardChanged App(bool live, uint64_t version, uint64_t now = kNow) {
     return Change({ann_, bob_, live, now, Origin::kApplication, version});
   }
@@ -61,7 +70,7 @@ class ForwardEdgesTest : public ::testing::Test {
     std::string parameters, values;
     for (int i = 0; i < arguments; ++i) {
       const std::string each = (i > 0 ? ", a" : "a") + std::to_string(i);
-      parameters += each + " BIGINT UNSIGNED";
+      parameters += each + " BIGINT";
       values += each;
     }
     MakeProcedure(connection, name,
@@ -112,6 +121,56 @@ TEST_F(ForwardEdgesTest, ACounterThatGoesBelowZeroIsMarkedAndNotClamped) {
   EXPECT_THAT(MarkedForRecount(shards_.of(ann_), 10),
               ElementsAre(UserCounter{ann_, Counter::kFollowed}));
   EXPECT_FALSE(Follow(kNow + 2).below_zero);
+}
+
+TEST_F(ForwardEdgesTest, ADeliveryIsChosenOfAFollowOnlyAndEndsWithIt) {
+  const ForwardChanged stranger = Choose(Delivery::kNone);
+  EXPECT_FALSE(stranger.changed);
+  EXPECT_EQ(stranger.edge.ver, 0u);
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM following"), 0);
+
+  const ForwardChanged made = Follow();
+  const ForwardChanged muted = Choose(Delivery::kNone, kNow + 5'000'000);
+  EXPECT_TRUE(muted.changed);
+  Edge expected{ann_, bob_, kNow + 5'000'000, true, made.edge.pos, Delivery::kNone};
+  EXPECT_EQ(muted.edge, expected);
+  EXPECT_FALSE(Choose(Delivery::kNone, kNow + 6'000'000).changed);
+  EXPECT_FALSE(Follow(kNow + 7'000'000).changed);
+  EXPECT_EQ(Follow(kNow + 7'000'000).edge, expected) << "a follow keeps the choice";
+  EXPECT_EQ(shards_.FollowingCount(ann_), 1);
+  EXPECT_EQ(shards_.PendingChanges(), 2);
+
+  EXPECT_TRUE(App(true, 1, kNow + 8'000'000).edge.delivery == Delivery::kNone);
+  EXPECT_EQ(Unfollow(kNow + 9'000'000).edge.delivery, Delivery::kAll);
+  EXPECT_FALSE(Choose(Delivery::kNoReposts).edge.live);
+  EXPECT_EQ(Follow(kNow + 10'000'000).edge.delivery, Delivery::kAll);
+  shards_.ExpectCountersMatchRows();
+}
+
+// Whoever mutes somebody says nothing of a friendship that is on its way.
+TEST_F(ForwardEdgesTest, AChoiceSettlesNothing) {
+  Follow();
+  EXPECT_EQ(AnnounceFriendship(shards_.of(ann_), {ann_, bob_}, 7), 0u);
+  EXPECT_TRUE(Choose(Delivery::kNone).changed);
+  EXPECT_EQ(AnnounceFriendship(shards_.of(ann_), {ann_, bob_}, 7), 0u);
+  const ForwardChanged accepted = Change({ann_, bob_, true, kNow, Origin::kFriendship, 7});
+  EXPECT_FALSE(accepted.changed);
+  EXPECT_EQ(accepted.edge.delivery, Delivery::kNone);
+  EXPECT_TRUE(Change({ann_, bob_, false, kNow, Origin::kFriendship, 8}).changed);
+}
+
+TEST_F(ForwardEdgesTest, AnApplicationsFollowMayBringItsChoice) {
+  EdgeChange change{ann_, bob_, true, kNow, Origin::kApplication, 5};
+  change.delivery = Delivery::kNoReposts;
+  EXPECT_EQ(Change(change).edge.delivery, Delivery::kNoReposts);
+  change.origin_version = 6;
+  change.delivery = Delivery::kNone;
+  EXPECT_TRUE(Change(change).changed);
+  change.origin_version = 4;  // late
+  change.delivery = Delivery::kAll;
+  EXPECT_FALSE(Change(change).changed);
+  EXPECT_EQ(App(true, 7).edge.delivery, Delivery::kNone) << "an event that says nothing keeps it";
+  EXPECT_EQ(shards_.FollowingCount(ann_), 1);
 }
 
 // As a procedure of another version might.
@@ -168,7 +227,7 @@ TEST_F(ForwardEdgesTest, AConnectionKilledAfterTheCommitIsLookedUp) {
     EXPECT_TRUE(changed.worth_a_check());
     EXPECT_EQ(changed.edge, (Edge{bob_, ann_, change.unix_us, change.live, kNow / 1000}));
     EXPECT_EQ(shards_.FollowingCount(bob_), change.live ? 1 : 0);
-    HoldBackAnswers(std::string(sql_schema::kChangeEdgeSql), "change_edge", 8);
+    HoldBackAnswers(std::string(sql_schema::kChangeEdgeSql), "change_edge", 9);
   }
   EXPECT_EQ(shards_.PendingChanges(), 2);
   shards_.ExpectCountersMatchRows();
@@ -347,6 +406,7 @@ TEST_F(ChangesOfAnHourTest, AreNotTakenByWhatIsSoAlreadyNorByOthersThanTheUser) 
   const auto made = Follow();
   LeaveRoom(ann_, 0);
   EXPECT_FALSE(Follow().changed);
+  EXPECT_FALSE(Choose(Delivery::kAll).changed);
   EXPECT_FALSE(Change({ann_, UserId{101}, false, kNow}).changed);
   EXPECT_TRUE(Change({bob_, ann_, true, kNow}).changed);
   EXPECT_TRUE(App(false, 5).changed);
@@ -383,6 +443,17 @@ TEST_F(ChangesOfAnHourTest, DependOnHowManyMayBeFollowed) {
     EXPECT_FALSE(TakeChange(shards_.of(ann_), ann_, most));
     expect_taken(4);
   }
+}
+
+TEST_F(ChangesOfAnHourTest, AreTakenByAChoiceToo) {
+  Follow();
+  LeaveRoom(ann_, 1);
+  EXPECT_TRUE(Choose(Delivery::kNone).changed);
+  EdgeChange change{ann_, bob_, true, kNow};
+  change.delivery = Delivery::kAll;
+  change.if_followed = true;
+  ExpectRefused(change);
+  EXPECT_EQ(shards_.FollowingCount(ann_), 1);
 }
 
 TEST_F(ChangesOfAnHourTest, WhatAnnouncedIsSettledThoughNoneIsLeft) {
@@ -424,7 +495,7 @@ TEST_F(ForwardEdgesTest, AFollowOverTheLimitMakesNoRowThatIsTakenBack) {
     return Counted(connection, "SESSION STATUS LIKE 'Handler_write'");
   };
   const int64_t first = written(), second = written();  // a look writes, too
-  connection.Call("CALL change_edge(" + ToString(ann_) + ", 4711, 1, 1, 1, 0, 0, 1)",
+  connection.Call("CALL change_edge(" + ToString(ann_) + ", 4711, 1, -1, 1, 1, 0, 0, 1)",
                   [](const Row& row) { EXPECT_EQ(row.UInt64(1), 2u) << "it is over the limit"; });
   EXPECT_EQ(written() - second, second - first);
 }

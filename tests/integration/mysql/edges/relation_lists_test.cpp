@@ -72,7 +72,7 @@ TEST_F(RelationListsTest, NewestComeFirstAndEqualTimesGoByTheHigherId) {
     EXPECT_THAT(Walk(lists_, UserList::kFollowing, ann_, limit), ElementsAre(104, 102, 101, 103));
   }
   const ListPage page = Page(lists_, UserList::kFollowing, ann_, {}, 4);
-  EXPECT_EQ(page.entries.front(), (ListEntry{UserId{104}, 9}));
+  EXPECT_EQ(page.entries.front(), (ListEntry{UserId{104}, 9, Delivery::kAll}));
   EXPECT_FALSE(page.next);
 }
 

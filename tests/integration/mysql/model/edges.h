@@ -54,9 +54,14 @@ struct Edges {
       const auto pair = fake.Pair(std::min(key.src, key.dst), std::max(key.src, key.dst));
       request.change.origin_version = std::max<uint64_t>(pair.ver, 1);
     }
+    if (origin != Origin::kFriendship && request.change.live && world.OneIn(2)) {
+      request.change.delivery = AnyDelivery();
+      request.change.if_followed = origin == Origin::kUser && world.OneIn(2);
+    }
     world.Compare(fake, forward, request);
     return "change of " + Text(EdgeOf(key, {}));
   }
+  Delivery AnyDelivery() { return *DeliveryOf(world.Below(3)); }
   // Draws one of few times. Some differ only in microseconds, others in milliseconds.
   uint64_t Microseconds() { return world.OneIn(2) ? world.Version() : 1'000 * world.Below(9) + 1; }
 
@@ -76,6 +81,7 @@ struct Edges {
       EdgeState state = RowOf(fake.forward(), key);
       if (state.ver == 0 || world.OneIn(4)) {
         state = {world.Version(), world.OneIn(2), static_cast<UnixMs>(world.Below(5))};
+        if (state.live) state.delivery = AnyDelivery();
       }
       state = said.try_emplace({key, state.ver}, state).first->second;
       request.edges.push_back(EdgeOf(key, state));
@@ -190,6 +196,7 @@ struct Edges {
     EdgeState state = RowOf(world.OneIn(2) ? fake.forward() : fake.reverse(), key);
     if (world.OneIn(3)) state.pos = static_cast<UnixMs>(world.Below(5));
     if (world.OneIn(3)) state.live = !state.live;
+    state.delivery = state.live ? AnyDelivery() : Delivery::kAll;
     state.ver = world.OneIn(2) ? world.Version() : state.ver + 1;
     world.Compare(fake, repairs, AdoptEdge{0, EdgeOf(key, state)});
     return "adoption of " + Text(EdgeOf(key, state));
@@ -250,7 +257,8 @@ struct Edges {
     std::set<std::string> text;
     for (const auto& [key, state] : rows) {
       text.insert(ToString(key.src) + " " + ToString(key.dst) + " " + std::to_string(state.ver) +
-                  (state.live ? " 1 " : " 0 ") + std::to_string(state.pos));
+                  (state.live ? " 1 " : " 0 ") + std::to_string(state.pos) + " " +
+                  std::to_string(static_cast<int>(state.delivery)));
     }
     return text;
   }

@@ -46,6 +46,25 @@ TEST_F(AppEdgesTest, AColumnThatIsNotThereIsNamedWithItsOptionAndShard) {
                                     HasSubstr(".follower: SQL error 1054"), HasSubstr("nostate")));
 }
 
+TEST_F(AppEdgesTest, ADeliveryIsReadAndWrittenWhereThereIsAColumnOfIt) {
+  Connection& connection = shards_.on(0);
+  connection.Execute(
+      "CREATE TEMPORARY TABLE follows (src BIGINT UNSIGNED, dst BIGINT UNSIGNED,"
+      " ver BIGINT UNSIGNED, state TINYINT, pos BIGINT, brings TINYINT DEFAULT 0,"
+      " PRIMARY KEY (src, dst))");
+  EdgeTable plain{shards_.config(), "follows"}, chosen = plain;
+  chosen.delivery = "brings";
+  Edge edge{UserId{1}, UserId{2}, 5, true, 9, Delivery::kNone};
+  EXPECT_EQ(WriteRow(connection, chosen, edge).edge, edge);
+  edge.delivery = Delivery::kNoReposts;
+  EXPECT_EQ(WriteRow(connection, chosen, edge).edge.delivery, Delivery::kNone)
+      << "no newer version";
+  edge.ver = 6;
+  EXPECT_EQ(WriteRow(connection, chosen, edge).edge, edge);
+  edge.ver = 7;
+  EXPECT_EQ(WriteRow(connection, plain, edge).edge.delivery, Delivery::kAll) << "it has no column";
+}
+
 TEST_F(AppEdgesTest, AShardThatIsAwayIsWaitedForAndHidesNothingWrongBehindIt) {
   AppTables tables = Tables();
   tables.forward.config.shards[0].port = 1;  // nobody listens there

@@ -13,6 +13,7 @@
 namespace fanline::mysql {
 namespace {
 
+using Sums = std::pair<int64_t, int64_t>;
 using Pairs = std::set<std::pair<uint64_t, uint64_t>>;
 
 class BulkLoadTest : public ::testing::Test {
@@ -120,6 +121,34 @@ TEST_F(BulkLoadTest, AnEdgeThatWasUnfollowedStaysUnfollowed) {
   EXPECT_EQ(result.already_there, 1u);
   EXPECT_EQ(LiveRows("following"), (Pairs{{Raw(bob), Raw(ann)}}));
   EXPECT_EQ(LiveRows("follower"), (Pairs{{Raw(bob), Raw(ann)}}));
+}
+
+TEST_F(BulkLoadTest, ADeliveryThatIsGivenIsSetAndElseKept) {
+  const UserId ann = shards_.UserOn(0, 1), bob = shards_.UserOn(1, 1), eve = shards_.UserOn(1, 2);
+  const auto load = [&](const std::vector<std::pair<UserId, std::optional<Delivery>>>& edges) {
+    BulkLoader loader(shards_.config(), shards_.map());
+    for (const auto& [dst, delivery] : edges) loader.Add(ann, dst, delivery);
+    BulkLoader::Result result;
+    EXPECT_TRUE(loader.Load(kNow, {}, &result).done());
+    return result;
+  };
+  EXPECT_EQ(
+      load({{bob, Delivery::kNoReposts}, {bob, {}}, {bob, Delivery::kNone}, {eve, {}}}).chosen, 0u);
+  const auto deliveries = [&](const std::string& table) {
+    return std::pair(
+        shards_.Total("SELECT SUM(delivery) FROM " + table + " WHERE dst = " + ToString(bob)),
+        shards_.Total("SELECT SUM(delivery) FROM " + table + " WHERE dst = " + ToString(eve)));
+  };
+  EXPECT_EQ(deliveries("following"), Sums(2, 0));
+  EXPECT_EQ(deliveries("follower"), Sums(2, 0));
+  shards_.ExpectConsistent();
+
+  const auto again = load({{bob, {}}, {eve, Delivery::kNoReposts}});
+  EXPECT_EQ(again.already_there, 2u);
+  EXPECT_EQ(again.chosen, 1u);
+  EXPECT_EQ(deliveries("following"), Sums(2, 1));
+  EXPECT_EQ(deliveries("follower"), Sums(2, 0)) << "a mirror writes it";
+  EXPECT_EQ(shards_.PendingChanges(), 1);
 }
 
 TEST_F(BulkLoadTest, DirectionsThatDisagreeAreReported) {

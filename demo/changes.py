@@ -16,6 +16,7 @@ class Change(NamedTuple):
     reader: int
     author: int
     live: bool  # follows from now on; else no longer
+    delivery: str = None  # what this follow, which is there, brings from now on; None: as before
 
     @property
     def edge(self):
@@ -46,6 +47,7 @@ class Changes:
     BY_LIVE_READERS = 0.6  # of the edges
     NEW = 0.5  # of the edges are none before
     REPEATED = 0.1  # of the operations ask for what is so already
+    MUTED = 0.1  # of the follows are muted and back
     MOST_FOLLOWED = 4_500  # by a reader who changes anything; 5,000 are allowed
     TRIES = 100
 
@@ -67,7 +69,8 @@ class Changes:
         self._full = {reader for reader, count in following.items() if count > self.MOST_FOLLOWED}
 
     def operations(self, count, shares):
-        """A list of Changes per client; `shares`: how much of all falls to each."""
+        """A list of Changes per client, mutes beside `count`; `shares`: how much of all falls to
+        each."""
         hot = (self._edges(max(1, round(count * self.HOT) // self.OF_A_HOT_EDGE)) or
                self._edges(1, new_share=0))
         slots = [hot[n % len(hot)] for n in range(round(count * self.HOT))]
@@ -83,6 +86,8 @@ class Changes:
             before = state.get(edge, self._follows(edge))
             state[edge] = before if self._random.random() < self.REPEATED else not before
             lists[owner[edge]].append(Change(*edge, state[edge]))
+            if state[edge] and self._random.random() < self.MUTED:
+                lists[owner[edge]] += [Change(*edge, True, choice) for choice in ("none", "all")]
         return lists
 
     def lost(self, count):

@@ -82,7 +82,10 @@ class HttpClient(Client):
         give_up = time.monotonic() + _GIVE_UP_S
         while True:
             try:
-                answer = client.ask("PUT" if change.live else "DELETE", path)
+                if change.delivery:
+                    answer = client.ask("PATCH", path, {"delivery": change.delivery})
+                else:
+                    answer = client.ask("PUT" if change.live else "DELETE", path)
             except (OSError, http.client.HTTPException) as error:
                 raise NotAcknowledged(f"{path}: {error!r}") from error
             if answer.status == 200:
@@ -150,4 +153,5 @@ def encode(change, version):
     return json.dumps({
         "schema_version": 1, "type": f"relation.{'follow' if change.live else 'unfollow'}",
         "src": str(change.reader), "dst": str(change.author), "version": str(version),
+        **({"delivery": change.delivery} if change.delivery else {}),
     }, separators=(",", ":")).encode()

@@ -35,12 +35,29 @@ class Ledger:
         self.followers = followers
         self._own_posts = own_posts
         self._posts = {}
+        self._choices = {}  # (reader, author) -> what the follow brings, if it is not "all"
+        self._mutes = {}  # reader -> authors of whom nothing is shown
 
     def follow(self, reader, author):
         self.followers.setdefault(author, set()).add(reader)
 
     def unfollow(self, reader, author):
         self.followers[author].discard(reader)
+        self._choices.pop((reader, author), None)
+
+    def choose(self, reader, author, delivery):
+        """What the follow, which is there, brings: "all", "no_reposts" or "none"."""
+        self._choices[reader, author] = delivery
+
+    def choice(self, reader, author):
+        return self._choices.get((reader, author), "all")
+
+    def mute(self, reader, author):
+        """Whoever brings the author's posts, whether followed or not."""
+        self._mutes.setdefault(reader, set()).add(author)
+
+    def unmute(self, reader, author):
+        self._mutes.get(reader, set()).discard(author)
 
     def apply(self, event):
         """Any event, in any order, as often as you like."""
@@ -66,9 +83,10 @@ class Ledger:
         return {Visible(post.author, number, post.created_at_ms)
                 for number, post in self._posts.items() if post.visible}
 
-    def timelines(self, readers):
+    def timelines(self, readers, shown=False):
         """Reader -> all that belongs into their timeline were it endless, newest first, as
-        (created_at_ms, post id, author)."""
+        (created_at_ms, post id, author). `shown`: as pages show it, without the authors that the reader
+        mutes."""
         outboxes = {}
         for author, post, created_at_ms in self.visible():
             outboxes.setdefault(author, []).append((created_at_ms, post, author))
@@ -76,6 +94,8 @@ class Ledger:
         for author, items in outboxes.items():
             readers = self.followers.get(author, set()) | ({author} if self._own_posts else set())
             for reader in readers & wanted.keys():
+                if self.choice(reader, author) == "none" or shown and author in self._mutes.get(reader, ()):
+                    continue
                 wanted[reader] += items
         for items in wanted.values():
             items.sort(key=newest_first)

@@ -1,5 +1,5 @@
-"""The chapter of readers: one comes back, and sees a delete, an unfollow, their whole history page by
-page and a celebrity who is merged at read, over HTTP; then many read at once. Each page is compared
+"""The chapter of readers: one comes back, and sees a delete, a mute, an unfollow, their whole history
+page by page and a celebrity who is merged at read, over HTTP; then many read at once. Each page is compared
 with what the demo's own ledger says it must be."""
 
 import random
@@ -32,6 +32,7 @@ class ReadingChapter:
             self._choose()
             self._come_back()
             self._see_a_delete()
+            self._see_a_mute()
             self._see_an_unfollow()
             self._walk()
             self._see_a_celebrity()
@@ -78,12 +79,22 @@ class ReadingChapter:
             step.note(f"before: {gone} is the reader's newest post; after: it is gone, and the "
                       f"page is full again ({len(self._page()['items'])} posts)")
 
+    def _see_a_mute(self):
+        with self._progress.step("the reader mutes a followed author, and no more") as step:
+            author, posts = self._somebody()
+            for choice, back in (("none", False), ("all", True)):
+                answer = self._client.ask("PATCH", f"/v1/users/{self._reader}/following/{author}",
+                                          {"delivery": choice})
+                assert answer.status == 200, answer.text
+                self._stage.ledger.choose(self._reader, author, choice)
+                self._wait(lambda ids, back=back: bool(posts & set(ids)) == back,
+                           "the posts to come back" if back else "the posts to leave the page")
+                self._expect(self._page(), "the page after a mute")
+            step.note(f"the posts of {author} left the page, and are back")
+
     def _see_an_unfollow(self):
         with self._progress.step("the reader unfollows") as step:
-            # Somebody else than the author whom everybody follows.
-            author = next(author for post in self._ids(self._page())
-                          if (author := self._author_of(post)) != self._stage.everybodys)
-            posts = {item.post for item in self._stage.ledger.visible() if item.author == author}
+            author, posts = self._somebody()
             before = len(posts & set(self._ids(self._page())))
             answer = self._client.delete(f"/v1/users/{self._reader}/following/{author}")
             assert answer.status < 300, answer.text
@@ -182,6 +193,12 @@ class ReadingChapter:
     def _expect(self, page, what):
         if self._ids(page) != self._expected()[:PAGE]:
             self._wrong.append(f"{what} is not what the demo's ledger says (reader {self._reader})")
+
+    def _somebody(self):
+        """An author on the page, not the one whom everybody follows; and all their posts."""
+        author = next(author for post in self._ids(self._page())
+                      if (author := self._author_of(post)) != self._stage.everybodys)
+        return author, {item.post for item in self._stage.ledger.visible() if item.author == author}
 
     def _author_of(self, post):
         return next(item.author for item in self._stage.ledger.visible() if item.post == post)

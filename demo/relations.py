@@ -121,7 +121,10 @@ class RelationChapter:
             for client in self._changing:
                 self._note(outcome(client.todo))
             self._note(outcome(self._lost))
-            step.note(f"{self._plan.operations + len(self._lost):,} in all")
+            muted = sum(change.delivery == "none" for client in self._changing
+                        for change in client.todo)
+            step.note(f"{self._plan.operations + len(self._lost):,} in all; {muted:,} follows were "
+                      "muted and back")
         self._stage.note_part("relations", self._posts, SECONDS)
 
     def _settle(self):

@@ -29,7 +29,9 @@ class Operations(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.lists = changes_of().operations(COUNT, SHARES)
-        cls.all = [change for changes in cls.lists for change in changes]
+        drawn = [change for changes in cls.lists for change in changes]
+        cls.all = [change for change in drawn if not change.delivery]
+        cls.mutes = [change for change in drawn if change.delivery]
 
     def test_are_decided_by_the_seed(self):
         self.assertEqual(self.lists, changes_of().operations(COUNT, SHARES))
@@ -38,7 +40,16 @@ class Operations(unittest.TestCase):
     def test_are_as_many_as_asked_for_and_shared_out(self):
         self.assertEqual(len(self.all), COUNT)
         for changes, share in zip(self.lists, SHARES):
-            self.assertAlmostEqual(len(changes) / COUNT, share, delta=0.1)
+            self.assertAlmostEqual(len(changes) / COUNT, share, delta=0.15)
+
+    def test_a_tenth_of_the_follows_are_muted_and_back(self):
+        follows_drawn = sum(change.live for change in self.all)
+        self.assertAlmostEqual(len(self.mutes) / 2 / follows_drawn, Changes.MUTED, delta=0.03)
+        for changes in self.lists:
+            for before, change, after in zip([None, *changes], changes, changes[1:]):
+                if change.delivery == "none":
+                    self.assertEqual((before.edge, before.live), (change.edge, True))
+                    self.assertEqual((after.edge, after.delivery), (change.edge, "all"))
 
     def test_an_edge_is_one_clients_and_of_two_users(self):
         owners = [{change.edge for change in changes} for changes in self.lists]
@@ -92,7 +103,7 @@ class Faults(unittest.TestCase):
         followers = {1: {2}, 3: {1, 2}}
         changes = Changes(Workload(1, followers), Ledger(followers), [1], [2])
         lists = changes.operations(50, SHARES)
-        self.assertEqual(sum(map(len, lists)), 50)
+        self.assertEqual(sum(not change.delivery for part in lists for change in part), 50)
         self.assertEqual(len({change.edge for part in lists for change in part} |
                              {change.edge for change in changes.lost(9)} |
                              set(changes.broken(9))), 3)

@@ -70,3 +70,4 @@ class Encoding(unittest.TestCase):
             "schema_version": 1, "type": "relation.follow", "src": "7", "dst": "9",
             "version": "41"})
         self.assertEqual(json.loads(encode(Change(7, 9, False), 42))["type"], "relation.unfollow")
+        self.assertEqual(json.loads(encode(Change(7, 9, True, "none"), 43))["delivery"], "none")

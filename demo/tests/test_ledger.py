@@ -51,6 +51,27 @@ class Timelines(unittest.TestCase):
         self.assertEqual(self.ledger().timelines([BOB]),
                          {BOB: [(3000, 8, ANN), (1000, 10, ANN), (1000, 9, ANN)]})
 
+    def test_lack_what_a_follow_does_not_bring_until_it_does(self):
+        ledger = self.ledger()
+        all_of_it = ledger.timelines([BOB])
+        ledger.choose(BOB, ANN, "none")
+        self.assertEqual(ledger.timelines([BOB]), {BOB: []})
+        self.assertIn((BOB, ANN), ledger.edges())
+        ledger.choose(BOB, ANN, "no_reposts")
+        self.assertEqual(ledger.timelines([BOB]), all_of_it)
+        ledger.choose(BOB, ANN, "none")
+        ledger.unfollow(BOB, ANN)
+        ledger.follow(BOB, ANN)
+        self.assertEqual(ledger.timelines([BOB]), all_of_it)
+
+    def test_are_shown_without_muted_authors(self):
+        ledger = self.ledger()
+        ledger.mute(BOB, ANN)
+        self.assertEqual(ledger.timelines([BOB], shown=True), {BOB: []})
+        self.assertEqual(len(ledger.timelines([BOB])[BOB]), 3)
+        ledger.unmute(BOB, ANN)
+        self.assertEqual(len(ledger.timelines([BOB], shown=True)[BOB]), 3)
+
     def test_follow_who_follows_whom(self):
         ledger = self.ledger()
         ledger.unfollow(BOB, ANN)

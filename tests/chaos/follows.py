@@ -22,13 +22,14 @@ CHANGES_OF_AN_EDGE = 8  # on average
 HALF_THERE = 0.5  # of the edges are there before
 MOST_COPIES = 3  # of a relation event
 _BATCH = 12  # events, shuffled
+_CHOICES = (None, None, None, "all", "all", "none", "no_reposts")
 _PAUSE_S = 0.1
 _PATIENCE_S = 120
 
 
 class Change(NamedTuple):
     edge: tuple  # reader, author
-    live: bool
+    delivery: str  # what the follow brings from now on; None: there is no follow
 
 
 def draw_changes(draw, count, followers, clients):
@@ -50,12 +51,12 @@ def draw_changes(draw, count, followers, clients):
         own[number if number < clients else draw.choices(range(clients), shares)[0]].append(edge)
     changes = [[] for _ in range(clients)]
     for number in draw.choices(range(clients), shares, k=count):
-        changes[number].append(Change(draw.choice(own[number]), draw.random() < 0.5))
+        changes[number].append(Change(draw.choice(own[number]), draw.choice(_CHOICES)))
     return changes
 
 
 class OverHttp(Client):
-    """`expected`: edge -> whether it must be there at the end."""
+    """`expected`: edge -> what it must bring at the end; None: nobody follows."""
 
     def __init__(self, api, changes, seconds):
         super().__init__(changes)
@@ -68,7 +69,7 @@ class OverHttp(Client):
         client = self._api.client()
         try:
             for change in self.paced(self._seconds):
-                if change.edge in self._unsure and self.expected[change.edge] != change.live:
+                if change.edge in self._unsure and self.expected[change.edge] != change.delivery:
                     change = Change(change.edge, self.expected[change.edge])
                 self._make(client, change)
                 self.done += 1
@@ -77,11 +78,15 @@ class OverHttp(Client):
 
     def _make(self, client, change):
         reader, author = change.edge
-        self.expected[change.edge] = change.live
+        self.expected[change.edge] = change.delivery
+        path = f"/v1/users/{reader}/following/{author}"
+        requests = [("PUT", None), ("PATCH", {"delivery": change.delivery})] if change.delivery else [
+            ("DELETE", None)]
         give_up = time.monotonic() + _PATIENCE_S
         while True:
-            why = self._ask(client, change.live, f"/v1/users/{reader}/following/{author}")
-            if not why:
+            while requests and not (why := self._ask(client, path, *requests[0])):
+                requests.pop(0)
+            if not requests:
                 return
             self.not_answered += 1
             self._unsure.add(change.edge)
@@ -90,10 +95,10 @@ class OverHttp(Client):
             time.sleep(_PAUSE_S)
 
     @staticmethod
-    def _ask(client, live, path):
+    def _ask(client, path, method, body):
         """Why it is not done; empty: it is."""
         try:
-            answer = client.ask("PUT" if live else "DELETE", path)
+            answer = client.ask(method, path, body)
         except (OSError, http.client.HTTPException) as error:
             client.close()
             return repr(error)
@@ -117,7 +122,7 @@ class ByEvents(Client):
         versions = itertools.count(1)
         batch = []
         for change in self.paced(self._seconds):
-            self.expected[change.edge] = change.live
+            self.expected[change.edge] = change.delivery
             batch += [_encode(change, next(versions))] * self._draw.randint(1, MOST_COPIES)
             self.done += 1
             if len(batch) >= _BATCH:
@@ -157,5 +162,6 @@ class ByEvents(Client):
 def _encode(change, version):
     reader, author = change.edge
     return json.dumps({
-        "schema_version": 1, "type": f"relation.{'follow' if change.live else 'unfollow'}",
-        "src": str(reader), "dst": str(author), "version": str(version)})
+        "schema_version": 1, "type": f"relation.{'follow' if change.delivery else 'unfollow'}",
+        "src": str(reader), "dst": str(author), "version": str(version),
+        **({"delivery": change.delivery} if change.delivery else {})})

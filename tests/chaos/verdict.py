@@ -12,7 +12,8 @@ from tests.chaos import dead_letters
 _EXAMPLES = 3
 _POST = ("SELECT author_id, post_id, IFNULL(created_at_ms, 0), deleted, hidden, visibility_version,"
          " edit_version FROM author_post")
-_EDGES = "SELECT {} FROM {} WHERE state = 1"
+_EDGES = "SELECT src, dst, delivery FROM {} WHERE state = 1"
+_DELIVERIES = ("all", "no_reposts", "none")  # by number (schemas/sql/shard.sql)
 
 
 class Post(NamedTuple):
@@ -47,8 +48,12 @@ class Model:
             self.ledger.apply(event)
             post = self.posts.get(event.post) or Post(event.author, event.post)
             self.posts[event.post] = post.after(event)
-        for (reader, author), live in expected.items():
-            (self.ledger.follow if live else self.ledger.unfollow)(reader, author)
+        for (reader, author), delivery in expected.items():
+            if delivery:
+                self.ledger.follow(reader, author)
+                self.ledger.choose(reader, author, delivery)
+            else:
+                self.ledger.unfollow(reader, author)
 
 
 def judge(rig, model):
@@ -75,11 +80,11 @@ def _posts(rig, model):
 
 
 def _relations(rig, model):
-    edges = model.ledger.edges()
+    edges = {(*edge, model.ledger.choice(*edge)) for edge in model.ledger.edges()}
     wrong = []
     for table in ("following", "follower"):
-        rows = {(int(reader), int(author)) for shard in rig.stack.mysql
-                for reader, author in shard.query(_EDGES.format("src, dst", table))}
+        rows = {(int(reader), int(author), _DELIVERIES[int(delivery)]) for shard in rig.stack.mysql
+                for reader, author, delivery in shard.query(_EDGES.format(table))}
         wrong += _differ(f"rows of {table}", edges, rows)
     wrong += _differ("both directions", rig.relations.forward(), rig.relations.reverse())
     if drift := rig.relations.wrong_counters():

@@ -85,4 +85,4 @@ class Reading(Installation):
 
     def expected(self, reader):
         """All that belongs into the reader's timeline, newest first."""
-        return [post for _, post, _ in self.ledger.timelines([reader])[reader]]
+        return [post for _, post, _ in self.ledger.timelines([reader], shown=True)[reader]]

@@ -89,6 +89,22 @@ class TimelineModel(Reading):
             self.assertLess(self.client.delete(f"/v1/users/{reader}/following/{author}").status, 300)
             self.ledger.unfollow(reader, author)
 
+    def choose(self):
+        """What a follow brings."""
+        reader, author = self.draw.choice(sorted(self.ledger.edges()))
+        delivery = self.draw.choice(("none", "none", "all", "no_reposts"))
+        answer = self.client.ask("PATCH", f"/v1/users/{reader}/following/{author}", {"delivery": delivery})
+        self.assertEqual(answer.status, 200, answer.text)
+        self.ledger.choose(reader, author, delivery)
+
+    def mute(self):
+        """Of an author whom the reader may follow, or not."""
+        reader, author = self.draw.choice(self.readers), self.draw.choice(self.authors)
+        method, note = self.draw.choice((("PUT", self.ledger.mute), ("DELETE", self.ledger.unmute)))
+        answer = self.client.ask(method, f"/v1/users/{reader}/mutes/{author}")
+        self.assertLess(answer.status, 300, answer.text)
+        note(reader, author)
+
     def expire(self):
         self.drop(self.draw.choice(self.readers))
 
@@ -137,8 +153,8 @@ class TimelineModel(Reading):
 
     def test_any_steps_leave_what_the_model_says(self):
         print(f"{STEPS:,} steps, FANLINE_MODEL_SEED={SEED}", flush=True)
-        weights = {self.publish: 40, self.change: 25, self.relate: 8, self.read: 10,
-                   self.send_all: 15, self.expire: 3, self.switch_mode: 1,
+        weights = {self.publish: 40, self.change: 25, self.relate: 8, self.choose: 5, self.mute: 3,
+                   self.read: 10, self.send_all: 15, self.expire: 3, self.switch_mode: 1,
                    self.crash: 0.3}
         steps, self.reads = list(weights), []
         with ThreadPoolExecutor(3) as self.pool:

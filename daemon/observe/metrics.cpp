@@ -56,6 +56,12 @@ const Histogram::BucketBoundaries& SecondsBuckets() {
   return buckets;
 }
 
+const Histogram::BucketBoundaries& AgeBuckets() {
+  static const Histogram::BucketBoundaries buckets{1,    3,    10,    30,    100,   300,
+                                                   1000, 3600, 14400, 43200, 86400, 604800};
+  return buckets;
+}
+
 const Histogram::BucketBoundaries& SizeBuckets() {
   static const Histogram::BucketBoundaries buckets{1,   2,   5,    10,   20,   50,   100,
                                                    200, 500, 1000, 2000, 5000, 10000};

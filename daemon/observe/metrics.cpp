@@ -26,7 +26,7 @@ prometheus::Gauge& AddGauge(Registry& registry, const std::string& name, const s
 
 Histogram& AddHistogram(Registry& registry, const std::string& name, const std::string& help,
                         const Histogram::BucketBoundaries& buckets, const Labels& labels) {
-  const bool seconds = &buckets == &SecondsBuckets();
+  const bool seconds = &buckets != &SizeBuckets();
   FANLINE_CHECK(name.starts_with("fanline_") && name.ends_with("_seconds") == seconds,
                 "a histogram's name");
   return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add(labels, buckets);

@@ -30,7 +30,7 @@ prometheus::Counter& AddCounter(prometheus::Registry& registry, const std::strin
 prometheus::Gauge& AddGauge(prometheus::Registry& registry, const std::string& name,
                             const std::string& help, const prometheus::Labels& labels = {});
 
-// A distribution. Name: fanline_..., with _seconds for SecondsBuckets (checked).
+// A distribution. Name: fanline_..., with _seconds for all but SizeBuckets (checked).
 prometheus::Histogram& AddHistogram(prometheus::Registry& registry, const std::string& name,
                                     const std::string& help,
                                     const prometheus::Histogram::BucketBoundaries& buckets,

@@ -140,6 +140,22 @@ TEST_F(EdgeComparerTest, WhileTheMirrorIsBehindANewerChangeIsItsOwn) {
   EXPECT_EQ(world.done, Steps{});
 }
 
+TEST_F(EdgeComparerTest, WithoutTheseGuardsWhatIsOnItsWayIsRepaired) {
+  world.forward[Between(10)] = {300, true, 6};
+  world.newest_log_id = 50;
+  world.Log(20, EdgeOf(Between(11), kAlive));
+  One eager(world, gate, {}, {.guards = {.differences_held = false}});
+  eager.comparer.Compare({10, Between(10), {}});
+  EXPECT_EQ(Run(eager), Tickets{10});
+  world.reverse.clear();
+  One hasty(world, gate, {}, {.guards = {.lag_awaited = false}});
+  hasty.comparer.Compare({10, Between(10), {}});
+  EXPECT_EQ(Run(hasty), Tickets{});
+  now.mono += seconds(3);
+  EXPECT_EQ(Run(hasty), Tickets{10});
+  EXPECT_EQ(world.by_net[Net::kLog], 2);
+}
+
 TEST_F(EdgeComparerTest, WhatTheMirrorHasPassedByIsRepaired) {
   world.forward[Between(10)] = {300, true, 6};
   world.newest_log_id = 50;

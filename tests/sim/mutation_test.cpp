@@ -176,8 +176,8 @@ const Mutation kMutations[] = {
     {"truth_proved", [](Guards& guards) { guards.truth_proved = false; }, {5, 54, 174}, Demotes},
     {"reads_confirmed", [](Guards& guards) { guards.reads_confirmed = false; }, {546, 733, 1011}, Demotes},
     // The log scan.
-    {"looks_later", [](Guards& guards) { guards.looks_later = false; }, {1}, LosesTold},
-    {"scans_log1", [](Guards& guards) { guards.scans_log1 = false; }, {1}, MarksByHand},
+    {"looks_later", [](Guards& guards) { guards.looks_later = false; }, {2329, 2336, 2415}, LosesTold},
+    {"scans_log1", [](Guards& guards) { guards.scans_log1 = false; }, {54, 99, 241}, MarksByHand},
     {"lost_rows_sent_again", [](Guards& guards) { guards.lost_rows_sent_again = false; }, {58, 117, 142}, LosesRows},
     // Pages.
     {"pages_proved", [](Guards& guards) { guards.logic.pages_proved = false; }, {60, 149, 546}, Demotes},

@@ -25,7 +25,7 @@ def figures(found, seconds):
         "edges_reverse": len(found.reverse),
         "differences_after": len(found.forward ^ found.reverse),
         "counter_drift_after": len(found.wrong_counters),
-        "repairs": {NET: int(found.counters.total("fanline_rel_repairs_total", net=NET))},
+        "repairs": {NET: int(found.counters.total("fanline_relation_repairs_total", net=NET))},
         "repair_p99_s": round(took[math.ceil(0.99 * len(took)) - 1], 1) if took else None,
         "relations_seconds": round(seconds, 1),
     }

@@ -22,6 +22,8 @@ extern const Row kRelationsShow;
 extern const Row kRelationsMode;
 extern const Row kRelationsReconciler;
 extern const Row kRelationsCounters;
+extern const Row kRelationsRepairs;
+extern const Row kRelationsRescan;
 extern const Row kAudit;
 extern const Row kRanges;
 extern const Row kTimelinesDrop;
@@ -46,6 +48,7 @@ constexpr const Row* kCommands[] = {
     &kPublish, &kAuthor, &kAuthorMode,
     // Relations
     &kRelations, &kRelationsShow, &kRelationsMode, &kRelationsReconciler, &kRelationsCounters,
+    &kRelationsRepairs, &kRelationsRescan,
     // Timelines
     &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
     // Dead letters

@@ -1,5 +1,6 @@
 #include "reconciler/checker.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -10,8 +11,6 @@ namespace fanline::reconciler {
 namespace {
 
 using Action = Verdict::Action;
-
-constexpr const char* kNet = "pair";
 
 // For a row of repair_log: "follows@1700000000000000", "follows no_reposts@1700000000000000",
 // "none".
@@ -28,13 +27,10 @@ std::string WhyHopeless(const Verdict& verdict) {
                                             : ", and no version is left above them");
 }
 
-LogRow RowOf(const CheckOrder& order) {
-  return {order.claim.log_id, ChangeKind::kEdge, order.edge, order.claim.state.ver};
-}
-
-RepairKind KindOf(const Verdict& verdict) {
-  if (verdict.action == Action::kBump) return RepairKind::kBump;
-  return verdict.state.live ? RepairKind::kAdd : RepairKind::kRemove;
+// How long ago the change was made, judged by its version: microseconds of a clock.
+Duration AgeOf(const EdgeState& state, Now now) {
+  const auto made = static_cast<UnixMs>(state.ver / 1'000);
+  return std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - made));
 }
 
 }  // namespace
@@ -109,7 +105,7 @@ void Checker::On(const PendingAsked& asked, Now now) {
   std::set<LogRow> pending;
   for (const LoggedChange& change : asked.pending) pending.insert(change.row());
   for (const CheckOrder& order : orders) {
-    if (setup_.guards.pending_is_not_lost && pending.contains(RowOf(order))) {
+    if (setup_.guards.pending_is_not_lost && pending.contains(RowOf(order.edge, order.claim))) {
       ports_.metrics.LeftToMirror();
       End(order, true);
     } else {
@@ -140,7 +136,6 @@ std::optional<Time> Checker::SendRead(size_t index, Now now) {
     if (!queue.throttled_since) queue.throttled_since = now.mono;
     return throttle.Next(now.mono);
   }
-  queue.began = now.mono;
   reads_.emplace(request.id, index);
   ports_.store.Submit(std::move(request));
   return std::nullopt;  // the reply comes first
@@ -155,7 +150,7 @@ void Checker::On(const EdgesRead& read, Now now) {
     if (read.status.later()) return FailAll(queue, read.status, now);
   }
   queue.attempts = 0;
-  for (size_t i = 0; i < read.rows.size(); ++i) Decide(orders[i], read.rows[i], queue.began, now);
+  for (size_t i = 0; i < read.rows.size(); ++i) Decide(orders[i], read.rows[i], now);
 }
 
 void Checker::FailAll(Queue& queue, const Status& status, Now now) {
@@ -166,11 +161,13 @@ void Checker::FailAll(Queue& queue, const Status& status, Now now) {
 
 // ---- verdicts -------------------------------------------------------------------------------
 
-void Checker::Decide(const CheckOrder& order, const RowsOfEdge& rows, Time began, Now now) {
+void Checker::Decide(const CheckOrder& order, const RowsOfEdge& rows, Now now) {
   const Verdict verdict = Judge(rows.reverse, rows.forward, order.claim);
-  ports_.metrics.Checked(verdict.finding);
-  Job job{order, verdict, EdgeOf(order.edge, verdict.state), rows.reverse, rows.forward, 0, began};
-  if (verdict.action == Action::kHint) return SendHint(std::move(job));
+  ports_.metrics.Checked(order.net, verdict.finding);
+  Job job{order, verdict, EdgeOf(order.edge, verdict.state), rows.reverse, rows.forward, 0};
+  if (verdict.action == Action::kHint) {
+    return order.net == Net::kPair ? SendHint(std::move(job)) : End(order, true);
+  }
   if (verdict.action == Action::kReport) return EndHopeless(order, WhyHopeless(verdict));
   if (!MayRepair(order, verdict, now)) return End(order, false);
   if (!verdict.guarded) return SendLog(std::move(job));
@@ -228,7 +225,7 @@ void Checker::On(const RemovalsTaken& taken, Now) {
 
 void Checker::SendLog(Job job) {
   LogRepair request{++ids_,
-                    kNet,
+                    NameOf(job.order.net),
                     NameOf(job.verdict.finding),
                     job.order.edge,
                     Text(job.verdict.action == Action::kBump ? job.forward : job.reverse),
@@ -265,7 +262,7 @@ void Checker::On(const EdgesApplied& applied, Now now) {
   auto job = TakeIfDone(applied.id, applied.status);
   if (!job) return;
   job->mirrored = applied.applied.at(0).ver;
-  ports_.metrics.Repaired(KindOf(job->verdict), now.mono - job->began);
+  ports_.metrics.Repaired(job->order.net, job->verdict, AgeOf(job->verdict.state, now));
   SendHint(std::move(*job));
 }
 

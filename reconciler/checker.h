@@ -4,7 +4,7 @@
 //     pending: the edge is the mirror's -> resolved
 //     done or gone: as if the claim named none
 //   the claim names none: reverse row, then forward row, read on primaries -> verdict
-//     equal:   hint sync(src, dst) acknowledged -> resolved
+//     equal:   [hint sync(src, dst) acknowledged] -> resolved
 //     differs: [removals granted] -> row of repair_log -> [forward row written anew]
 //              -> reverse row committed -> hint acknowledged -> msg2 acknowledged -> resolved
 //
@@ -16,6 +16,9 @@
 // of repair_log comes first, so no repair goes unrecorded. A repair that fails after it is recorded
 // again. The checker applies a forward row that it wrote anew at once, and the mirror applies it
 // again.
+//
+// Equal rows whose msg2 did not come have perhaps no hint either. A scan asks about edges of any
+// age and would hint all of them: it gets none.
 //
 // A call that fails or must wait ends its check unresolved. The caller orders the check again
 // later; repeating a check does no harm. If no check can resolve the edge (no state or version is
@@ -43,6 +46,7 @@
 #include "fanline/base/backoff.h"
 #include "fanline/base/mutation_switches.h"
 #include "fanline/model/bucket.h"
+#include "fanline/model/net.h"
 #include "fanline/ports/change_log.h"
 #include "fanline/ports/hint_log.h"
 #include "fanline/ports/port.h"
@@ -63,14 +67,20 @@ using CheckerReply = std::variant<PendingAsked, EdgesRead, EdgesApplied, EdgeAdo
 struct CheckOrder {
   uint64_t ticket = 0;  // given back
   EdgeKey edge;
-  EdgeClaim claim;  // what the pending message says
+  EdgeClaim claim;       // what the pending message says
+  Net net = Net::kPair;  // what found the edge
 };
+
+// The row of log1 that a claim names.
+inline LogRow RowOf(const EdgeKey& edge, const EdgeClaim& claim) {
+  return {claim.log_id, ChangeKind::kEdge, edge, claim.state.ver};
+}
 
 struct CheckResult {
   CheckOrder order;
   // The edge is the mirror's; or the rows agree at the claimed version or above, perhaps because
-  // this check repaired them, and the hint sync(src, dst) is acknowledged. False: neither, or
-  // unknown; the check is ordered again.
+  // this check repaired them, and the hint sync(src, dst) is acknowledged if one was due. False:
+  // neither, or unknown; the check is ordered again.
   bool resolved = false;
   std::string hopeless;  // why no further check can resolve the edge; "": one may
 };
@@ -123,7 +133,6 @@ class Checker {
     Edge edge;                   // to be applied
     EdgeState reverse, forward;  // as read
     uint64_t mirrored = 0;       // the reverse row's version, once a repair has committed it
-    Time began{};
   };
   // Removals of one shard that wait together until they are granted.
   struct Removals {
@@ -135,7 +144,6 @@ class Checker {
   struct Queue {
     std::deque<CheckOrder> waiting;
     std::vector<CheckOrder> reading;  // the checks of the request under way, at most one
-    Time began{};
     uint32_t attempts = 0;
     Time retry_at{};
     std::optional<Time> throttled_since;
@@ -156,7 +164,7 @@ class Checker {
   std::optional<Time> SendRead(size_t queue, Now now);
   void EndWaiting(Queue& queue);
   void FailAll(Queue& queue, const Status& status, Now now);
-  void Decide(const CheckOrder& order, const RowsOfEdge& rows, Time began, Now now);
+  void Decide(const CheckOrder& order, const RowsOfEdge& rows, Now now);
   bool MayRepair(const CheckOrder& order, const Verdict& verdict, Now now);
   void Withhold(const Job& job);
   void SendRemovals();

@@ -51,7 +51,8 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   daemon::AddOptions(table, config.daemon);
   options::AddOptions(table, config.kafka);
   table.Add("group", &config.group,
-            "consumer group on relation-log; the one on the retries is <group>-retry");
+            "consumer group on relation-log; those of the log scan and on the retries are "
+            "<group>-later and <group>-retry");
   options::AddOptions(table, config.mysql);
   table
       .Add("forward-shards", &config.forward_shards,
@@ -81,6 +82,16 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
       .Add("removals-per-minute", &config.gate.removals_per_minute,
            "followers that repairs of all reconcilers together may take from one shard; beyond, "
            "they stop until the setting reconciler goes from dry_run or pause to run")
+      .Range(1, 1'000'000);
+  table
+      .Add("log-scan-after", &config.later.after,
+           "how old a change is when the log scan compares it with its rows; longer than any "
+           "replica that may take over lags behind, and than any transaction stays open")
+      .Range(1s, 24h);
+  table
+      .Add("log-scan-rate", &config.comparing.edges_per_second,
+           "edges that the log scan compares per second and shard of followers, from each of its "
+           "two logs")
       .Range(1, 1'000'000);
   table
       .Add("counter-sweep-every", &config.counters.sweep_every,

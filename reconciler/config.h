@@ -10,6 +10,8 @@
 #include "backends/options/mysql_settings.h"
 #include "daemon/run/daemon_options.h"
 #include "reconciler/counter_reconciler.h"
+#include "reconciler/edge_comparer.h"
+#include "reconciler/later_reconciler.h"
 #include "reconciler/limits.h"
 #include "reconciler/repair_gate.h"
 #include "reconciler/retry_reconciler.h"
@@ -19,7 +21,8 @@ namespace fanline::reconciler {
 struct Config {
   daemon::DaemonOptions daemon;
   options::KafkaSettings kafka;
-  std::string group = "fanline-reconciler";  // on relation-log; <group>-retry on the retries
+  // On relation-log; <group>-later on it once more, <group>-retry on the retries.
+  std::string group = "fanline-reconciler";
   options::MysqlSettings mysql;
   // An application that keeps its own tables sets all four of these, else none is set.
   std::string forward_shards, reverse_shards;
@@ -30,6 +33,8 @@ struct Config {
   Limits limits;
   RetryLimits retries;
   GateLimits gate;
+  EdgeComparer::Limits comparing;
+  LaterLimits later;
   CounterLimits counters;
 };
 

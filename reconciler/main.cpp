@@ -15,14 +15,21 @@
 #include "daemon/run/process.h"
 #include "reconciler/config.h"
 #include "reconciler/counter_reconciler.h"
+#include "reconciler/later_reconciler.h"
+#include "reconciler/log_scanner.h"
 #include "reconciler/pair_reconciler.h"
 #include "reconciler/prometheus_metrics.h"
 #include "reconciler/retry_reconciler.h"
 
 using namespace fanline;
 using reconciler::CheckerReply;
+using reconciler::ComparerReply;
 using reconciler::CounterInput;
 using reconciler::CounterReconciler;
+using reconciler::LaterInput;
+using reconciler::LaterReconciler;
+using reconciler::LogScanInput;
+using reconciler::LogScanner;
 using reconciler::PairReconciler;
 using reconciler::PairReconcilerInput;
 using reconciler::RetryInput;
@@ -30,12 +37,13 @@ using reconciler::RetryReconciler;
 
 namespace {
 
-// What all programs must agree on: shards, ranges, topics.
+// What all programs must agree on: shards, ranges, topics. Sets the partitions of relation-log.
 mysql::Installation AwaitAll(const reconciler::Config& config, const kafka::ClientOptions& client,
-                             const std::optional<mysql::AppTables>& app, wiring::Checks& agreed) {
+                             const std::optional<mysql::AppTables>& app, wiring::Checks& agreed,
+                             uint32_t* partitions) {
   auto installation = agreed.AwaitInstallation(options::ToConfig(config.mysql));
   agreed.AwaitTopic(client, installation.tasks_topic, installation.partitions);
-  agreed.AwaitRelationLog(client);
+  *partitions = agreed.AwaitRelationLog(client);
   agreed.AwaitTopicAndLetters(client, kRelationRetryTopic, 0);
   if (app) agreed.AwaitAppTables(*app);
   agreed.Stand();
@@ -51,6 +59,74 @@ reconciler::Checker::Setup ChecksOf(const mysql::Installation& installation,
           .seed = wiring::RandomSeed()};
 }
 
+struct Stores {
+  mysql::MysqlChangeStore changes;
+  mysql::MysqlRepairStore repairs;
+  kafka::Producer producer;
+  kafka::KafkaLogPositions positions;  // of the mirror's group
+  reconciler::PrometheusMetrics metrics;
+
+  template <class To>
+  reconciler::Checker::Ports ChecksTo(const To& to) {
+    return {.log = {changes, to},
+            .store = {repairs, to},
+            .hints = {producer, to},
+            .relations = {producer, to},
+            .metrics = metrics};
+  }
+  template <class Input>
+  reconciler::EdgeComparer::Ports ComparerTo(daemon::Inbox<Input>& inbox) {
+    const auto to = AsPart<ComparerReply>(inbox);
+    return {.checker = ChecksTo(AsPart<CheckerReply>(inbox)),
+            .log = {changes, to},
+            .store = {repairs, to},
+            .retries = {producer, to},
+            .metrics = metrics};
+  }
+};
+
+// The log scan: both logs are looked at once more. log1 only if the tables are ours.
+class LogScan {
+ public:
+  LogScan(const reconciler::Config& config, const reconciler::Checker::Setup& checks,
+          uint32_t partitions, const kafka::ConsumerOptions& log, Stores& stores,
+          reconciler::RepairGate& gate, daemon::Process& process)
+      : later_inbox_(process.wakeup),
+        scan_inbox_(process.wakeup),
+        log_(log, process.log.Sink()),
+        later_({.comparer = stores.ComparerTo(later_inbox_),
+                .positions = {stores.positions, later_inbox_},
+                .metrics = stores.metrics},
+               {.checker = checks, .mirror_group = !config.mirror_group.empty()}, config.comparing,
+               config.later, gate),
+        scanner_({.comparer = stores.ComparerTo(scan_inbox_),
+                  .log = {stores.changes, scan_inbox_},
+                  .repairs = {stores.repairs, scan_inbox_},
+                  .metrics = stores.metrics},
+                 checks, partitions, config.comparing, {.after = config.later.after}, gate),
+        later_loop_(log_, "relation-log.later", later_inbox_, later_, process, Duration::zero(),
+                    [this, ours = checks.ours](const std::vector<int32_t>& owned) {
+                      if (ours) scanner_.Own(owned);
+                    }),
+        scan_loop_(scan_inbox_, scanner_),
+        loops_(later_loop_, scan_loop_) {}
+
+  daemon::StepResult Step(const Now& now) { return loops_.Step(now); }
+  daemon::DrainResult Drain(const Now& now) { return loops_.Drain(now); }
+
+ private:
+  daemon::Inbox<LaterInput> later_inbox_;
+  daemon::Inbox<LogScanInput> scan_inbox_;
+  kafka::Consumer log_;
+  LaterReconciler later_;
+  LogScanner scanner_;
+  wiring::ConsumeLoop<LaterReconciler, LaterInput> later_loop_;
+  wiring::InboxLoop<LogScanner, LogScanInput> scan_loop_;
+  wiring::Loops<wiring::ConsumeLoop<LaterReconciler, LaterInput>,
+                wiring::InboxLoop<LogScanner, LogScanInput>>
+      loops_;
+};
+
 int Main(int argc, char** argv) {
   reconciler::Config config;
   daemon::OptionTable table("fanline-reconciler",
@@ -64,7 +140,8 @@ int Main(int argc, char** argv) {
   const auto client = options::ToOptions(config.kafka, "fanline-reconciler");
   const auto app = reconciler::AppTablesOf(config);
   wiring::Checks agreed(process);
-  const auto installation = AwaitAll(config, client, app, agreed);
+  uint32_t partitions = 0;
+  const auto installation = AwaitAll(config, client, app, agreed, &partitions);
   if (process.stop.requested()) return 0;
 
   daemon::Inbox<PairReconcilerInput> inbox(process.wakeup);
@@ -72,16 +149,20 @@ int Main(int argc, char** argv) {
   daemon::Inbox<CounterInput> counter_inbox(process.wakeup);
   const auto log = process.log.Sink();
   const auto& map = installation.shard_map;
-  mysql::MysqlChangeStore changes(mysql_config, {}, log, {}, {.threads_per_shard = 2});
-  mysql::MysqlRepairStore store(mysql_config, map, log, config.store_threads, app,
-                                {wiring::ShardHealth(process.health, "forward", "forward"),
-                                 wiring::ShardHealth(process.health, "reverse", "reverse")});
+  const bool lags = !config.mirror_group.empty();
+  Stores stores{{mysql_config, {}, log, {}, {.threads_per_shard = 2}},
+                {mysql_config,
+                 map,
+                 log,
+                 config.store_threads,
+                 app,
+                 {wiring::ShardHealth(process.health, "forward", "forward"),
+                  wiring::ShardHealth(process.health, "reverse", "reverse")}},
+                {{.client = client, .hint_topic = installation.tasks_topic}, log},
+                {{client, kRelationLogTopic, lags ? config.mirror_group : config.group}, log},
+                {process.registry, process.log}};
   mysql::MysqlCounterStore counter_store(mysql_config, wiring::ShardHealth(process.health), log,
                                          {map});
-  kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, log);
-  const bool lags = !config.mirror_group.empty();
-  const std::string& group = lags ? config.mirror_group : config.group;
-  kafka::KafkaLogPositions positions({client, kRelationLogTopic, group}, log);
   const auto consumer = [&](const std::string& named, const char* topic) {
     return kafka::ConsumerOptions{
         .client = client, .group = named, .topic = topic, .wake_fd = process.wakeup.fd()};
@@ -89,36 +170,31 @@ int Main(int argc, char** argv) {
   kafka::Consumer relation_log(consumer(config.group, kRelationLogTopic), log);
   kafka::Consumer retry_log(consumer(config.group + "-retry", kRelationRetryTopic), log);
 
-  reconciler::PrometheusMetrics metrics(process.registry, process.log);
-  config.gate.second_check_after = config.limits.grace;
+  config.gate.second_check_after = config.comparing.grace = config.limits.grace;
+  config.comparing.patience = config.retries.patience;
   const auto checks = ChecksOf(installation, app);
   reconciler::RepairGate gate(config.gate, static_cast<Shard>(checks.shards.reverse.shards()));
-  const auto ports = [&](const auto& to) -> reconciler::Checker::Ports {
-    return {.log = {changes, to},
-            .store = {store, to},
-            .hints = {producer, to},
-            .relations = {producer, to},
-            .metrics = metrics};
-  };
   PairReconciler pairs(
-      {.checker = ports(AsPart<CheckerReply>(inbox)),
-       .mode = {changes, inbox},
-       .retries = {producer, inbox},
-       .positions = {positions, inbox},
-       .metrics = metrics},
+      {.checker = stores.ChecksTo(AsPart<CheckerReply>(inbox)),
+       .mode = {stores.changes, inbox},
+       .retries = {stores.producer, inbox},
+       .positions = {stores.positions, inbox},
+       .metrics = stores.metrics},
       {.checker = checks, .mirror_group = lags, .patience = config.retries.patience}, config.limits,
       gate);
-  RetryReconciler retries({.checker = ports(AsPart<CheckerReply>(retry_inbox)),
-                           .retries = {producer, retry_inbox},
-                           .dead_letters = {producer, retry_inbox},
-                           .metrics = metrics},
+  RetryReconciler retries({.checker = stores.ChecksTo(AsPart<CheckerReply>(retry_inbox)),
+                           .retries = {stores.producer, retry_inbox},
+                           .dead_letters = {stores.producer, retry_inbox},
+                           .metrics = stores.metrics},
                           checks, config.retries, gate);
-  CounterReconciler counters({counter_store, counter_inbox}, metrics, gate,
+  CounterReconciler counters({counter_store, counter_inbox}, stores.metrics, gate,
                              static_cast<Shard>(map.shards()), config.counters);
+  LogScan log_scan(config, checks, partitions, consumer(config.group + "-later", kRelationLogTopic),
+                   stores, gate, process);
   wiring::ConsumeLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process);
   wiring::ConsumeLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process);
   wiring::InboxLoop counter_loop(counter_inbox, counters);
-  wiring::Loops loops(pair_loop, retry_loop, counter_loop);
+  wiring::Loops loops(pair_loop, retry_loop, log_scan, counter_loop);
   return process.Run(loops);
 }
 

@@ -9,15 +9,17 @@
 #include "fanline/consuming/consumer.h"
 #include "fanline/model/bucket.h"
 #include "fanline/model/edge.h"
+#include "fanline/model/net.h"
 #include "reconciler/verdict.h"
 
 namespace fanline::reconciler {
 
+// What the log scan looks at.
+enum class Scan { kRelationLog, kLog1 };
+inline constexpr const char* kScans[] = {"relation-log", "log1"};
+
 // Why a pair went to the retries.
 enum class RetryCause { kChecksFailed, kTooMany };
-
-// What a repair did to an edge: wrote a live reverse row, an ended one, or the forward row anew.
-enum class RepairKind { kAdd, kRemove, kBump };
 
 class Metrics : public ConsumerMetrics {
  public:
@@ -39,9 +41,15 @@ class Metrics : public ConsumerMetrics {
   virtual void Undecodable(const std::string& /*why*/) {}
 
   // The two rows of an edge were compared.
-  virtual void Checked(Finding) {}
-  // The rows agree now, `since` the check began.
-  virtual void Repaired(RepairKind, Duration /*since*/) {}
+  virtual void Checked(Net, Finding) {}
+  // The rows agree now, so long after the change was made that they lacked.
+  virtual void Repaired(Net, const Verdict&, Duration /*age*/) {}
+  // A friendship that one of its edges lacked was logged again, so long after its change.
+  virtual void FriendshipRepaired(Duration /*age*/) {}
+  // The log scan compares so many changes. How long ago the oldest was made that it has not come
+  // to.
+  virtual void Scanned(Scan, uint64_t /*changes*/) {}
+  virtual void Unscanned(Scan, Duration) {}
   // A repair was not made: in a dry run, or because the breaker is open.
   virtual void WouldRepair(const EdgeKey&, const Verdict&) {}
   // No check can resolve this edge: an operator must see to it.

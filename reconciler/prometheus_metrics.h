@@ -4,6 +4,7 @@
 
 #include <prometheus/registry.h>
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <map>
@@ -51,11 +52,26 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
                    {{"reason", why}});
   }
 
-  void Checked(Finding finding) override { checks_.at(static_cast<size_t>(finding))->Increment(); }
+  void Checked(Net net, Finding finding) override {
+    checks_.at(static_cast<size_t>(net)).at(static_cast<size_t>(finding))->Increment();
+  }
 
-  void Repaired(RepairKind kind, Duration since) override {
-    repairs_.at(static_cast<size_t>(kind))->Increment();
-    Observe(repair_seconds_, since);
+  void Repaired(Net net, const Verdict& verdict, Duration age) override {
+    const auto cause = static_cast<size_t>(verdict.finding) - 1;  // none is made of equal rows
+    repairs_.at(static_cast<size_t>(net)).at(cause)->Increment();
+    CountRepair(net, age);
+  }
+
+  void FriendshipRepaired(Duration age) override {
+    friendship_repairs_.Increment();
+    CountRepair(Net::kLog, age);
+  }
+
+  void Scanned(Scan scan, uint64_t changes) override {
+    Add(*scanned_.at(static_cast<size_t>(scan)), changes);
+  }
+  void Unscanned(Scan scan, Duration age) override {
+    Set(*unscanned_.at(static_cast<size_t>(scan)), age);
   }
 
   void WouldRepair(const EdgeKey& edge, const Verdict& verdict) override {
@@ -118,6 +134,27 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
  private:
   static constexpr Duration kWarnEvery = std::chrono::seconds(10);
 
+  // What the log scan repairs its pair has missed.
+  void CountRepair(Net net, Duration age) {
+    Observe(*ages_.at(static_cast<size_t>(net)), age);
+    if (net == Net::kLog) escapes_.Increment();
+  }
+
+  Counters<7> AddChecks(Net net) {
+    return AddCounters("fanline_rel_checks_total",
+                       "Edges whose two rows were compared, by what was found", "outcome",
+                       kFindings, {{"net", NameOf(net)}});
+  }
+  Counters<6> AddRepairs(Net net) {
+    return AddCounters(kRepairs, kRepairsHelp, "cause", kCauses, {{"net", NameOf(net)}});
+  }
+
+  static constexpr const char* kRepairs = "fanline_relation_repairs_total";
+  static constexpr const char* kRepairsHelp =
+      "Edges, friendships and counters set right, by what was wrong";
+  static constexpr const char* kCauses[] = {"stale",  "missing", "ahead",
+                                            "orphan", "corrupt", "lost"};  // kFindings, from 1 on
+
   static Labels Of(Shard shard) { return {{"shard", std::to_string(shard)}}; }
 
   Histogram& latency_ = AddSeconds("fanline_rel_pair_latency_seconds",
@@ -137,23 +174,37 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
                  "Offsets cut from a log before they were read: longer retention needed");
   Counter& undecodable_ =
       AddCounter("fanline_rel_undecodable_total", "Records that are no message we know");
-  Counters<7> checks_ = AddCounters(  // by finding
-      "fanline_rel_checks_total", "Edges whose two rows were compared, by what was found",
-      "outcome", kFindings, {{"net", "pair"}});
-  Counters<3> repairs_ = AddCounters(  // by kind
-      "fanline_rel_repairs_total", "Edges and counters set right, by what it took", "kind",
-      {"add", "remove", "bump"}, {{"net", "pair"}});
+  // By net, then by finding.
+  std::array<Counters<7>, 2> checks_{AddChecks(Net::kPair), AddChecks(Net::kLog)};
+  std::array<Counters<6>, 2> repairs_{AddRepairs(Net::kPair), AddRepairs(Net::kLog)};
+  std::array<Histogram*, 2> ages_ =
+      AddForEach("net", kNets, [this](const Labels& labels) -> Histogram& {
+        return daemon::AddHistogram(registry_, "fanline_relation_repair_age_seconds",
+                                    "From a change to the repair of what it had lost",
+                                    daemon::AgeBuckets(), labels);
+      });
+  Counter& friendship_repairs_ =
+      AddCounter(kRepairs, kRepairsHelp, {{"net", NameOf(Net::kLog)}, {"cause", "friendship"}});
   Counter& counter_repairs_ =
-      AddCounter("fanline_rel_repairs_total", "Edges and counters set right, by what it took",
-                 {{"net", "counter"}, {"kind", "counter"}});
+      AddCounter(kRepairs, kRepairsHelp, {{"net", "counter"}, {"cause", "drift"}});
+  Counter& escapes_ = AddCounter("fanline_relation_escapes_total",
+                                 "Differences that one net has missed and a later one has repaired",
+                                 {{"missed_by", "pair"}, {"found_by", "log"}});
+  Counters<2> scanned_ = AddCounters(  // by scan
+      "fanline_relation_scanned_total", "Changes that the log scan has compared with their rows",
+      "source", kScans);
+  std::array<Gauge*, 2> unscanned_ =
+      AddForEach("source", kScans, [this](const Labels& labels) -> Gauge& {
+        return AddGauge("fanline_relation_unscanned_seconds",
+                        "How long ago the oldest change was made that the log scan has not come to",
+                        labels);
+      });
   Counter& swept_ = AddCounter("fanline_rel_counters_swept_total",
                                "Users whose counters were compared with their rows");
   Counter& swept_wrong_ = AddCounter("fanline_rel_counters_swept_wrong_total",
                                      "Counters that the comparison found wrong");
   Histogram& counter_drift_ = AddSizes("fanline_rel_counter_drift",
                                        "By how much a counter that was repaired had been wrong");
-  Histogram& repair_seconds_ = AddSeconds("fanline_rel_repair_seconds",
-                                          "From the read that found a difference to its repair");
   Counter& withheld_ = AddCounter("fanline_rel_repairs_withheld_total",
                                   "Repairs not made: a dry run, an open breaker");
   Counter& hopeless_ =

@@ -5,14 +5,7 @@
 #include <utility>
 
 namespace fanline::reconciler {
-namespace {
-
-bool StandsFor(const EdgeClaim& claim, const EdgeClaim& other) {
-  if (claim.state.ver != other.state.ver) return claim.state.ver > other.state.ver;
-  return claim.whole && !other.whole;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 RetryReconciler::RetryReconciler(const Ports& ports, const Checker::Setup& setup,
                                  const RetryLimits& limits, RepairGate& gate)
@@ -86,10 +79,12 @@ void RetryReconciler::On(Record& record, Now) {
 }
 
 void RetryReconciler::Hold(uint64_t id) {
-  const RelationRetry& retry = entries_.at(id).retry;
+  RelationRetry& retry = entries_.at(id).retry;
   const auto [known, first] = of_edge_.try_emplace(retry.edge, id);
   if (!first) {
-    const RelationRetry& other = entries_.at(known->second).retry;
+    RelationRetry& other = entries_.at(known->second).retry;
+    retry.net = other.net =
+        std::min(retry.net, other.net);  // what its pair holds did not escape it
     if (!StandsFor(retry.claim, other.claim)) return Finish(id);
     const uint64_t earlier = std::exchange(known->second, id);
     if (due_.erase({other.due, earlier}) > 0) Finish(earlier);  // else when its check ends
@@ -110,7 +105,7 @@ void RetryReconciler::CheckDue(Now now) {
     const uint64_t id = due_.begin()->second;
     due_.erase(due_.begin());
     const RelationRetry& retry = entries_.at(id).retry;
-    checker_.Order({id, retry.edge, retry.claim});
+    checker_.Order({id, retry.edge, retry.claim, retry.net});
   }
 }
 

@@ -141,11 +141,12 @@ uint32_t Checks::AwaitPartitions(const kafka::ClientOptions& client, const std::
   return static_cast<uint32_t>(partitions);
 }
 
-void Checks::AwaitRelationLog(const kafka::ClientOptions& client) {
+uint32_t Checks::AwaitRelationLog(const kafka::ClientOptions& client) {
   const std::string topic = kRelationLogTopic;
-  AwaitPartitions(client, topic);
+  const uint32_t partitions = AwaitPartitions(client, topic);
   kafka::Admin& admin = AdminOf(client);
   Await("stamps of " + topic, [&admin, topic] { return CheckStamps(admin, topic); });
+  return partitions;
 }
 
 // Also warns if Redis is fit but has drawbacks.

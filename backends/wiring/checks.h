@@ -94,7 +94,7 @@ class Checks {
 
   // The same of relation-log, which stamps its records at the append: the age of a change is
   // measured by that.
-  void AwaitRelationLog(const kafka::ClientOptions& client);
+  uint32_t AwaitRelationLog(const kafka::ClientOptions& client);
 
   // Redis can hold timelines, and no other installation owns it.
   void AwaitRedis(const redis::Options& options);

@@ -26,7 +26,7 @@ prometheus::Gauge& AddGauge(Registry& registry, const std::string& name, const s
 
 Histogram& AddHistogram(Registry& registry, const std::string& name, const std::string& help,
                         const Histogram::BucketBoundaries& buckets, const Labels& labels) {
-  const bool seconds = &buckets == &SecondsBuckets();
+  const bool seconds = &buckets != &SizeBuckets();
   FANLINE_CHECK(name.starts_with("fanline_") && name.ends_with("_seconds") == seconds,
                 "a histogram's name");
   return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add(labels, buckets);
@@ -53,6 +53,12 @@ const Histogram::BucketBoundaries& SecondsBuckets() {
   static const Histogram::BucketBoundaries buckets{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                                    0.1,    0.15,  0.2,    0.25,  0.3,  0.4,   0.5,
                                                    0.75,   1,     2.5,    5,     10,   30,    60};
+  return buckets;
+}
+
+const Histogram::BucketBoundaries& AgeBuckets() {
+  static const Histogram::BucketBoundaries buckets{1,    3,    10,    30,    100,   300,
+                                                   1000, 3600, 14400, 43200, 86400, 604800};
   return buckets;
 }
 

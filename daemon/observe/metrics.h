@@ -1,5 +1,5 @@
 // Makes metrics of prometheus-cpp by our rules: names begin with fanline_ and end in their base
-// unit (_seconds, _bytes; counters _total), buckets come from two lists.
+// unit (_seconds, _bytes; counters _total), buckets come from three lists.
 //
 // Each call looks its family up in the registry: call it once, keep the reference, which lives
 // as long as the registry. The metrics themselves are thread-safe and lock-free.
@@ -30,7 +30,7 @@ prometheus::Counter& AddCounter(prometheus::Registry& registry, const std::strin
 prometheus::Gauge& AddGauge(prometheus::Registry& registry, const std::string& name,
                             const std::string& help, const prometheus::Labels& labels = {});
 
-// A distribution. Name: fanline_..., with _seconds for SecondsBuckets (checked).
+// A distribution. Name: fanline_..., with _seconds for all but SizeBuckets (checked).
 prometheus::Histogram& AddHistogram(prometheus::Registry& registry, const std::string& name,
                                     const std::string& help,
                                     const prometheus::Histogram::BucketBoundaries& buckets,
@@ -40,6 +40,9 @@ prometheus::Histogram& AddHistogram(prometheus::Registry& registry, const std::s
 // deliveries (docs/decisions/0018-batches-that-grow-with-load.md): a wide bucket makes a p99 a
 // guess.
 const prometheus::Histogram::BucketBoundaries& SecondsBuckets();
+
+// 1 s .. 7 d: ages of what is found late.
+const prometheus::Histogram::BucketBoundaries& AgeBuckets();
 
 // Counters told apart by the label "resource", each made when its resource is first counted.
 // `first` exists from the start, so that the family is exported before anything goes wrong.

@@ -7,10 +7,10 @@ from demo.relation_report import Found
 from stack.programs.metrics import Samples
 
 ROWS = {"1 2 10 1 5", "3 4 11 0 5"}
-NAME = "fanline_rel_repairs_total"
-COUNTERS = Samples({(NAME, (("kind", "add"), ("net", "pair"))): 3.0,
-                    (NAME, (("kind", "bump"), ("net", "pair"))): 1.0,
-                    (NAME, (("kind", "add"), ("net", "scan"))): 8.0})
+NAME = "fanline_relation_repairs_total"
+COUNTERS = Samples({(NAME, (("cause", "missing"), ("net", "pair"))): 3.0,
+                    (NAME, (("cause", "lost"), ("net", "pair"))): 1.0,
+                    (NAME, (("cause", "missing"), ("net", "log"))): 8.0})
 GOOD = Found(ROWS, ROWS, [], COUNTERS, {(1, 2): 1_000, (3, 4): 2_000},
              {(1, 2): 4_500, (3, 4): 9_250, (5, 6): 90_000})
 

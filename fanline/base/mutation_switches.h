@@ -39,6 +39,8 @@ struct MutationSwitches {
   bool fold_highest = true;  // off: of changes of one edge the lowest is written for all
   // The reconciler, of the mirror's.
   bool pending_is_not_lost = true;  // off: a pair whose row of log1 is pending is checked
+  bool differences_held = true;     // off: a scan has an edge checked at the first difference
+  bool lag_awaited = true;          // off: a scan does not ask what log1 has pending
   // Pages.
   bool pages_proved = true;  // off: a page believes whatever server answered
   bool lacks_told = true;    // off: a page that lacks posts of silent shards counts as complete

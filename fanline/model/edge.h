@@ -46,6 +46,12 @@ struct EdgeClaim {
   friend bool operator==(const EdgeClaim&, const EdgeClaim&) = default;
 };
 
+// Whether `claim` says all of an edge that `other` says, and more.
+constexpr bool StandsFor(const EdgeClaim& claim, const EdgeClaim& other) {
+  if (claim.state.ver != other.state.ver) return claim.state.ver > other.state.ver;
+  return claim.whole && !other.whole;
+}
+
 // One row.
 struct Edge {
   UserId src{};

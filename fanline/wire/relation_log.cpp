@@ -79,6 +79,13 @@ std::string RelationLogKey(const EdgeKey& edge) {
   return ToString(edge.src) + ':' + ToString(edge.dst);
 }
 
+EdgeClaim ClaimOf(const RelationMessage& message) {
+  if (const auto* written = std::get_if<EdgeWritten>(&message)) {
+    return {written->edge.state(), true, written->log_id};
+  }
+  return {{std::get<EdgeMirrored>(message).ver}, false};
+}
+
 EdgeKey KeyOf(const RelationMessage& message) {
   if (const auto* written = std::get_if<EdgeWritten>(&message)) return written->edge.key();
   return std::get<EdgeMirrored>(message).edge;

@@ -37,6 +37,8 @@ inline constexpr const char* kRelationLogTopic = "relation-log";
 // "src:dst" in decimal: the record's key, so that both messages meet in one partition.
 std::string RelationLogKey(const EdgeKey& edge);
 EdgeKey KeyOf(const RelationMessage& message);
+// What it says of the edge.
+EdgeClaim ClaimOf(const RelationMessage& message);
 
 // Why such a msg1 is refused; none: DecodeRelationMessage accepts it. Pure; any thread.
 std::optional<Rejection> WhyRefused(const EdgeWritten& written);

@@ -1,6 +1,8 @@
 #include "fanline/wire/relation_retry.h"
 
+#include <iterator>
 #include <optional>
+#include <string>
 
 #include "schemas/proto/relation_retry.pb.h"
 
@@ -19,6 +21,9 @@ std::optional<Rejection> NoEntry(const v1::RelationRetry& message) {
   if (message.pos_ms() < 0) return Rejection{"pos_ms: it is milliseconds since 1970"};
   if (!DeliveryOf(message.delivery())) return Rejection{"delivery: there are 0, 1 and 2"};
   if (message.due_ms() < 0) return Rejection{"due_ms: it is milliseconds since 1970"};
+  if (message.net() >= std::size(kNets)) {
+    return Rejection{"net: found " + std::to_string(message.net()) + ", there is none"};
+  }
   return std::nullopt;
 }
 
@@ -39,6 +44,7 @@ std::string EncodeRelationRetry(const RelationRetry& retry) {
   message.set_due_ms(retry.due);
   message.set_attempts(retry.attempts);
   message.set_hopeless(retry.hopeless);
+  message.set_net(static_cast<uint32_t>(retry.net));
   return message.SerializeAsString();
 }
 
@@ -57,7 +63,8 @@ Decoded<RelationRetry> DecodeRelationRetry(std::string_view bytes) {
                        claim,
                        message.due_ms(),
                        message.attempts(),
-                       message.hopeless()};
+                       message.hopeless(),
+                       static_cast<Net>(message.net())};
 }
 
 }  // namespace fanline

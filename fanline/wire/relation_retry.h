@@ -8,6 +8,7 @@
 #include "fanline/base/decoded.h"
 #include "fanline/base/time.h"
 #include "fanline/model/edge.h"
+#include "fanline/model/net.h"
 
 namespace fanline {
 
@@ -17,6 +18,7 @@ struct RelationRetry {
   UnixMs due = 0;   // not before
   uint32_t attempts = 0;
   uint32_t hopeless = 0;  // the last attempts in a row that were hopeless
+  Net net = Net::kPair;   // what found the edge
   friend bool operator==(const RelationRetry&, const RelationRetry&) = default;
 };
 

@@ -51,6 +51,7 @@ class Doctor : public Command {
     Append(JudgeRedis(redis), &checks);
     Append(JudgeRanges(installation, redis, kafka, shards), &checks);
     Append(JudgeLogs(kafka.logs), &checks);
+    Append(JudgeLogScan(shards), &checks);
     return checks;
   }
 

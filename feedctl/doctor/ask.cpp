@@ -3,6 +3,7 @@
 #include <set>
 
 #include "backends/kafka/admin.h"
+#include "backends/mysql/edges/log_scan.h"
 #include "backends/redis/cluster/server_check.h"
 #include "fanline/wire/dead_letter.h"
 #include "fanline/wire/relation_log.h"
@@ -43,6 +44,11 @@ void AskShard(mysql::ShardConnections& connections, Shard shard, const Settings&
   facts.read = row.done();
   // Older tables may lack what was read; feedctl migrate adds it.
   if (!facts.read && facts.missing.empty()) facts.away = WhyOf(row, settings);
+  if (!facts.read) return;
+  (void)connections.Run(shard, [&](mysql::Connection& connection) {
+    const mysql::LogScanPlace place = mysql::ReadLogScanPlace(connection);
+    if (place.up_to > 0) facts.unscanned = std::chrono::milliseconds(place.now - place.up_to);
+  });
 }
 
 // ---- Kafka ----
@@ -53,6 +59,7 @@ std::vector<LogFacts> LogsOf(const options::TopicSettings& topics, const Groups&
           {topics.tasks, groups.pusher, "fanline-pusher"},
           {topics.relation_events, groups.mirror + "-events", "fanline-mirror", false},
           {kRelationLogTopic, groups.reconciler, "fanline-reconciler", false},
+          {kRelationLogTopic, groups.reconciler + "-later", "fanline-reconciler", false},
           {kRelationRetryTopic, groups.reconciler + "-retry", "fanline-reconciler", false}};
 }
 

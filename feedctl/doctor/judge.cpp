@@ -247,4 +247,34 @@ Checks JudgeLogs(const std::vector<LogFacts>& logs) {
   return checks;
 }
 
+Checks JudgeLogScan(const std::vector<ShardFacts>& shards) {
+  constexpr std::chrono::hours kTooLong{1};  // as the alert has it
+  const char* const name = "log scan";
+  std::vector<uint64_t> never, behind;
+  std::chrono::milliseconds most{0};
+  for (size_t shard = 0; shard < shards.size(); ++shard) {
+    const ShardFacts& facts = shards[shard];
+    if (!Tells(facts)) continue;
+    if (!facts.unscanned) {
+      never.push_back(shard);
+      continue;
+    }
+    most = std::max(most, *facts.unscanned);
+    if (*facts.unscanned > kTooLong) behind.push_back(shard);
+  }
+  const std::string ago = Counted(static_cast<uint64_t>(most.count() / 60'000), "minute") + " ago";
+  if (!never.empty()) {
+    return {{kLogs, name, Level::kNote, "it has never come to log1 of " + Listed("shard", never),
+             "start fanline-reconciler"}};
+  }
+  if (!behind.empty()) {
+    return {{kLogs, name, Level::kLook,
+             "of " + Listed("shard", behind) + " it has compared nothing newer than " + ago,
+             "look at the reconcilers' logs", "relations.md#fanlinelogscanstands"}};
+  }
+  const bool known = std::any_of(shards.begin(), shards.end(), Tells);
+  if (!known) return {NotKnown(kLogs, name, NotKnownOf(shards))};
+  return {{kLogs, name, Level::kWell, "all changes up to " + ago + " were compared"}};
+}
+
 }  // namespace fanline::feedctl

@@ -2,6 +2,7 @@
 // or was set aside is judged by the alerts alone (prometheus/rules).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,6 +31,9 @@ struct ShardFacts {
   std::vector<std::string> procedures = {};  // not there, or not for this account to execute
   std::vector<std::string> others = {};      // procedures of another text than this feedctl's
   bool refuses_writes = false;               // by the format of its binary log
+  // How long ago the oldest change was made that the log scan has not come to. None: it has never
+  // begun here, or is not known.
+  std::optional<std::chrono::milliseconds> unscanned = {};
 };
 
 // The first three lists hold lines "what; what to type".
@@ -68,6 +72,8 @@ struct KafkaFacts {
                                  const RedisFacts& redis, const KafkaFacts& kafka,
                                  const std::vector<ShardFacts>& shards);
 [[nodiscard]] Checks JudgeLogs(const std::vector<LogFacts>& logs);
+// When the log scan has last come through log1 of all shards.
+[[nodiscard]] Checks JudgeLogScan(const std::vector<ShardFacts>& shards);
 
 // "", or which shards are unknown: "not known of shards 0, 2".
 [[nodiscard]] std::string NotKnownOf(const std::vector<ShardFacts>& shards);

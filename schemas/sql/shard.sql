@@ -5,8 +5,8 @@
 --   by src      following, user_rel, log1, repair_log
 --   by dst      follower, user_fan         (dst is the author who is followed)
 --   by user     recount
---   of the shard                          counter_sweep, removal_allowance (an application's own
---                                         reverse shards: in turn over ours)
+--   of the shard                          log_scan, counter_sweep, removal_allowance (an
+--                                         application's own reverse shards: in turn over ours)
 --   by the smaller id of two              friend_request, and its rows of log1
 --   by author   author_post, author, author_mode
 --   by the range's first bucket            range_owner, range_start
@@ -124,6 +124,16 @@ CREATE TABLE IF NOT EXISTS log1 (
   KEY pending (done, id)
 ) ENGINE = InnoDB;
 
+-- How far the log scan has come in log1 of this shard: one row; none: never begun
+-- (fanline/ports/log_scan.h). Rows of log1 above after_id are not purged.
+CREATE TABLE IF NOT EXISTS log_scan (
+  id       TINYINT UNSIGNED NOT NULL DEFAULT 1,        -- always 1
+  after_id BIGINT UNSIGNED NOT NULL,                   -- rows of log1 up to it were compared
+  up_to    BIGINT NOT NULL,                            -- so were changes written up to then; the
+                                                       -- server's clock
+  PRIMARY KEY (id)
+) ENGINE = InnoDB;
+
 -- What two users have agreed on, one row per pair: the truth of a friendship. A mirror writes the
 -- two edges afterwards, from log1, so for a moment one edge may be there and not the other. ver
 -- grows with every change, as in following.
@@ -141,7 +151,7 @@ CREATE TABLE IF NOT EXISTS friend_request (
 -- One row per repair, never changed, purged by age.
 CREATE TABLE IF NOT EXISTS repair_log (
   id           BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
-  net          VARBINARY(16) NOT NULL,                 -- what found it: pair or counter
+  net          VARBINARY(16) NOT NULL,                 -- what found it: pair, log or counter
   cause        VARBINARY(16) NOT NULL,                 -- missing, stale, orphan, corrupt, drift, ...
   src          BIGINT UNSIGNED NOT NULL,               -- of a counter: the user, and dst 0
   dst          BIGINT UNSIGNED NOT NULL,

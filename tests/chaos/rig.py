@@ -22,7 +22,7 @@ OPTIONS = {
     "dispatcher": ["--sample-rate", "0.1"],
     "pusher": ["--redis-command-timeout", "1s"],
     "mirror": [],
-    "reconciler": ["--grace", "1s", "--counter-sweep-every", "10s"],
+    "reconciler": ["--grace", "1s", "--counter-sweep-every", "10s", "--log-scan-after", "10s"],
     "api": [],
 }
 TIGHT = {
@@ -118,7 +118,7 @@ class Rig:
         # What is upstream first: its effects are not yet counted below.
         self.backlogs = [Backlog(self.brokers, group, topic) for group, topic in (
             ("fanline-dispatcher", FEED), ("fanline-mirror-events", RELATION_EVENTS),
-            ("fanline-reconciler", RELATION_LOG),
+            ("fanline-reconciler", RELATION_LOG), ("fanline-reconciler-later", RELATION_LOG),
             ("fanline-reconciler-retry", f"{RELATION_LOG}.retry"), ("fanline-pusher", TASKS))]
         self._make_daemons()
         for kept in self.kept.values():

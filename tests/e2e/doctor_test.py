@@ -20,7 +20,8 @@ WELL, FOUND, NOBODY, AWAY, NOT_INSTALLED = 0, 1, 67, 69, 78
 # Every line of a whole look.
 LINES = ["shard 0", "shard 1", "Redis", "pushers", "takeovers", "feed-events (fanline-dispatcher)",
          "fanout-tasks (fanline-pusher)", "relation-events (fanline-mirror-events)",
-         "relation-log (fanline-reconciler)", "relation-log.retry (fanline-reconciler-retry)"]
+         "relation-log (fanline-reconciler)", "relation-log (fanline-reconciler-later)",
+         "relation-log.retry (fanline-reconciler-retry)", "log scan"]
 _PATIENCE = 60
 
 
@@ -61,6 +62,7 @@ class Doctor(Installation):
         self.assertEqual(checks["pushers"]["text"], "1 pusher for 4 ranges")
         self.assertEqual(checks["fanout-tasks (fanline-pusher)"]["text"], "1 reader")
         self.assertEqual(checks["relation-log (fanline-reconciler)"]["advice"], "start fanline-reconciler")
+        self.assertEqual(checks["log scan"]["advice"], "start fanline-reconciler")
         text = self.feedctl.run("doctor")
         self.assertIn("all is well", text)
         self.assertLess(len(text.splitlines()), 30, "one screen")

@@ -76,7 +76,7 @@ class Gaps(Agreement):
             daemon.stop()
         before = self.said(self.pusher).count("the group has no committed offset")
         delete_groups(self.kafka_port, "fanline-dispatcher", "fanline-pusher", "fanline-mirror-events",
-                      "fanline-reconciler", "fanline-reconciler-retry")
+                      "fanline-reconciler", "fanline-reconciler-later", "fanline-reconciler-retry")
         for topic in (FEED, RELATION_LOG, RELATION_EVENTS):
             delete_records(self.kafka_port, topic, [0])  # and so do not begin with their first
         self.start_all()

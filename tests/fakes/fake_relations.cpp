@@ -16,10 +16,11 @@ EdgesApplied FakeRelations::Do(const ApplyEdges& request) {
   }
   const Folded folded = Fold(request.edges, rows);
   for (const Edge& row : folded.rows) {
-    EdgeState& state = reverse_[row.key()];
-    const Delivery before = state.delivery;
-    state = row.state();
-    if (!choices_mirrored) state.delivery = before;
+    EdgeState& kept = reverse_[row.key()];
+    applied_.push_back({row, kept});
+    const Delivery before = kept.delivery;
+    kept = row.state();
+    if (!choices_mirrored) kept.delivery = before;
   }
   for (const CounterChange& counter : folded.counters) fans_[counter.user] += counter.by;
   EdgesApplied reply{.id = request.id};
@@ -127,8 +128,9 @@ PurgedDone FakeRelations::Do(const PurgeDone& request) {
   const UnixMs oldest = now - std::chrono::milliseconds(request.keep).count();
   PurgedDone reply{.id = request.id};
   uint32_t looked_at = 0;
+  const uint64_t behind = log_.at(request.shard).scanned.value_or(UINT64_MAX);
   reply.deleted = std::erase_if(log_.at(request.shard).rows, [&](const auto& each) {
-    if (!each.second.done || ++looked_at > request.most) return false;
+    if (!each.second.done || each.first > behind || ++looked_at > request.most) return false;
     return each.second.change.written_at < oldest;
   });
   return reply;
@@ -265,6 +267,70 @@ void FakeRelations::LoseChanges(Shard shard, size_t count) {
     if (change.id == table.ids) --table.ids;
     table.rows.erase(change.id);
   }
+}
+
+std::vector<Edge> FakeRelations::LastApplied(Shard shard, size_t most) const {
+  std::vector<Edge> edges;
+  for (auto at = applied_.rbegin(); at != applied_.rend() && edges.size() < most; ++at) {
+    if (shards_.ShardOf(at->edge.dst) == shard) edges.push_back(at->edge);
+  }
+  return edges;
+}
+
+void FakeRelations::LoseApplied(Shard shard, size_t count) {
+  for (size_t i = applied_.size(); i-- > 0 && count > 0;) {
+    const auto [edge, before] = applied_[i];
+    if (shards_.ShardOf(edge.dst) != shard) continue;
+    fans_[edge.dst] -= Transition(before, edge.state());
+    reverse_[edge.key()] = before;
+    if (before.ver == 0) reverse_.erase(edge.key());
+    applied_.erase(applied_.begin() + static_cast<std::ptrdiff_t>(i));
+    --count;
+  }
+}
+
+LoggedRead FakeRelations::Do(const ReadLogged& request) const {
+  const Table& table = log_.at(request.shard);
+  const uint64_t place = table.scanned.value_or(0);
+  LoggedRead reply{request.id, {}, place, 0, {}, place, now - request.age.count(), false};
+  uint32_t rows = 0;
+  for (auto row = table.rows.upper_bound(place); row != table.rows.end(); ++row) {
+    if (row->second.change.written_at > now - request.age.count()) break;
+    reply.last = row->first;
+    if (row->second.done) reply.changes.push_back(row->second.change);
+    if (++rows < request.limit) continue;
+    reply.up_to = row->second.change.written_at;
+    reply.more = true;
+    break;
+  }
+  return reply;
+}
+
+LogScanMoved FakeRelations::Do(const MoveLogScan& request) {
+  std::optional<uint64_t>& scanned = log_.at(request.shard).scanned;
+  if (scanned.value_or(request.from) == request.from) scanned = request.to;
+  return {request.id, {}};
+}
+
+FriendVersionsRead FakeRelations::Do(const ReadFriendVersions& request) const {
+  FriendVersionsRead reply{request.id, {}, {}};
+  for (const EdgeKey& edge : request.edges) {
+    const auto found = origins_.find(edge);
+    reply.versions.push_back(found == origins_.end() ? 0 : found->second.friendship);
+  }
+  return reply;
+}
+
+LoggedAgain FakeRelations::Do(const LogAgain& request) {
+  LoggedChange change = request.change;
+  change.written_at = now;
+  Log(request.shard, change);
+  return {request.id, {}};
+}
+
+bool FakeRelations::Unscanned(Shard shard) const {
+  const Table& table = log_.at(shard);
+  return !table.rows.empty() && table.rows.rbegin()->first > table.scanned.value_or(0);
 }
 
 size_t FakeRelations::PendingOf(Shard shard, const EdgeKey& edge) const {

@@ -7,12 +7,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "fanline/model/bucket.h"
 #include "fanline/model/friendship.h"
 #include "fanline/ports/change_log.h"
 #include "fanline/ports/forward_edges.h"
+#include "fanline/ports/log_scan.h"
 #include "fanline/ports/relation_store.h"
 #include "fanline/ports/repair_store.h"
 #include "fanline/ports/reverse_edges.h"
@@ -40,6 +42,10 @@ class FakeRelations {
   ChangeUsedUp Do(const UseUpChange& request) const { return {request.id, {}, {}}; }
   PairAnnounced Do(const AnnouncePair& request);
   FriendshipWritten Do(const WriteFriendship& request);
+  LoggedRead Do(const ReadLogged& request) const;
+  LogScanMoved Do(const MoveLogScan& request);
+  FriendVersionsRead Do(const ReadFriendVersions& request) const;
+  LoggedAgain Do(const LogAgain& request);
 
   // Marks these rows of log1 as done.
   void Finish(Shard shard, const std::vector<uint64_t>& ids);
@@ -50,6 +56,12 @@ class FakeRelations {
   std::vector<LoggedChange> Last(Shard shard, size_t most) const;
   void LoseChanges(Shard shard, size_t count);
   size_t PendingOf(Shard shard, const EdgeKey& edge) const;
+  // The last reverse rows that were written on a shard, newest first; and the failover that loses
+  // them.
+  std::vector<Edge> LastApplied(Shard shard, size_t most) const;
+  void LoseApplied(Shard shard, size_t count);
+  // The log scan has not passed all rows of log1.
+  bool Unscanned(Shard shard) const;
 
   // A user chooses what a follow brings. Returns the row as it is then.
   Edge Choose(UserId src, UserId dst, Delivery delivery);
@@ -109,6 +121,11 @@ class FakeRelations {
   struct Table {
     uint64_t ids = 0;
     std::map<uint64_t, Row> rows;
+    std::optional<uint64_t> scanned;  // the log scan's place, once it has begun
+  };
+  struct Applied {  // a reverse row that was written
+    Edge edge;
+    EdgeState before;
   };
 
   Delivery DeliveryAfter(const EdgeChange& change, const EdgeState& before, bool live) const;
@@ -123,6 +140,7 @@ class FakeRelations {
   std::map<UserId, int64_t> fans_;
   std::vector<Table> log_;  // by shard
   uint64_t commits_ = 0;
+  std::vector<Applied> applied_;
 };
 
 }  // namespace fanline::fakes

@@ -16,7 +16,8 @@ BASE = 5_000_000  # users beyond the graph
 class RelationFaults(Provoked):
     silent_at_first = True
     pushers = 1
-    reconciler_args = ("--grace", "1s", "--counter-sweep-every", "1s")
+    reconciler_args = ("--grace", "1s", "--counter-sweep-every", "1s", "--log-scan-after", "10s",
+                       "--log-scan-rate", "1")
 
     @sees_fire("FanlineCountersDrift", "FanlineRelationLettersDead")
     def test_1_counters_are_changed_by_hand_and_strangers_write_to_the_log(self):
@@ -78,6 +79,27 @@ class RelationFaults(Provoked):
         self.wait_for(lambda: {edge[:2] for edge in edges} <= set(self.tables.reverse()), "the repairs")
         self.begun()
         self.wait_silent("FanlineRepairsWithheld")
+
+    @sees_fire("FanlineEscapes", "FanlineLogScanStands")
+    def test_4_somebody_marks_rows_of_log1(self):
+        edges = [(BASE + 20_000 + n, BASE + 21_000 + n, version(), True) for n in range(60)]
+        self.tables.put_forward(*edges)
+        for shard, server in enumerate(self.stack.mysql):
+            server.query("UPDATE log_scan SET up_to = up_to - 7200000")
+            rows = ",".join(f"(1,{src},{dst},{ver},1,{ver // 1000},1)" for src, dst, ver, _ in edges
+                            if shard_of(src) == shard)
+            server.query(f"INSERT INTO log1 (kind, src, dst, ver, state, pos, done) VALUES {rows}")
+        self.begun()
+        self.wait_fires("FanlineLogScanStands", severity="ticket")
+        self.type_of("FanlineLogScanStands", "feedctl doctor", codes=(0, 1))
+        self.wait_fires("FanlineEscapes", severity="ticket")
+        shown = self.type_of("FanlineEscapes", "feedctl relations repairs", {"5": str(edges[0][0])})
+        self.assertIn("by log, missing", shown)
+        self.wait_for(lambda: {edge[:2] for edge in edges} <= set(self.tables.reverse()), "the repairs")
+        self.assertIn(" 0 differ", self.type_of("FanlineEscapes", "feedctl relations rescan --since 2h --apply"))
+        self.begun()
+        self.wait_silent("FanlineLogScanStands")
+        self.wait_silent("FanlineEscapes")
 
     # ---- faults --------------------------------------------------------------------------------
 

@@ -40,6 +40,7 @@ struct Chances {
   static constexpr uint64_t kMarks = 61;
   static constexpr uint64_t kPages = 63;
   static constexpr uint64_t kRangeOwners = 71;
+  static constexpr uint64_t kScans = 73;
   // A schedule lasts less than a second of its own time, so a pair that takes longer is stuck.
   static constexpr int kHealthyGraceMs = 2'000;
   static constexpr Duration kPullHold = std::chrono::milliseconds(60);
@@ -165,6 +166,7 @@ struct Chances {
     std::mt19937_64 choices(options.seed ^ kChoices);
     if (choices() % 100 < 35) character.choose = 1 + choices() % 10;
     DrawRare();
+    DrawScans();
   }
 
   // Each kind is drawn separately, so that schedules without it keep their draws.
@@ -200,6 +202,24 @@ struct Chances {
     // A row that is made again has the author's mode of that time.
     if (character.switch_mode > 0) character.odd.lose_rows = 0;
     if (character.odd.lose_changes > 0) LoseChangesOnly();
+  }
+
+  void DrawScans() {
+    std::mt19937_64 scans(options.seed ^ kScans);
+    Character& of = character;
+    of.scans = scans() % 100 < 12;
+    if (!of.scans) return;
+    of.lose_tail = of.lose_other_heads = 0;
+    if (of.healthy || scans() % 100 < 20) return;
+    using Escape = Character::Escape;
+    of.escape = static_cast<Escape>(1 + scans() % 4);
+    of.escapes = 2 + scans() % 6;
+    of.odd.lose_changes = 0;
+    LoseChangesOnly();
+    // A row that is marked while it is being mirrored may lack its hint: no scan finds that.
+    if (of.escape != Escape::kMarked) return;
+    of.crash_mirror = of.move_mirror = of.shard_away = of.revoke_all = of.time_out = 0;
+    of.odd.lock = of.odd.hang = of.odd.demote = 0;
   }
 
   // A change that its shard has lost is found by its msg1 alone, while its pair is open.

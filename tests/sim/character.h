@@ -67,6 +67,11 @@ struct Character {
   uint32_t nodes = 1;                     // of Redis
   uint64_t move_slot = 0, node_away = 0;  // weights
   uint64_t owners_away = 0;               // weight: the shard of range_owner
+  // The log scan runs, and one kind of what escapes the pairs is drawn.
+  bool scans = false;
+  enum class Escape { kNone, kReverseLost, kForwardLost, kMarked, kEdited };
+  Escape escape = Escape::kNone;
+  uint64_t escapes = 0;  // weight
   Odd odd;
   bool healthy = false;  // no faults, nothing slow: then nothing may be checked or repaired
 };

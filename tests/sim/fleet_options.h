@@ -38,6 +38,8 @@ struct Guards {
   bool truth_proved = true;              // off: an answer of a demoted primary is believed
   bool reads_confirmed = true;           // off: a rebuild also believes it
   bool lost_rows_sent_again = true;      // off: nobody publishes again what a failover lost
+  bool looks_later = true;               // off: the log scan leaves relation-log out
+  bool scans_log1 = true;                // off: it leaves log1 out
   // Empty ranges.
   bool followers_after_commit = true;  // off: an author's followers are read before the post's row
   bool followers_as_they_are = true;   // off: they are read after it, from an older snapshot
@@ -110,6 +112,10 @@ enum class Letter : size_t {
   kHung,           // a mirror took no turn for long
   kAskedAgain,     // rows that were read long ago were asked for
   kChangesLost,    // by a failover, of relations
+  kReverseLost,    // reverse rows that were answered for, by a failover
+  kMarked,         // a row of log1 that no mirror has come to, by hand
+  kEdited,         // a reverse row, by hand
+  kEscaped,        // the log scan repaired what its pair had missed
   kPageOvertaken,  // its timeline changed between its first request and its last reply
   kPageLacks,      // it says that it is incomplete, since a shard did not answer
   kPageFailed,     // so many did not that there is none
@@ -129,6 +135,7 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "own", "duel", "owners away", "large page", "held hints", "more marks", "node away", "beside one away",
     "try again", "moved", "blamed", "hint damaged", "stood before", "drained", "letter refused", "commit back",
     "led astray", "rows lost", "chosen", "muted", "late commit", "locked row", "hung", "asked again", "changes lost",
+    "reverse lost", "marked", "edited", "escaped",
     "page overtaken", "page lacks", "page failed", "page left", "page astray"};
 // clang-format on
 

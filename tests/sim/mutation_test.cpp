@@ -96,6 +96,12 @@ bool Demotes(const Character& of) { return Steady(of) && of.odd.demote > 0; }
 bool LosesRows(const Character& of) { return of.odd.lose_rows > 0; }
 bool MirrorsHang(const Character& of) { return of.odd.hang > 0; }
 bool CommitsLate(const Character& of) { return of.odd.late_commit > 0; }
+bool LosesTold(const Character& of) {
+  return of.escape == Character::Escape::kForwardLost && of.follow > 0;
+}
+bool MarksByHand(const Character& of) {
+  return of.escape == Character::Escape::kMarked && of.follow > 0;
+}
 bool Healthy(const Character& of) { return of.healthy && of.follow > 0; }
 
 const Mutation kMutations[] = {
@@ -182,6 +188,9 @@ const Mutation kMutations[] = {
     // Primaries that change.
     {"truth_proved", [](Guards& guards) { guards.truth_proved = false; }, {5, 54, 174}, Demotes},
     {"reads_confirmed", [](Guards& guards) { guards.reads_confirmed = false; }, {546, 733, 1011}, Demotes},
+    // The log scan.
+    {"looks_later", [](Guards& guards) { guards.looks_later = false; }, {2329, 2336, 2415}, LosesTold},
+    {"scans_log1", [](Guards& guards) { guards.scans_log1 = false; }, {54, 99, 241}, MarksByHand},
     {"lost_rows_sent_again", [](Guards& guards) { guards.lost_rows_sent_again = false; }, {58, 117, 142}, LosesRows},
     // Pages.
     {"pages_proved", [](Guards& guards) { guards.logic.pages_proved = false; }, {60, 149, 546}, Demotes},

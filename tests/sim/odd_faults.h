@@ -51,6 +51,24 @@ struct OddFaults {
     }
   }
 
+  // What no pair finds once it was answered. Promised is: the log scan does, if it happens before
+  // it looks at the change.
+  void StrikeEscape() {
+    using Escape = Character::Escape;
+    switch (world.character.escape) {
+      case Escape::kReverseLost:
+        return LoseApplied(AnyShard());
+      case Escape::kForwardLost:
+        return LoseChanges(AnyShard());
+      case Escape::kMarked:
+        return MarkAny(AnyShard());
+      case Escape::kEdited:
+        return EditAny();
+      case Escape::kNone:
+        return;
+    }
+  }
+
   // Called after each event.
   void Step() {
     if (world.character.odd.upgrade == 0) return;
@@ -174,8 +192,12 @@ struct OddFaults {
     if (lost.empty() || world.failovers[shard] > 0 || !MirrorsWouldNotice(shard)) return;
     for (const LoggedChange& change : lost) {
       const EdgeKey edge = change.edge.key();
-      const bool old = world.now.unix_ms - change.written_at >= world.character.grace_ms;
-      if (old || world.announced.Mirrored(edge, change.edge.ver)) return;
+      const UnixMs age = world.now.unix_ms - change.written_at;
+      const bool old = age >= world.character.grace_ms;
+      const bool open = !old && !world.announced.Mirrored(edge, change.edge.ver);
+      const bool seen_later = world.character.scans && Young(change.edge.ver) &&
+                              world.announced.Written(edge, change.edge.ver);
+      if (!open && !seen_later) return;
       if (relations.PendingOf(shard, edge) > 1) return;
     }
     world.Trace("shard " + std::to_string(shard) + " loses " + std::to_string(lost.size()) +
@@ -193,6 +215,55 @@ struct OddFaults {
     world.network.Lose(MirrorProcess::NameOfLog1(shard));
     world.primaries.Switch(shard, world.incarnations + 1, nullptr);
     CatchUp(shard);
+  }
+
+  // ---- what escapes the pairs -----------------------------------------------------------------
+  // Whether the log scan is still to look at a change; its version is the clock's.
+  bool Young(uint64_t ver) const {
+    return static_cast<UnixMs>(ver / 1'000) + Milliseconds(kScanAfter) > world.now.unix_ms;
+  }
+
+  // A replica that lags takes over the reverse rows.
+  void LoseApplied(Shard shard) {
+    auto& relations = world.mysql.relations;
+    const auto lost = relations.LastApplied(shard, 1 + world.Pick(3));
+    if (lost.empty()) return;
+    for (const Edge& edge : lost) {
+      if (!Young(edge.ver)) return;
+    }
+    world.Trace("shard " + std::to_string(shard) + " loses " + std::to_string(lost.size()) +
+                " reverse rows");
+    world.Count(Letter::kReverseLost);
+    relations.LoseApplied(shard, lost.size());
+  }
+
+  // Somebody marks a row of log1 that no mirror has come to. The scan passes rows that are still
+  // pending when it comes to them.
+  void MarkAny(Shard shard) {
+    auto& relations = world.mysql.relations;
+    const auto pending = relations.Do(ReadPending{0, shard, 0, 100}).changes;
+    if (pending.empty()) return;
+    const LoggedChange& change = pending[world.Pick(pending.size())];
+    if (change.written_at + Milliseconds(kScanAfter) <= world.now.unix_ms) return;
+    world.Trace("a row of " + ToString(change.edge.src) + " and " + ToString(change.edge.dst) +
+                " is marked by hand");
+    world.Count(Letter::kMarked);
+    relations.Finish(shard, {change.id});
+  }
+
+  // Somebody changes a reverse row. No counter is touched.
+  void EditAny() {
+    const auto& reverse = world.mysql.relations.reverse();
+    if (reverse.empty()) return;
+    const auto at = std::next(reverse.begin(), world.PickInt(reverse.size()));
+    const auto& [key, row] = *at;
+    if (!Young(row.ver)) return;
+    EdgeState edited = row;
+    world.Chance(50) ? (void)++edited.pos : (void)--edited.ver;
+    world.Trace("the reverse row of " + ToString(key.src) + " and " + ToString(key.dst) +
+                " is edited");
+    world.Count(Letter::kEdited);
+    world.mysql.relations.Overwrite(EdgeOf(key, edited));
   }
 
   // By a call that is under way, before they do anything else.

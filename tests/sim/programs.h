@@ -38,6 +38,7 @@ struct Programs {
     act(mirrors);
     act(reconcilers.pairs);
     act(reconcilers.retries);
+    if (reconcilers.later.size() > 0) act(reconcilers.later);
     if (event_consumers.size() > 0) act(event_consumers);
   }
 

@@ -1,10 +1,13 @@
-// Reconcilers with the real logic for relation-log and for the retries behind one gate.
+// Reconcilers with the real logic for relation-log, for the retries and, in some schedules, for the
+// log scan, behind one gate.
 #pragma once
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
+#include "reconciler/later_reconciler.h"
+#include "reconciler/log_scanner.h"
 #include "reconciler/pair_reconciler.h"
 #include "reconciler/retry_reconciler.h"
 #include "tests/sim/members.h"
@@ -15,24 +18,28 @@ namespace fanline::sim {
 // finds the reverse row ahead.
 struct ReconcilerMetrics : reconciler::Metrics {
   explicit ReconcilerMetrics(World& given) : world(given) {}
-  void Checked(reconciler::Finding finding) override {
+  void Checked(Net, reconciler::Finding finding) override {
     ++world.counts.checks;
-    if (world.character.odd.lose_changes > 0) return;
+    if (world.character.odd.lose_changes + world.character.escapes > 0) return;
     if (finding == reconciler::Finding::kAhead || finding == reconciler::Finding::kOrphan ||
         finding == reconciler::Finding::kCorrupt || finding == reconciler::Finding::kLost) {
       world.trouble = "a check found a change that no forward row explains";
     }
   }
-  void Repaired(reconciler::RepairKind, Duration) override { ++world.counts.repairs; }
+  void Repaired(Net net, const reconciler::Verdict&, Duration) override {
+    ++world.counts.repairs;
+    if (net == Net::kLog) world.Count(Letter::kEscaped);
+  }
   void SentToRetry(reconciler::RetryCause) override { ++world.counts.sent_to_retries; }
   World& world;
 };
 
 // The requests of the logic for relation-log and for the retries.
 struct ReconcilerCalls
-    : ServesAll<ReconcilerCalls, AskPending, ReadEdges, ApplyEdges, AdoptEdge, LogRepair,
-                TakeRemovals, ReadReconcilerMode, AppendHints, AppendRelations, AppendRetries,
-                AppendDeadLetter, ReadGroupOffsets>,
+    : ServesAll<ReconcilerCalls, AskPending, ReadPending, ReadEdges, ApplyEdges, AdoptEdge,
+                LogRepair, TakeRemovals, ReadReconcilerMode, AppendHints, AppendRelations,
+                AppendRetries, AppendDeadLetter, ReadGroupOffsets, ReadLogged, MoveLogScan,
+                ReadFriendVersions, LogAgain>,
       Caller {
   using Caller::Caller;
 
@@ -64,6 +71,24 @@ struct ReconcilerCalls
                 LeaveToMirrors(reply);
               }
             });
+  }
+
+  void Serve(const ReadPending& request, ReplyTo<PendingRead> to) { AskShard(request, to); }
+  void Serve(const ReadLogged& request, ReplyTo<LoggedRead> to) { AskShard(request, to); }
+  void Serve(const MoveLogScan& request, ReplyTo<LogScanMoved> to) { AskShard(request, to); }
+  void Serve(const ReadFriendVersions& request, ReplyTo<FriendVersionsRead> to) {
+    AskShard(request, to);
+  }
+  void Serve(const LogAgain& request, ReplyTo<LoggedAgain> to) { AskShard(request, to); }
+  template <class R>
+  void AskShard(const R& request, ReplyTo<typename R::Reply> to) {
+    AskWith(to, "log scan", FailureOf(request, {}), [this, request](typename R::Reply& reply) {
+      if (Away(request.shard)) {
+        reply.status = AwayStatus();
+      } else {
+        reply = world.mysql.relations.Do(request);
+      }
+    });
   }
 
   // A change that a mirror has dropped is marked soon: here it is so already.
@@ -234,11 +259,64 @@ struct RetriesPart : ReconcilerCalls,
   }
 };
 
-// A reconciler is a member of two groups: a part in each, behind one gate.
+// The log scan: of relation-log, and of log1.
+struct LaterPart : ReconcilerCalls, Consumes<reconciler::LaterReconciler, reconciler::LaterInput> {
+  using ReconcilerCalls::ReconcilerCalls;
+
+  fakes::Inbox<reconciler::LogScanInput> scan_inbox;
+  std::unique_ptr<reconciler::LogScanner> scanner;
+
+  void Start(const reconciler::Checker::Setup& checker, reconciler::RepairGate& gate) {
+    using std::chrono::milliseconds;
+    const milliseconds grace(world.character.grace_ms);
+    const reconciler::EdgeComparer::Limits comparing{
+        .edges_per_read = 3,
+        .grace = grace,
+        .patience = {milliseconds(20), milliseconds(60)},
+        .again = {milliseconds(2), milliseconds(20)}};
+    logic = std::make_unique<reconciler::LaterReconciler>(
+        reconciler::LaterReconciler::Ports{ComparerPorts(inbox), {*this, inbox}, metrics},
+        reconciler::LaterReconciler::Setup{checker, false}, comparing,
+        reconciler::LaterLimits{.after = kScanAfter,
+                                .held = 50,
+                                .batch = 7,
+                                .open = 20,
+                                .commit_every = milliseconds(5),
+                                .look_every = milliseconds(10)},
+        gate);
+    scan_inbox.clear();
+    scanner = std::make_unique<reconciler::LogScanner>(
+        reconciler::LogScanner::Ports{
+            ComparerPorts(scan_inbox), {*this, scan_inbox}, {*this, scan_inbox}, metrics},
+        checker, kRelationPartitions, comparing,
+        reconciler::LogScanLimits{.after = kScanAfter,
+                                  .rows = 5,
+                                  .poll_every = milliseconds(40),
+                                  .again = {milliseconds(2), milliseconds(20)}},
+        gate);
+  }
+
+  template <class Inbox>
+  reconciler::EdgeComparer::Ports ComparerPorts(Inbox& to_inbox) {
+    const auto to = AsPart<reconciler::ComparerReply>(to_inbox);
+    return {CheckerPorts(to_inbox), {*this, to}, {*this, to}, {*this, to}, metrics};
+  }
+
+  void TurnOfScanner() {
+    if (!world.options.guards.scans_log1) return;
+    scanner->Own({believes.begin(), believes.end()});
+    fakes::Inbox<reconciler::LogScanInput> inputs;
+    inputs.swap(scan_inbox);
+    (void)scanner->Step(inputs, world.now);
+  }
+};
+
+// A reconciler is a member of two groups, of three if it scans: a part in each, behind one gate.
 struct Reconcilers {
   World& world;
   Members<PairsPart> pairs{world, "reconciler", world.pair_group};
   Members<RetriesPart> retries{world, "reconciler", world.retry_group};
+  Members<LaterPart> later{world, "log scan", world.later_group};
   std::vector<std::unique_ptr<reconciler::RepairGate>> gates{};
 
   size_t size() const { return gates.size(); }
@@ -246,6 +324,7 @@ struct Reconcilers {
   void Add() {
     pairs.Enter();
     retries.Enter();
+    if (world.character.scans) later.Enter();
     gates.emplace_back();
     Start(static_cast<int>(size()) - 1);
   }
@@ -265,6 +344,7 @@ struct Reconcilers {
                                              .guards = world.options.guards.logic};
     pairs.at(index).Start(checker, *gate);
     retries.at(index).Start(checker, *gate);
+    if (world.character.scans) later.at(index).Start(checker, *gate);
   }
 
   void CrashAny() {
@@ -272,13 +352,16 @@ struct Reconcilers {
     pairs.TellCrash(index);
     pairs.Die(index);
     retries.Die(index);
+    if (world.character.scans) later.Die(index);
     Start(index);
     pairs.GiveAway(index);
     retries.GiveAway(index);
+    if (world.character.scans) later.GiveAway(index);
   }
 
   // Partitions of relation-log, then the one of the retries.
   void MoveAny() {
+    if (world.character.scans && world.Chance(40)) return later.MoveAny();
     const int partition = world.PickInt(kRelationPartitions + 1);
     if (partition < static_cast<int>(kRelationPartitions)) return pairs.MoveToAny(partition);
     retries.MoveToAny(0);
@@ -288,6 +371,15 @@ struct Reconcilers {
     pairs.at(static_cast<int>(which)).SeeEnds();
     pairs.Turn(which, notice);
     retries.Turn(which, notice);
+    if (world.character.scans) TurnOfLater(which, notice);
+  }
+  void TurnOfLater(size_t which, bool notice) {
+    if (world.options.guards.looks_later) {
+      later.Turn(which, notice);
+    } else {
+      for (Assignment& assignment : world.later_group) assignment.committed = assignment.end();
+    }
+    later.at(static_cast<int>(which)).TurnOfScanner();
   }
   void TurnOfAll() {
     for (size_t i = 0; i < size(); ++i) Turn(i, true);

@@ -57,7 +57,8 @@ struct Schedule {
     const Character& of = world.character;
     for (int step = 0; step < world.options.steps; ++step) {
       world.Tick(4);
-      switch (world.Draw({of.carry_out, of.turn, of.client, of.reader, of.fault, of.odd.strike})) {
+      switch (world.Draw(
+          {of.carry_out, of.turn, of.client, of.reader, of.fault, of.escapes, of.odd.strike})) {
         case 0:
           // Mostly fast enough for the fleet to keep up, since repairs at the very end hide earlier
           // faults.
@@ -76,6 +77,9 @@ struct Schedule {
         case 4:
           faults.Strike();
           faults.StrikeRelations();
+          break;
+        case 5:
+          odd_faults.StrikeEscape();
           break;
         default:
           odd_faults.Strike();
@@ -151,10 +155,16 @@ struct Schedule {
                        });
   }
 
+  bool Unscanned() const {
+    if (!world.character.scans || !world.options.guards.scans_log1) return false;
+    const auto& relations = world.mysql.relations;
+    return relations.Unscanned(0) || relations.Unscanned(1);
+  }
+
   // Nothing is under way but polls (of pos, of log1, of offsets): those never end.
   bool AtRest(bool hold_orphans) {
     if (readers.rebuilding() || world.slots.moving() || !AllCommitted() || !programs.AtRest() ||
-        world.mysql.relations.pending() > 0) {
+        world.mysql.relations.pending() > 0 || Unscanned()) {
       return false;
     }
     for (size_t i = 0; i < world.network.size(); ++i) {

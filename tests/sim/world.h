@@ -35,6 +35,7 @@ inline constexpr int kFeedPartitions = 2;
 inline constexpr uint32_t kRelationPartitions = 2;
 inline constexpr int kEventPartitions = 2;
 inline constexpr Shard kShards = 2;
+inline constexpr Duration kScanAfter = std::chrono::milliseconds(300);
 
 using Log = std::vector<Record>;
 
@@ -81,6 +82,11 @@ struct World : Chances {
     Attach(relation_log, pair_group);
     Attach(retry_log, retry_group);
     Attach(relation_events, event_group);
+    if (!character.scans) return;
+    Attach(relation_log, later_group);
+    for (Shard shard = 0; shard < kShards; ++shard) {
+      mysql.relations.Do(MoveLogScan{.shard = shard});  // begins it: nothing is purged before
+    }
   }
 
   fakes::FakeRedis redis{RangeLayout(kRanges), window()};
@@ -99,6 +105,7 @@ struct World : Chances {
   std::vector<Log> relation_events{kEventPartitions};
   std::vector<Assignment> feed_group{kFeedPartitions}, task_group{kRanges};
   std::vector<Assignment> pair_group{kRelationPartitions};
+  std::vector<Assignment> later_group{kRelationPartitions};  // empty, unless it scans
   // Mirrors are members by their partitions alone: nobody commits anything.
   Log no_log;
   std::vector<Assignment> mirror_group{kEventPartitions};

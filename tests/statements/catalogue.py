@@ -100,7 +100,7 @@ _VISIBLE = ("SELECT author_id, post_id, created_at_ms, pushed FROM author_post F
 _FRIENDS = (f"SELECT STRAIGHT_JOIN f.dst, f.pos, f.delivery FROM following AS f FORCE INDEX (newest) JOIN follower AS r FORCE"
             f" INDEX (PRIMARY) ON r.dst = {OWNER} AND r.bucket = CRC32(f.dst) % 1024 AND r.src = f.dst AND"
             f" r.state = 1 WHERE f.state = 1 AND f.src = {OWNER}")
-_LOGGED_BY = "kind, src, dst, ver, state, pos, delivery, FLOOR(UNIX_TIMESTAMP(ts) * 1000) FROM log1 FORCE INDEX"
+_LOGGED_BY = "kind, src, dst, ver, state, pos, delivery, FLOOR(UNIX_TIMESTAMP(ts) * 1000), done FROM log1 FORCE INDEX"
 _LOGGED = f"{_LOGGED_BY} (pending)"
 _EDGE = "src, dst, ver, state, pos, delivery"
 _INSERT_FOLLOWER = "INSERT INTO follower (dst, bucket, src, ver, state, pos, delivery) VALUES [] ON DUPLICATE KEY UPDATE "
@@ -272,17 +272,26 @@ ENTRIES = [
           more=3 * PAGE, why="looks through the oldest pending rows, as many as its limit"),
     entry(f"SELECT COUNT(*) FROM (SELECT 1 FROM log1 FORCE INDEX (pending) WHERE done = 0 LIMIT {PAGE}) AS counted",
           more=3 * PAGE, why="counts pending rows, at most its limit"),
-    entry(f"SELECT id, ts < NOW(3) - INTERVAL 600 SECOND FROM log1 FORCE INDEX (pending) WHERE done = 1 ORDER BY id"
+    entry(f"SELECT id, ts < NOW(3) - INTERVAL 600 SECOND FROM log1 FORCE INDEX (pending) WHERE done = 1 AND id <="
+          f" COALESCE((SELECT after_id FROM log_scan), 18446744073709551615) ORDER BY id"
           f" LIMIT {PAGE}"),
+    entry(f"SELECT id, {_LOGGED_BY} (PRIMARY) WHERE id > 50000 ORDER BY id LIMIT {PAGE}"),
+    entry(f"SELECT COALESCE(MAX(after_id), 0), COALESCE(MAX(up_to), 0), {_NOW} FROM log_scan"),
+    entry("INSERT INTO log_scan (after_id, up_to) VALUES (7,8) ON DUPLICATE KEY UPDATE up_to = IF(after_id = 6, 8,"
+          " up_to), after_id = IF(after_id = 6, 7, after_id)"),
+    entry("SELECT src, dst, friend_version FROM following FORCE INDEX (PRIMARY) WHERE (src, dst) IN ([])",
+          [row(*edge) for edge in edges(LIST)]),
     entry("UPDATE log1 FORCE INDEX (PRIMARY) SET done = 1 WHERE done = 0 AND id IN ([]) AND (id, kind, src, dst, ver) IN"
           " ([])", listed(range(50_000, 50_000 + MARKS)), [row(50_000 + i, 1, *edge, 1) for i, edge in enumerate(edges(MARKS))]),
     entry("DELETE FROM log1 WHERE done = 1 AND id IN ([])", listed(range(50_000, 50_000 + LIST))),
     entry("INSERT INTO log1 (kind, src, dst, ver, state, pos) VALUES []", [row(1, OWNER, MEMBER, 9, 1, AT)]),
+    entry("INSERT INTO log1 (kind, src, dst, ver, state, pos, delivery) VALUES []", [row(1, OWNER, MEMBER, 9, 1, AT, 0)]),
     entry("INSERT INTO repair_log (net, cause, src, dst, before_value, after_value, ver) VALUES []",
           [row("'pair'", "'stale'", OWNER, MEMBER, "''", "''", 9)]),
-    entry(f"SELECT net, cause, before_value, after_value, ver, at FROM (SELECT * FROM repair_log ORDER BY id DESC"
-          f" LIMIT 10000) AS newest WHERE src = {OWNER} AND dst = {MEMBER} ORDER BY id DESC LIMIT 10",
-          more=3 * 10_000, why="feedctl looks through the newest repairs, as many as its limit"),
+    *[entry(f"SELECT net, cause, src, dst, before_value, after_value, ver, at FROM (SELECT * FROM repair_log ORDER BY"
+            f" id DESC LIMIT 10000) AS newest WHERE {which} ORDER BY id DESC LIMIT 10",
+            more=3 * 10_000, why="feedctl looks through the newest repairs, as many as its limit")
+      for which in (f"src = {OWNER} AND dst = {MEMBER}", f"(src = {OWNER} OR dst = {OWNER})")],
     entry(f"SELECT id FROM repair_log FORCE INDEX (by_time) WHERE at < {_NOW} - 1 ORDER BY at LIMIT {PAGE}"),
     entry("DELETE FROM repair_log WHERE id IN ([])", listed(range(50_000, 50_000 + IDS))),
 

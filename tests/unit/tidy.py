@@ -79,7 +79,7 @@ MAY_INCLUDE = {
     "api": {"fanline", "http", "timeline"},
     "timeline": {"fanline"},
     "audit": {"fanline", "timeline"},
-    "feedctl": {"fanline", "schemas", "daemon", "backends", "timeline", "audit"},
+    "feedctl": {"fanline", "schemas", "daemon", "backends", "timeline", "audit", "reconciler"},
 }
 WIRING = re.compile(r"^(main|config|\w*_config|prometheus_\w+)\.(cpp|h)$")
 WIRED = {"daemon", "backends", "schemas", "timeline", "audit"}

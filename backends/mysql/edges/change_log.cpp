@@ -10,7 +10,7 @@ namespace fanline::mysql {
 namespace {
 
 constexpr const char* kChanges =
-    "SELECT id, kind, src, dst, ver, state, pos, delivery, FLOOR(UNIX_TIMESTAMP(ts) * 1000)"
+    "SELECT id, kind, src, dst, ver, state, pos, delivery, FLOOR(UNIX_TIMESTAMP(ts) * 1000), done"
     " FROM log1 FORCE INDEX ";
 
 LoggedChange ChangeOf(const Row& row) {
@@ -30,6 +30,13 @@ constexpr size_t kRowsPerMark = 180;  // kListLimit for rows of five values
 
 std::vector<LoggedChange> PendingChanges(Connection& connection, uint64_t after, uint32_t limit) {
   return connection.All(PendingChangesSql(after, limit), ChangeOf);
+}
+
+std::vector<LoggedRow> ChangesBehind(Connection& connection, uint64_t after, uint32_t limit) {
+  return connection.All(Sql(kChanges, "(PRIMARY) WHERE id > ", after, " ORDER BY id LIMIT ", limit),
+                        [](const Row& row) {
+                          return LoggedRow{ChangeOf(row), row.Bool(10)};
+                        });
 }
 
 std::vector<LoggedChange> PendingChangesOf(Connection& connection, ChangeKind kind,
@@ -79,7 +86,9 @@ uint64_t PurgeChanges(Connection& connection, std::chrono::seconds keep, uint32_
   std::vector<uint64_t> old;
   connection.Query(
       Sql("SELECT id, ts < NOW(3) - INTERVAL ", keep.count(),
-          " SECOND FROM log1 FORCE INDEX (pending) WHERE done = 1 ORDER BY id LIMIT ", most),
+          " SECOND FROM log1 FORCE INDEX (pending) WHERE done = 1 AND id <="
+          " COALESCE((SELECT after_id FROM log_scan), 18446744073709551615) ORDER BY id LIMIT ",
+          most),
       [&](const Row& row) {
         if (row.Bool(2)) old.push_back(row.UInt64(1));
       });

@@ -30,11 +30,19 @@ namespace fanline::mysql {
 // Those of the rows `ids` that are pending; no order.
 [[nodiscard]] std::vector<LoggedChange> PendingAmong(Connection& connection,
                                                      std::vector<uint64_t> ids);
+// The next `limit` rows above `after`, by id, pending or done.
+struct LoggedRow {
+  LoggedChange change;
+  bool done = false;
+};
+[[nodiscard]] std::vector<LoggedRow> ChangesBehind(Connection& connection, uint64_t after,
+                                                   uint32_t limit);
 // Idempotent. A row that was lost is skipped, even if another row has its id now.
 void MarkChangesDone(Connection& connection, const std::vector<LogRow>& rows);
 
-// Deletes done rows older than `keep`, oldest first, and returns their number. A mirror calls this
-// now and then. `most` limits the rows, and with them the time and the undo log of one call.
+// Deletes done rows older than `keep`, oldest first, and returns their number; none that the log
+// scan has not passed, once it has begun (log_scan.h). A mirror calls this now and then. `most`
+// limits the rows, and with them the time and the undo log of one call.
 uint64_t PurgeChanges(Connection& connection, std::chrono::seconds keep, uint32_t most);
 
 }  // namespace fanline::mysql

@@ -2,6 +2,7 @@
 
 #include "backends/mysql/edges/change_log.h"
 #include "backends/mysql/edges/forward_edges.h"
+#include "backends/mysql/edges/log_scan.h"
 #include "backends/mysql/edges/reverse_edges.h"
 #include "backends/mysql/sql/chunks.h"
 
@@ -63,6 +64,28 @@ PendingAsked ChangeLogService::Do(Connection& connection, const AskPending& requ
 
 PurgedDone ChangeLogService::Do(Connection& connection, const PurgeDone& request) {
   return {.status = {}, .deleted = PurgeChanges(connection, request.keep, request.most)};
+}
+
+LoggedRead ChangeLogService::Do(Connection& connection, const ReadLogged& request) {
+  LoggedRead reply = ReadBehindPlace(connection, request);
+  connection.RequirePrimary();
+  return reply;
+}
+
+LogScanMoved ChangeLogService::Do(Connection& connection, const MoveLogScan& request) {
+  MovePlace(connection, request);
+  return {};
+}
+
+FriendVersionsRead ChangeLogService::Do(Connection& connection, const ReadFriendVersions& request) {
+  FriendVersionsRead reply{.status = {}, .versions = FriendVersions(connection, request.edges)};
+  connection.RequirePrimary();
+  return reply;
+}
+
+LoggedAgain ChangeLogService::Do(Connection& connection, const LogAgain& request) {
+  WriteAgain(connection, request.change);
+  return {};
 }
 
 ReconcilerModeRead ChangeLogService::Do(Connection& connection, const ReadReconcilerMode&) {

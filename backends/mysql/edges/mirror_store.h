@@ -10,6 +10,7 @@
 #include "fanline/model/bucket.h"
 #include "fanline/ports/change_log.h"
 #include "fanline/ports/forward_edges.h"
+#include "fanline/ports/log_scan.h"
 #include "fanline/ports/operator_modes.h"
 #include "fanline/ports/reverse_edges.h"
 
@@ -45,9 +46,14 @@ struct ChangeLogService {
   PendingAsked Do(Connection& connection, const AskPending& request);
   PurgedDone Do(Connection& connection, const PurgeDone& request);
   ReconcilerModeRead Do(Connection& connection, const ReadReconcilerMode& request);
+  LoggedRead Do(Connection& connection, const ReadLogged& request);
+  LogScanMoved Do(Connection& connection, const MoveLogScan& request);
+  FriendVersionsRead Do(Connection& connection, const ReadFriendVersions& request);
+  LoggedAgain Do(Connection& connection, const LogAgain& request);
   Shard ShardOf(const ReadReconcilerMode&) const { return kSettingsShard; }
 };
 using MysqlChangeStore =
-    ShardPort<ChangeLogService, MarkDone, ReadPending, AskPending, PurgeDone, ReadReconcilerMode>;
+    ShardPort<ChangeLogService, MarkDone, ReadPending, AskPending, PurgeDone, ReadReconcilerMode,
+              ReadLogged, MoveLogScan, ReadFriendVersions, LogAgain>;
 
 }  // namespace fanline::mysql

@@ -26,25 +26,37 @@ struct LoggedRepair {
   UnixMs at = 0;  // the server's clock
 };
 
-// Returns the last `most` repairs of one edge, newest first, for a person who asks. It searches the
-// newest `look_at` rows of the shard, since there is no index on edges. Throws MysqlError.
+// The last `most` repairs that `which` selects, newest first, for a person who asks. It searches
+// the newest `look_at` rows of the shard, since there is no index on edges. Throws MysqlError.
+[[nodiscard]] inline std::vector<LoggedRepair> NewestRepairs(Connection& connection,
+                                                             const std::string& which,
+                                                             uint32_t look_at, uint32_t most) {
+  return connection.All(
+      Sql("SELECT net, cause, src, dst, before_value, after_value, ver, at FROM (SELECT * FROM"
+          " repair_log ORDER BY id DESC LIMIT ",
+          look_at, ") AS newest WHERE ", which, " ORDER BY id DESC LIMIT ", most),
+      [](const Row& row) {
+        return LoggedRepair{{.net = row.Text(1),
+                             .cause = row.Text(2),
+                             .edge = {UserId{row.UInt64(3)}, UserId{row.UInt64(4)}},
+                             .before = row.Text(5),
+                             .after = row.Text(6),
+                             .ver = row.UInt64(7)},
+                            row.Int64(8)};
+      });
+}
+
+// Of one edge.
 [[nodiscard]] inline std::vector<LoggedRepair> LastRepairs(Connection& connection,
                                                            const EdgeKey& edge, uint32_t look_at,
                                                            uint32_t most) {
-  return connection.All(
-      Sql("SELECT net, cause, before_value, after_value, ver, at FROM (SELECT * FROM repair_log"
-          " ORDER BY id DESC LIMIT ",
-          look_at, ") AS newest WHERE src = ", edge.src, " AND dst = ", edge.dst,
-          " ORDER BY id DESC LIMIT ", most),
-      [&](const Row& row) {
-        return LoggedRepair{{.net = row.Text(1),
-                             .cause = row.Text(2),
-                             .edge = edge,
-                             .before = row.Text(3),
-                             .after = row.Text(4),
-                             .ver = row.UInt64(5)},
-                            row.Int64(6)};
-      });
+  return NewestRepairs(connection, Sql("src = ", edge.src, " AND dst = ", edge.dst), look_at, most);
+}
+
+// Of all edges of a user, and of the user's counters.
+[[nodiscard]] inline std::vector<LoggedRepair> LastRepairsOf(Connection& connection, UserId user,
+                                                             uint32_t look_at, uint32_t most) {
+  return NewestRepairs(connection, Sql("(src = ", user, " OR dst = ", user, ")"), look_at, most);
 }
 
 }  // namespace fanline::mysql

@@ -209,6 +209,22 @@ TEST(Logs, AreWellWhenSomebodyReadsThem) {
   EXPECT_EQ(told(), "note: not known: Kafka is away");
 }
 
+TEST(JudgeLogScan, SaysUpToWhenAllShardsWereCompared) {
+  const auto told = [](const std::vector<ShardFacts>& shards) {
+    return Told(JudgeLogScan(shards), "log scan");
+  };
+  const ShardFacts young{.unscanned = std::chrono::minutes(10)};
+  const ShardFacts old{.unscanned = std::chrono::minutes(70)};
+  EXPECT_EQ(told({young, {.unscanned = std::chrono::minutes(12)}}),
+            "well: all changes up to 12 minutes ago were compared");
+  EXPECT_EQ(told({young, old}),
+            "look: of shard 1 it has compared nothing newer than 70 minutes ago -> look at the "
+            "reconcilers' logs");
+  EXPECT_EQ(told({old, {}}),
+            "note: it has never come to log1 of shard 1 -> start fanline-reconciler");
+  EXPECT_EQ(told({{.away = kGone}}), "note: not known of shard 0");
+}
+
 // ---- all of them ----
 
 TEST(Advice, IsGivenWhereSomethingIsToBeDoneAndNowhereElse) {

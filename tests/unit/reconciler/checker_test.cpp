@@ -66,6 +66,22 @@ TEST_F(CheckerTest, EqualRowsCostAHintAndNothingElse) {
   EXPECT_EQ(world.found[Finding::kEqual], 1);
 }
 
+// A scan meets every edge there is.
+TEST_F(CheckerTest, EqualRowsOfAScanCostNothing) {
+  world.forward[kEdge] = world.reverse[kEdge] = kFollows;
+  checker.Order({++tickets, kEdge, {}, Net::kLog});
+  EXPECT_TRUE(Finish().at(0).resolved);
+  EXPECT_EQ(world.done, Steps{});
+}
+
+TEST_F(CheckerTest, ARepairIsAsOldAsTheChangeThatWasLost) {
+  const auto ver = static_cast<uint64_t>(now.unix_ms - 60'000) * 1'000;
+  world.forward[kEdge] = {ver, true, 5};
+  EXPECT_TRUE(Check(ver));
+  EXPECT_EQ(world.last_age, seconds(60));
+  EXPECT_EQ(world.by_net[Net::kPair], 1);
+}
+
 TEST_F(CheckerTest, AMissingRowIsWrittenInTheOrderOfEveryChangeAndRecordedBefore) {
   world.forward[kEdge] = kFollows;
   EXPECT_TRUE(Check());

@@ -36,7 +36,16 @@ PendingAsked RepairWorld::Reply(const AskPending& request) {
   return reply;
 }
 
+PendingRead RepairWorld::Reply(const ReadPending& request) {
+  const std::string name = "log1_" + std::to_string(request.shard);
+  if (away.contains(name)) return {request.id, Status::Later(name, "away"), {}};
+  PendingRead reply{request.id, {}, {}, newest_log_id};
+  if (!log1.empty()) reply.changes.push_back(log1.begin()->second);
+  return reply;
+}
+
 EdgesRead RepairWorld::Reply(const ReadEdges& request) {
+  read.push_back(request.edges.size());
   if (away.contains("store")) return {request.id, Status::Later("mysql_0", "away"), {}};
   EdgesRead reply{request.id, {}, {}};
   for (const EdgeKey& edge : request.edges) {

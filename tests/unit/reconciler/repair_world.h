@@ -9,15 +9,19 @@
 #include <utility>
 #include <vector>
 
+#include "reconciler/edge_comparer.h"
 #include "reconciler/pair_reconciler.h"
 #include "reconciler/retry_reconciler.h"
 #include "tests/fakes/requests.h"
 
 namespace fanline::reconciler {
 
-struct RepairWorld : ServesAll<RepairWorld, AskPending, ReadEdges, ApplyEdges, AdoptEdge, LogRepair,
-                               TakeRemovals, ReadReconcilerMode, AppendHints, AppendRelations,
-                               AppendRetries, AppendDeadLetter, ReadGroupOffsets>,
+// What a repair did to an edge: wrote a live reverse row, an ended one, or the forward row anew.
+enum class RepairKind { kAdd, kRemove, kBump };
+
+struct RepairWorld : ServesAll<RepairWorld, AskPending, ReadPending, ReadEdges, ApplyEdges,
+                               AdoptEdge, LogRepair, TakeRemovals, ReadReconcilerMode, AppendHints,
+                               AppendRelations, AppendRetries, AppendDeadLetter, ReadGroupOffsets>,
                      Metrics {
   template <class R>
   void Serve(R request, ReplyTo<typename R::Reply> to) {
@@ -38,21 +42,30 @@ struct RepairWorld : ServesAll<RepairWorld, AskPending, ReadEdges, ApplyEdges, A
   }
 
   void LeftToMirror() override { ++left_to_mirror; }
-  void Checked(Finding finding) override { ++found[finding]; }
-  void Repaired(RepairKind kind, Duration) override { ++repaired[kind]; }
+  void Checked(Net, Finding finding) override { ++found[finding]; }
+  void Repaired(Net net, const Verdict& verdict, Duration age) override {
+    ++by_net[net];
+    last_age = age;
+    const bool bumps = verdict.action == Verdict::Action::kBump;
+    ++repaired[bumps                ? RepairKind::kBump
+               : verdict.state.live ? RepairKind::kAdd
+                                    : RepairKind::kRemove];
+  }
   void WouldRepair(const EdgeKey&, const Verdict&) override { ++withheld; }
   void Hopeless(const EdgeKey&, const std::string&) override { ++hopeless; }
   void BreakerOpen(Shard shard, bool is_open) override { open[shard] = is_open; }
   void Throttled(Duration waited) override { throttled += waited; }
   void Pending(uint64_t, Duration, uint64_t behind) override { commit_lag = behind; }
 
-  std::deque<fakes::Request<AskPending, ReadEdges, ApplyEdges, AdoptEdge, LogRepair, TakeRemovals,
-                            ReadReconcilerMode, AppendHints, AppendRelations, AppendRetries,
-                            AppendDeadLetter, ReadGroupOffsets>>
+  std::deque<fakes::Request<AskPending, ReadPending, ReadEdges, ApplyEdges, AdoptEdge, LogRepair,
+                            TakeRemovals, ReadReconcilerMode, AppendHints, AppendRelations,
+                            AppendRetries, AppendDeadLetter, ReadGroupOffsets>>
       requests;
   std::map<EdgeKey, EdgeState> forward, reverse;
   std::map<uint64_t, LoggedChange> log1;  // what is pending, of all shards
+  uint64_t newest_log_id = 0;
   std::vector<AskPending> asked;
+  std::vector<size_t> read;       // how many edges each request read
   std::vector<std::string> done;  // the requests carried out, in order
   std::vector<LogRepair> repairs;
   std::vector<RelationRetry> retries;
@@ -70,6 +83,8 @@ struct RepairWorld : ServesAll<RepairWorld, AskPending, ReadEdges, ApplyEdges, A
 
   std::map<Finding, int> found;
   std::map<RepairKind, int> repaired;
+  std::map<Net, int> by_net;
+  Duration last_age{};
   int withheld = 0, hopeless = 0, left_to_mirror = 0;
   std::map<Shard, bool> open;
   Duration throttled{};
@@ -77,6 +92,7 @@ struct RepairWorld : ServesAll<RepairWorld, AskPending, ReadEdges, ApplyEdges, A
  private:
   Status Do(const std::string& what);
   PendingAsked Reply(const AskPending& request);
+  PendingRead Reply(const ReadPending& request);
   EdgesRead Reply(const ReadEdges& request);
   EdgesApplied Reply(const ApplyEdges& request);
   EdgeAdopted Reply(const AdoptEdge& request);

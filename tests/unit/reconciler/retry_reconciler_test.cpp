@@ -165,6 +165,25 @@ TEST_F(RetryReconcilerTest, WhatIsHeldAlreadyIsFinishedAtOnce) {
   EXPECT_EQ(committed, 0) << "the first stands for all of them";
 }
 
+// What its pair still holds has not escaped it.
+TEST_F(RetryReconcilerTest, AnEdgeThatItsPairHoldsIsThePairsFinding) {
+  world.forward[kRetried] = {100, true, 5};
+  Record scanned = EntryOf(kRetried, 0, seconds(5), {{100, true, 5}, true});
+  scanned.value =
+      EncodeRelationRetry({kRetried, {{100, true, 5}, true}, now.unix_ms + 5'000, 0, 0, Net::kLog});
+  inputs.push_back(scanned);
+  inputs.push_back(Entry(1, seconds(60)));
+  Step();
+  Pass(seconds(5));
+  EXPECT_EQ(world.by_net[Net::kPair], 1);
+  world.reverse.clear();
+  scanned.offset = 2;
+  inputs.push_back(scanned);
+  Pass(seconds(5));
+  EXPECT_EQ(world.by_net[Net::kLog], 1);
+  EXPECT_EQ(world.repairs.back().net, "log");
+}
+
 TEST_F(RetryReconcilerTest, AHigherVersionStandsForThoseBelow) {
   world.forward[kRetried] = world.reverse[kRetried] = {101, true, 5};
   inputs.push_back(Entry(0, seconds(60), 100));

@@ -40,6 +40,7 @@ TEST(RelationRetry, WhatIsNoEntryIsRefusedWithTheReason) {
   EXPECT_EQ(refuse([](auto& message) { message.set_pos_ms(-1); }), "pos_ms");
   EXPECT_EQ(refuse([](auto& message) { message.set_delivery(3); }), "delivery");
   EXPECT_EQ(refuse([](auto& message) { message.set_due_ms(-1); }), "due_ms");
+  EXPECT_EQ(refuse([](auto& message) { message.set_net(2); }), "net");
   EXPECT_NE(std::get<Rejection>(DecodeRelationRetry("\xff")).reason, "");
 }
 

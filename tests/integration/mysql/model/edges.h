@@ -39,7 +39,8 @@ struct Edges {
     if (dice < 70) return Read();
     if (dice < 74) return AskAgain();
     if (dice < 84) return Mark();
-    if (dice < 87) return Purge();
+    if (dice < 86) return Purge();
+    if (dice < 89) return Scan();
     if (dice < 93) return Adopt();
     if (dice < 98) return ReadBoth();
     return LoseRows();
@@ -189,6 +190,28 @@ struct Edges {
     const PurgedDone expected = fake.Do(request), got = Ask(log, request);
     EXPECT_EQ(Words(got.status, got.deleted), Words(expected.status, expected.deleted));
     return "purge";
+  }
+
+  // A page of the log scan, which passes it most of the time.
+  std::string Scan() {
+    const ReadLogged request{0, world.AnyShard(),
+                             std::chrono::hours(world.Below(4)) + std::chrono::minutes(30),
+                             static_cast<uint32_t>(1 + world.Below(20))};
+    const LoggedRead expected = fake.Do(request), got = Ask(log, request);
+    const auto rows = [](const LoggedRead& read) {
+      std::vector<LogRow> found;
+      for (const LoggedChange& change : read.changes) found.push_back(change.row());
+      return found;
+    };
+    EXPECT_EQ(rows(got), rows(expected));
+    EXPECT_EQ(Words(got.status, got.place, got.last, got.more),
+              Words(expected.status, expected.place, expected.last, expected.more));
+    if (world.OneIn(4)) return "a page of the log scan";
+    const uint64_t from = world.OneIn(4) ? got.place + 1 : got.place;
+    const MoveLogScan move{0, request.shard, from, std::max(from, got.last), 1};
+    fake.Do(move);
+    EXPECT_EQ(Text(Ask(log, move).status), "done");
+    return "a page of the log scan, passed";
   }
 
   std::string Adopt() {

@@ -26,7 +26,8 @@ enum class Origin { kUser = 0, kApplication = 1, kFriendship = 2, kRepair = 3 };
 // is accepted. The edges of an accepted one are never refused: half a friendship would be worse.
 inline constexpr uint32_t kMostFollowed = 5'000;
 
-// How many changes a user may make in an hour: follows, unfollows, friend requests, acceptances.
+// How many changes a user may make in an hour: follows, unfollows, choices of what a follow brings,
+// friend requests, acceptances.
 // All may come at once; then they are allowed again one by one, evenly over the hour. Changes of
 // other origins do not count. This lets a user reach the limit of followed users in half a day,
 // which nobody does by hand. A program that follows and unfollows strangers would leave rows that

@@ -65,7 +65,8 @@ std::string Told(const RelationRetry& retry) {
 std::string Told(const RelationEvent& event) {
   return std::string(event.kind == RelationEventKind::kFollow ? "relation.follow "
                                                               : "relation.unfollow ") +
-         Edge(event.edge) + Brings(event.delivery.value_or(Delivery::kAll)) +
+         Edge(event.edge) +
+         (event.delivery ? std::string(", delivery ") + NameOf(*event.delivery) : "") +
          Version(event.version);
 }
 

@@ -178,14 +178,14 @@ ENTRIES = [
     entry(_VISIBLE + f"author_id > {OTHER} ORDER BY author_id, post_id LIMIT {PAGE}"),
 
     # Followers and followed users.
-    entry("SELECT dst, bucket, src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery < 2 AND ((dst IN ([]) AND bucket"
+    entry("SELECT dst, bucket, src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND ((dst IN ([]) AND bucket"
           " BETWEEN 64 AND 127) OR (dst IN ([]) AND bucket BETWEEN 256 AND 319)) ORDER BY dst, bucket, src LIMIT 10000",
           listed(owners(AUTHORS // 2)), listed(owners(AUTHORS)[AUTHORS // 4:-AUTHORS // 4])),
     entry("SELECT dst, bucket FROM follower FORCE INDEX (newest) WHERE state = 1 AND dst IN ([]) LIMIT 12865",
           listed(owners(AUTHORS))),
-    entry(f"SELECT src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery < 2 AND dst = {OWNER} AND bucket ="
+    entry(f"SELECT src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND dst = {OWNER} AND bucket ="
           f" {bucket(MEMBER)} AND src > 7 ORDER BY src LIMIT {PAGE}"),
-    entry(f"SELECT src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery < 2 AND dst = {OWNER} AND bucket"
+    entry(f"SELECT src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND dst = {OWNER} AND bucket"
           f" BETWEEN 64 AND 1023 ORDER BY bucket, src LIMIT {PAGE}"),
     entry(f"SELECT {_EDGE} FROM follower FORCE INDEX (PRIMARY) WHERE (dst, bucket, src) IN ([])",
           _REVERSE_KEYS),
@@ -193,7 +193,7 @@ ENTRIES = [
           " ORDER BY dst, bucket, src FOR UPDATE", _REVERSE_KEYS),
     entry(f"SELECT {_EDGE} FROM following FORCE INDEX (PRIMARY) WHERE (src, dst) IN ([])",
           _POST_KEYS),
-    entry(f"SELECT dst FROM following WHERE state = 1 AND delivery < 2 AND src = {OWNER}"),
+    entry(f"SELECT dst FROM following WHERE state = 1 AND delivery <> 2 AND src = {OWNER}"),
     *[entry(f"SELECT {shown} FROM {table} FORCE INDEX (newest) WHERE state = 1 AND {owner} = {OWNER}{behind}"
             f" ORDER BY pos DESC, {other} DESC LIMIT 50")
       for table, owner, other, shown in [("following", "src", "dst", "dst, pos, delivery"),
@@ -205,9 +205,9 @@ ENTRIES = [
           f" user_id = {OWNER}) > 10000 LIMIT 10000) AS seen"),
     *[entry(_FRIENDS + behind + " ORDER BY f.pos DESC, f.dst DESC LIMIT 50")
       for behind in ["", f" AND f.pos <= {AT} AND (f.pos < {AT} OR f.dst < {MEMBER})"]],
-    entry(f"SELECT src, dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery < 2 AND src = {OWNER} AND"
+    entry(f"SELECT src, dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND src = {OWNER} AND"
           f" dst > 7 ORDER BY src, dst LIMIT {PAGE}"),
-    entry(f"SELECT src, dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery < 2 AND src > {OTHER} ORDER"
+    entry(f"SELECT src, dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND src > {OTHER} ORDER"
           f" BY src, dst LIMIT {PAGE}"),
     entry(_INSERT_FOLLOWER + "ver = ver",
           [row(dst, bucket(src), src, 0, 0, 0, 0) for dst, src in edges(LIST // 2) + new_edges(LIST // 2)]),

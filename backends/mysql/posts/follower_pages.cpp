@@ -16,7 +16,7 @@ namespace {
 // or it thinks (dst, state, pos) as good and sorts every page.
 // Those whose follow brings nothing are left out (fanline/model/delivery.h).
 constexpr const char* kLiveFollowers =
-    " FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery < 2 AND ";
+    " FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND ";
 
 // The statement reads one row more than the page holds, which tells whether there is a next page.
 void CutToPage(FollowerPage& page, uint32_t limit) {

@@ -73,7 +73,7 @@ Reply Read(const Connection& connection) {
 FolloweesRead ReaderService::Do(Connection& connection, const ReadFollowees& request) const {
   auto reply = Read<FolloweesRead>(connection);
   reply.authors = connection.All(
-      Sql("SELECT dst FROM following WHERE state = 1 AND delivery < 2 AND src = ", request.reader),
+      Sql("SELECT dst FROM following WHERE state = 1 AND delivery <> 2 AND src = ", request.reader),
       [](const Row& row) { return UserId{row.UInt64(1)}; });
   return reply;
 }

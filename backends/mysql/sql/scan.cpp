@@ -51,7 +51,7 @@ Status Scan(ShardConnections& connections, Shard shard, const Scanned& scanned, 
 
 Status ScanFollowing(ShardConnections& connections, Shard shard,
                      const std::function<void(UserId src, UserId dst)>& each, uint32_t page) {
-  constexpr Scanned kFollowing = {"src, dst", "following", "state = 1 AND delivery < 2", "src",
+  constexpr Scanned kFollowing = {"src, dst", "following", "state = 1 AND delivery <> 2", "src",
                                   "dst"};
   return Scan(connections, shard, kFollowing, page,
               [&](const Row& row) { each(UserId{row.UInt64(1)}, UserId{row.UInt64(2)}); });

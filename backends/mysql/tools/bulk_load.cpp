@@ -158,7 +158,7 @@ struct ShardResult {
 
 // Of edges that were there before.
 uint64_t ChangeDeliveries(Connection& connection, const ShardMap& map, Shard shard,
-                          const std::vector<Given>& edges) {
+                          const std::vector<Given>& edges, uint64_t unix_us) {
   std::vector<EdgeKey> keys;
   std::vector<Delivery> wanted;
   for (const auto& [edge, delivery] : edges) {
@@ -171,7 +171,9 @@ uint64_t ChangeDeliveries(Connection& connection, const ShardMap& map, Shard sha
   for (size_t i = 0; i < keys.size(); ++i) {
     EdgeState row = rows[i];
     if (!row.live || row.delivery == wanted[i]) continue;
-    ++row.ver;
+    // Above the reverse row too, which an import that was broken off and repeated has put at its
+    // clock.
+    row.ver = std::max(row.ver, unix_us) + 1;
     row.delivery = wanted[i];
     changed += AdoptForward(connection, EdgeOf(keys[i], row)).changed ? 1 : 0;
   }
@@ -209,7 +211,9 @@ ShardResult LoadShard(const Config& config, const ShardMap& map, Shard shard,
       AppendSql(text, dst, '\t', bucket, '\t', src, '\t', NumberOf(delivery), '\n');
       return true;
     });
-    result.chosen = ChangeDeliveries(connection, map, shard, edges);
+    if (result.forward.taken < result.forward.sent) {
+      result.chosen = ChangeDeliveries(connection, map, shard, edges, unix_us);
+    }
   } catch (const MysqlError& error) {
     result.status = StatusOf(error, shard);
   } catch (const std::system_error& error) {

@@ -10,7 +10,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr EdgeKey kEdge{UserId{1}, UserId{2}};
-constexpr EdgeState kFollows{100, true, 5}, kEnded{200, false, 5};
+constexpr EdgeState kFollows{100, true, 5, Delivery::kNoReposts}, kEnded{200, false, 5};
 
 struct CheckerTest : ::testing::Test {
   CheckerTest() { gate.SetMode(ReconcilerMode::kRun); }
@@ -91,7 +91,7 @@ TEST_F(CheckerTest, AMissingRowIsWrittenInTheOrderOfEveryChangeAndRecordedBefore
   EXPECT_EQ(world.repairs[0].net, "pair");
   EXPECT_EQ(world.repairs[0].cause, "missing");
   EXPECT_EQ(world.repairs[0].before, "none");
-  EXPECT_EQ(world.repairs[0].after, "follows@100");
+  EXPECT_EQ(world.repairs[0].after, "follows no_reposts@100");
   EXPECT_EQ(world.repairs[0].ver, 100u);
   EXPECT_EQ(world.repaired[RepairKind::kAdd], 1);
 }

@@ -10,7 +10,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr EdgeKey kPaired{UserId{1}, UserId{2}};
-constexpr EdgeState kPairFollows{100, true, 5};
+constexpr EdgeState kPairFollows{100, true, 5, Delivery::kNone};
 
 PairReconciler::Ports PortsOf(RepairWorld& world, fakes::Inbox<PairReconcilerInput>& inputs) {
   auto to_checker = AsPart<CheckerReply>(inputs);

@@ -151,6 +151,27 @@ TEST_F(BulkLoadTest, ADeliveryThatIsGivenIsSetAndElseKept) {
   EXPECT_EQ(shards_.PendingChanges(), 1);
 }
 
+// An import that was killed between the directions and run again leaves a reverse row of a higher
+// version.
+TEST_F(BulkLoadTest, ADeliveryIsAboveBothRows) {
+  const UserId ann = shards_.UserOn(0, 1), bob = shards_.UserOn(1, 1);
+  const auto load = [&](uint64_t unix_us, std::optional<Delivery> delivery) {
+    BulkLoader loader(shards_.config(), shards_.map());
+    loader.Add(ann, bob, delivery);
+    BulkLoader::Result result;
+    EXPECT_TRUE(loader.Load(unix_us, {}, &result).done());
+    return result.chosen;
+  };
+  load(kNow, {});
+  shards_.of(bob).Execute("DELETE FROM follower");
+  load(kNow + 1'000'000, {});
+  EXPECT_EQ(load(kNow + 2'000'000, Delivery::kNone), 1u);
+  const auto ver = [&](const std::string& table) {
+    return shards_.Total("SELECT SUM(ver) FROM " + table);
+  };
+  EXPECT_GT(ver("following"), ver("follower"));
+}
+
 TEST_F(BulkLoadTest, DirectionsThatDisagreeAreReported) {
   shards_.PutFollower(UserId{1}, UserId{2});
   BulkLoader loader(shards_.config(), shards_.map());

@@ -231,7 +231,7 @@ class Using(unittest.TestCase):
         self.imported["seconds"] = seconds
         self.assertEqual({**self.imported, "seconds": 0}, {
             "users": USERS, "edges": EDGES, "repeated": 1, "to_oneself": 1,
-            "already_there": 0, "hints": 0, "seconds": 0,
+            "already_there": 0, "chosen": 0, "hints": 0, "seconds": 0,
             "users_over_limit": 0, "edges_over_limit": 0})
         followers = "SELECT SUM(fans_cnt) FROM user_fan WHERE user_id = 3"
         self.assertEqual(self.installation.number(followers), 3)

@@ -30,11 +30,14 @@ enum class Code {
   kRequestTimeout,
   kFollowingLimit,
   kFriendshipConflict,
+  kMuteLimit,
   kVersionNotReached,
+  kMutesChanged,
   kBodyTooLarge,
   kUriTooLong,
   kUnsupportedMediaType,
   kExpectationFailed,
+  kPreconditionRequired,
   kChangeLimit,
   kHeadersTooLarge,
   kInternal,
@@ -55,6 +58,7 @@ struct Problem {
   Code code = Code::kInternal;
   std::string detail;
   std::string allow = {};  // of kMethodNotAllowed: the methods there are
+  std::string etag = {};   // of kMutesChanged: of the list as it is
   std::vector<FieldProblem> fields = {};
   int retry_after_seconds = kRetryAfterSeconds;  // said with 429 and 503
 };

@@ -16,6 +16,7 @@ CommandBuffer Encode(const ReadNews& request, const Options& options, const Keys
 CommandBuffer Encode(const SavePosition& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const ReadTimeline& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const ApplySync& request, const Options& options, const Keys& keys);
+CommandBuffer Encode(const SetMutes& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const DropTimeline& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const MarkPart& request, const Options& options, const Keys& keys);
 
@@ -25,6 +26,7 @@ NewsRead Parse(const ReadNews&, const redisReply& reply, const RangeLayout& layo
 PositionSaved Parse(const SavePosition&, const redisReply& reply, const RangeLayout& layout);
 TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayout& layout);
 SyncApplied Parse(const ApplySync&, const redisReply& reply, const RangeLayout& layout);
+MutesSet Parse(const SetMutes&, const redisReply& reply, const RangeLayout& layout);
 TimelineDropped Parse(const DropTimeline&, const redisReply& reply, const RangeLayout& layout);
 PartMarked Parse(const MarkPart&, const redisReply& reply, const RangeLayout& layout);
 

@@ -13,6 +13,7 @@ namespace fanline {
 struct Item {
   PostId post{};
   UnixMs created_at = 0;
+  UserId author{};
   friend bool operator==(const Item&, const Item&) = default;
 };
 

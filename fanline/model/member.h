@@ -4,6 +4,7 @@
 //
 // Redis sorts members by score, then by their bytes:
 //   mark      A<author>, or A: there are more   -inf
+//   mutes     M<version>                        -inf
 //   head      T                                 -inf
 //   item      the decimal post id               minus created_at
 //   floor     F                                 minus its time; +inf: nothing older exists
@@ -40,6 +41,7 @@ class MemberText {
   // Of an item.
   explicit MemberText(PostId post) { Append(IdText(Raw(post))); }
   static MemberText OfMark(UserId author) { return MemberText("A", IdText(Raw(author))); }
+  static MemberText OfMutes(uint64_t version) { return MemberText("M", IdText(version)); }
   static MemberText OfRemoval(PostId post) { return MemberText("X", MemberText(post)); }
 
   operator std::string_view() const { return {text_, size_}; }
@@ -65,7 +67,7 @@ inline constexpr PostId kFirstOfMoment{1};
 
 // ---- score ----------------------------------------------------------------------------------
 
-inline constexpr std::string_view kScoreOfMarks = "-inf";  // and of the head
+inline constexpr std::string_view kScoreOfMarks = "-inf";  // of the mutes and of the head
 inline constexpr std::string_view kScoreOfNoFloor = "+inf";
 // Of an item, or of a floor that is not kNoFloor.
 constexpr int64_t ScoreOf(UnixMs time) { return -time; }
@@ -82,10 +84,11 @@ inline std::optional<UnixMs> TimeOfScore(std::string_view score) {
 // ---- reading --------------------------------------------------------------------------------
 
 struct Member {
-  enum class Kind { kMark, kMoreMarks, kHead, kItem, kFloor, kRebuild, kRemoval };
+  enum class Kind { kMark, kMoreMarks, kMutes, kHead, kItem, kFloor, kRebuild, kRemoval };
   Kind kind{};
-  UserId author{};  // of a mark
-  PostId post{};    // of an item or a removal
+  UserId author{};       // of a mark
+  PostId post{};         // of an item or a removal
+  uint64_t version = 0;  // of the reader's mutes
 };
 
 // Of an item; nothing for every other member.
@@ -104,6 +107,10 @@ inline std::optional<Member> ParseMember(std::string_view text) {
   if (text.starts_with('A')) {
     const auto author = ParseId(text.substr(1));
     if (author) return Member{.kind = Kind::kMark, .author = UserId{*author}};
+  }
+  if (text.starts_with('M')) {
+    const auto version = ParseId(text.substr(1));
+    if (version) return Member{.kind = Kind::kMutes, .version = *version};
   }
   if (text.starts_with('X')) {
     const auto post = ParseItem(text.substr(1));

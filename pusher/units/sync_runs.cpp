@@ -15,6 +15,11 @@ void SyncRuns::Begin(const Unit& unit) {
   readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
   runs_[unit.id] = {unit.range, unit.epoch, unit.author, readers.size(), Status::Done()};
   for (const UserId reader : readers) {
+    if (reader == unit.author) {
+      ports_.truth.Submit(
+          ReadMutes{NextCall({unit.id, reader}), common_.setup.shards.ShardOf(reader), reader});
+      continue;
+    }
     ports_.timelines.Submit(
         ReadTimeline{NextCall({unit.id, reader}), unit.range, unit.epoch, reader});
   }
@@ -82,6 +87,24 @@ std::optional<RunStep> SyncRuns::On(SyncTruth& truth) {
     return true;
   };
   return Answered(truth.id, truth.status, false, next);
+}
+
+std::optional<RunStep> SyncRuns::On(const MutesRead& read) {
+  const auto next = [&](const Run& run, const Call& call) {
+    if (!common_.setup.guards.syncs_mute) return false;
+    ports_.timelines.Submit(
+        SetMutes{NextCall(call), run.range, run.epoch, call.reader, read.mutes.mark()});
+    return true;
+  };
+  return Answered(read.id, read.status, false, next);
+}
+
+std::optional<RunStep> SyncRuns::On(const MutesSet& set) {
+  const auto last = [&](const Run&, const Call&) {
+    if (set.full) ports_.metrics.Full(1);
+    return false;
+  };
+  return Answered(set.id, set.status, set.needs_claim, last);
 }
 
 std::optional<RunStep> SyncRuns::On(const SyncApplied& applied) {

@@ -5,6 +5,9 @@
 // followers are listed (follower_lists.h), the edge is read in these cases too. Each edge that is
 // read is set in the list, before the unit ends.
 //
+// A sync of a reader with himself is about his mutes: nobody follows himself. It reads their
+// version and has the timeline name it. His own posts are left alone.
+//
 // The readers of a unit do not wait for each other. The adapters have all calls of one kind under
 // way together and combine the reads about one author. If a call fails, the unit fails once all its
 // chains have ended. The next attempt syncs every reader again, which changes nothing for those who
@@ -33,6 +36,8 @@ class SyncRuns {
   // Takes the answer to a call; returns the unit's end if this was its last call.
   std::optional<RunStep> On(TimelineRead& read);
   std::optional<RunStep> On(SyncTruth& truth);
+  std::optional<RunStep> On(const MutesRead& read);
+  std::optional<RunStep> On(const MutesSet& set);
   std::optional<RunStep> On(const SyncApplied& applied);
   std::optional<RunStep> On(const TimelineDropped& dropped);
   // Forgets a unit of a range that was lost. Its calls are still answered.

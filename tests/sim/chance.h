@@ -33,6 +33,7 @@ struct Chances {
   // Each makes a separate sequence of draws from the seed.
   static constexpr uint64_t kModes = 15;
   static constexpr uint64_t kOwners = 159;
+  static constexpr uint64_t kMutes = 47;
   static constexpr uint64_t kContests = 57;
   static constexpr uint64_t kNodes = 83;
   static constexpr uint64_t kMarks = 61;
@@ -159,6 +160,8 @@ struct Chances {
     }
     std::mt19937_64 owners(options.seed ^ kOwners);
     character.own_posts = owners() % 100 < 20;
+    std::mt19937_64 mutes(options.seed ^ kMutes);
+    if (mutes() % 100 < 20) character.mute = 1 + mutes() % 4;
     DrawRare();
   }
 

@@ -109,6 +109,8 @@ enum class Letter : size_t {
   kPageFailed,     // so many did not that there is none
   kPageLeft,       // its client left before it was served
   kPageAstray,     // a server that it had read from was no primary any more
+  kMuted,          // a reader mutes or unmutes an author
+  kFiltered,       // a checked walk left out what is muted
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
@@ -123,7 +125,8 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "own", "duel", "owners away", "large page", "held hints", "more marks", "node away", "beside one away",
     "try again", "moved", "blamed", "hint damaged", "stood before", "drained", "letter refused", "commit back",
     "led astray", "rows lost", "late commit", "locked row", "hung", "asked again", "changes lost",
-    "page overtaken", "page lacks", "page failed", "page left", "page astray"};
+    "page overtaken", "page lacks", "page failed", "page left", "page astray",
+    "muted", "filtered"};
 // clang-format on
 
 struct FleetOptions {

@@ -6,6 +6,7 @@
 
 #include "tests/sim/checks.h"
 #include "tests/sim/faults.h"
+#include "tests/sim/mutings.h"
 #include "tests/sim/odd_faults.h"
 #include "tests/sim/rare_faults.h"
 #include "tests/sim/readers.h"
@@ -20,6 +21,7 @@ struct Schedule {
   Application application{world};
   Clients clients{world, application};
   Readers readers{world};
+  Mutings mutings{world};
   Walks walks{world};
   Programs programs{world, application};
   Faults faults{world, programs};
@@ -82,6 +84,7 @@ struct Schedule {
       }
       rare.Step();
       odd_faults.Step();
+      mutings.Step();
       walks.Step();
     }
   }

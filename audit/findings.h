@@ -11,7 +11,7 @@
 namespace fanline::audit {
 
 enum class Kind {
-  kMissing,      // `item` of `author`
+  kMissing,      // `item`
   kExtra,        // `item`
   kMissingMark,  // the mark of `author`
   kExtraMark,    // the mark of `author`
@@ -25,7 +25,7 @@ struct Difference {
   UserId reader{};
   Kind kind{};
   Item item = {};
-  UserId author{};
+  UserId author{};  // of a mark
   uint64_t held = 0;
   std::string problem = {};
 };

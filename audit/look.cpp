@@ -8,9 +8,6 @@
 namespace fanline::audit {
 namespace {
 
-// Pushed posts come without their authors, so all count as one followed author's.
-constexpr UserId kFollowed{};
-
 bool Contains(const std::vector<Difference>& differences, const Difference& one) {
   return std::any_of(differences.begin(), differences.end(), [&](const Difference& other) {
     return one.kind == other.kind && one.item == other.item && one.author == other.author;
@@ -28,9 +25,7 @@ uint64_t CountOf(const std::vector<Difference>& differences, Kind item, Kind mar
 
 // The truth about one reader's timeline, newer than its floor.
 struct Looker::Known {
-  explicit Known(UserId reader) : readers{reader}, part(readers) {
-    part.AddEdge(reader, kFollowed);
-  }
+  explicit Known(UserId reader) : readers{reader}, part(readers) {}
 
   const std::vector<UserId> readers;
   TimelineTruth::Part part;
@@ -79,25 +74,25 @@ Status Looker::ReadTruth(UserId reader, Floor floor, Known* known) {
   if (known->too_much) return Status::Done();
   std::vector<PostsOf> pushed;
   for (const AuthorLastAt& author : authors) {
+    known->part.AddEdge(reader, author.author);
     if (author.last_at > floor) pushed.push_back({author.author, true});
     if (!author.marked) continue;
-    known->part.AddEdge(reader, author.author);
     known->part.AddMarked(author.author, author.announced);
     if (author.last_at <= floor) continue;
-    Status status = ReadPosts({{author.author, false}}, author.author, floor, known);
+    Status status = ReadPosts({{author.author, false}}, floor, known);
     if (!status.done()) return status;
   }
-  return pushed.empty() ? Status::Done() : ReadPosts(pushed, kFollowed, floor, known);
+  return pushed.empty() ? Status::Done() : ReadPosts(pushed, floor, known);
 }
 
-Status Looker::ReadPosts(const std::vector<PostsOf>& of, UserId as, Floor floor, Known* known) {
+Status Looker::ReadPosts(const std::vector<PostsOf>& of, Floor floor, Known* known) {
   ItemsRead read;
   const TimeSpan span{.above = floor, .up_to = {}, .behind = {}};
   if (Status status = truth_.Items(of, span, limits_.most_items, &read); !status.done()) {
     return status;
   }
   known->whole = known->whole && !read.partial && read.unread.empty();
-  for (const Item& item : read.items) known->part.AddPost(as, item, of.front().pushed);
+  for (const Item& item : read.items) known->part.AddPost(item, of.front().pushed);
   return Status::Done();
 }
 

@@ -51,7 +51,7 @@ class Looker {
  private:
   struct Known;
   Status ReadTruth(UserId reader, Floor floor, Known* known);
-  Status ReadPosts(const std::vector<PostsOf>& of, UserId as, Floor floor, Known* known);
+  Status ReadPosts(const std::vector<PostsOf>& of, Floor floor, Known* known);
 
   ReaderTruth& truth_;
   RawTimelines& timelines_;

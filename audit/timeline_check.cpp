@@ -122,10 +122,7 @@ void TimelineCheck::Compare(size_t index, const RawTimeline& timeline) {
   findings_.missing += missing_.size();
   findings_.extra += extra_.size();
   for (const Item& item : missing_) {
-    Found({.reader = timeline.reader,
-           .kind = Kind::kMissing,
-           .item = item,
-           .author = truth_.AuthorOf(index, item).value_or(UserId{})});
+    Found({.reader = timeline.reader, .kind = Kind::kMissing, .item = item});
   }
   for (const Item& item : extra_) {
     Found({.reader = timeline.reader, .kind = Kind::kExtra, .item = item});

@@ -15,8 +15,8 @@ void TimelineTruth::Part::AddEdge(UserId reader, UserId author) {
   if (last_->second < readers_->size()) edges_.emplace_back(last_->second, author);
 }
 
-void TimelineTruth::Part::AddPost(UserId author, Item item, bool pushed) {
-  posts_.emplace_back(PostsOf{author, pushed}, item);
+void TimelineTruth::Part::AddPost(const Item& item, bool pushed) {
+  posts_.emplace_back(item, pushed);
 }
 
 TimelineTruth::TimelineTruth(const std::vector<UserId>& readers, std::vector<Part> parts,
@@ -30,20 +30,22 @@ TimelineTruth::TimelineTruth(const std::vector<UserId>& readers, std::vector<Par
 }
 
 void TimelineTruth::TakePosts(std::vector<Part>& parts) {
-  std::vector<std::pair<PostsOf, Item>> all;
+  std::vector<std::pair<Item, bool>> all;
   for (Part& part : parts) {
     all.insert(all.end(), part.posts_.begin(), part.posts_.end());
     part.posts_ = {};
   }
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first < b.first : Before(a.second, b.second);
+  const auto half = [](const auto& post) { return PostsOf{post.first.author, post.second}; };
+  std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+    return half(a) != half(b) ? half(a) < half(b) : Before(a.first, b.first);
   });
   posts_.reserve(all.size());
-  for (const auto& [of, item] : all) {
+  for (const auto& post : all) {
+    const PostsOf of = half(post);
     if (outboxes_.empty() || outboxes_.back().of != of) {
       outboxes_.push_back({of, posts_.size(), posts_.size()});
     }
-    posts_.push_back(item);
+    posts_.push_back(post.first);
     outboxes_.back().end = posts_.size();
   }
 }
@@ -122,16 +124,6 @@ void TimelineTruth::Merged(UserId author, Floor floor, std::vector<Item>* out) c
       std::lower_bound(outboxes_.begin(), outboxes_.end(), merged,
                        [](const Outbox& box, const PostsOf& of) { return box.of < of; });
   if (outbox != outboxes_.end() && outbox->of == merged) AppendNewer(*outbox, floor, out);
-}
-
-std::optional<UserId> TimelineTruth::AuthorOf(size_t index, const Item& item) const {
-  for (const uint32_t number : OutboxesOf(index)) {
-    const Outbox& outbox = outboxes_[number];
-    const auto begin = posts_.begin() + static_cast<ptrdiff_t>(outbox.begin);
-    const auto end = posts_.begin() + static_cast<ptrdiff_t>(outbox.end);
-    if (std::binary_search(begin, end, item, Before)) return outbox.of.author;
-  }
-  return std::nullopt;
 }
 
 void Differences(std::span<const Item> expected, std::span<const Item> actual,

@@ -1,5 +1,5 @@
 // What the pages of some readers should show, by brute force: all posts of everybody they follow,
-// in flat arrays in memory (16 bytes an edge, 32 a post while it is filled). Pushed posts belong in
+// in flat arrays in memory (16 bytes an edge, 40 a post while it is filled). Pushed posts belong in
 // a reader's timeline; those that are merged at read come from beside it.
 //
 // Filled shard by shard, each Part by one thread; then constant and safe for any thread. Pure.
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -23,8 +24,8 @@ class TimelineTruth {
   class Part {
    public:
     explicit Part(const std::vector<UserId>& readers) : readers_(&readers) {}
-    void AddEdge(UserId reader, UserId author);  // dropped if `reader` is not one of them
-    void AddPost(UserId author, Item item, bool pushed = true);  // visible ones only
+    void AddEdge(UserId reader, UserId author);          // dropped if `reader` is not one of them
+    void AddPost(const Item& item, bool pushed = true);  // visible ones only
     // Followers' timelines may mark the author; if announced, all must.
     void AddMarked(UserId author, bool announced) { marked_.emplace_back(author, announced); }
 
@@ -32,7 +33,7 @@ class TimelineTruth {
     friend class TimelineTruth;
     const std::vector<UserId>* readers_;
     std::vector<std::pair<uint32_t, UserId>> edges_;  // index of the reader, author
-    std::vector<std::pair<PostsOf, Item>> posts_;
+    std::vector<std::pair<Item, bool>> posts_;        // whether it is pushed
     std::vector<std::pair<UserId, bool>> marked_;
     std::optional<std::pair<UserId, uint32_t>> last_;  // the last reader looked up, and its index
   };
@@ -51,12 +52,11 @@ class TimelineTruth {
   // Marks of reader number `index`, ascending: (author, whether the mark must be there).
   std::vector<std::pair<UserId, bool>> MarksOf(size_t index) const;
 
-  // The followed author of the post; none if it is by nobody the reader follows.
-  std::optional<UserId> AuthorOf(size_t index, const Item& item) const;
-
-  // Newest first, then by number: a cheaper order than IsNewer, for comparing sets.
+  // IsNewer, and then by author and kind: of a post that is spelled otherwise one is missing and
+  // one extra.
   static bool Before(const Item& a, const Item& b) {
-    return a.created_at != b.created_at ? a.created_at > b.created_at : a.post < b.post;
+    return std::tie(b.created_at, b.post, a.author, a.kind) <
+           std::tie(a.created_at, a.post, b.author, b.kind);
   }
 
  private:

@@ -153,12 +153,13 @@ double Below(const Config& config, const Stores& stores) {
 std::string NewestSql(const Config& config, const std::vector<UserId>& authors,
                       const Position& before) {
   std::string sql =
-      "SELECT post_id, created_at_ms FROM author_post WHERE deleted = 0 AND hidden = 0 AND "
+      "SELECT author_id, post_id, created_at_ms FROM author_post WHERE deleted = 0 AND hidden = 0 "
+      "AND "
       "author_id IN (";
   mysql::AppendJoined(
       sql, authors, [](std::string& out, UserId author) { mysql::AppendNumber(out, Raw(author)); });
   return sql + ") AND created_at_ms < " + std::to_string(before.created_at) +
-         " ORDER BY created_at_ms DESC, member LIMIT " + std::to_string(config.limit);
+         " ORDER BY created_at_ms DESC, post_id DESC LIMIT " + std::to_string(config.limit);
 }
 
 double Bare(const Config& config, const Stores& stores) {
@@ -182,7 +183,7 @@ double Bare(const Config& config, const Stores& stores) {
         connection.Query(
             NewestSql(config, authors[shard], ends[i % config.readers]),
             [&](const mysql::Row& row) {
-              items.push_back({PostId{row.UInt64(1)}, static_cast<UnixMs>(row.UInt64(2))});
+              items.push_back({PostId{row.UInt64(2)}, row.Int64(3), UserId{row.UInt64(1)}});
             });
       }));
     }

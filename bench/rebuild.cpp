@@ -128,7 +128,7 @@ void Fill(const Config& config, mysql::ShardConnections& connections, const Shar
 
   Rows authors(connections, map, "INSERT IGNORE INTO author (author_id, last_at) VALUES ");
   Rows posts(connections, map,
-             "INSERT IGNORE INTO author_post (author_id, post_id, member, created_at_ms) VALUES ");
+             "INSERT IGNORE INTO author_post (author_id, post_id, created_at_ms) VALUES ");
   const uint64_t count = FirstFollowed(config, config.readers - 1) + config.followees;
   for (uint64_t author = 0; author < count; ++author) {
     UnixMs last = 0;
@@ -136,7 +136,7 @@ void Fill(const Config& config, mysql::ShardConnections& connections, const Shar
       const auto age = static_cast<UnixMs>(bench::Mixed(author * config.posts + k) % kHistory);
       const UnixMs at = kNewest - age;
       const uint64_t post = Raw(bench::PostOf(at, author));
-      posts.Add(Author(config, author), post, post, at);
+      posts.Add(Author(config, author), post, at);
       last = std::max(last, at);
     }
     authors.Add(Author(config, author), last);

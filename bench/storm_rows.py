@@ -104,12 +104,12 @@ def _post_for_a_month(rig, each):
         moments = [newest - draw.randrange(_MONTH_MS) for _ in range(each)]
         last.setdefault(shard, []).append(f"({author},{max(moments)})")
         for moment in moments:
-            posts.setdefault(shard, []).append(f"({author},{number},'{number}',{moment})")
+            posts.setdefault(shard, []).append(f"({author},{number},{moment})")
             number += 1
     for shard, rows in last.items():
         _insert(shard, "author (author_id, last_at)", rows)
     for shard, rows in posts.items():
-        _insert(shard, "author_post (author_id, post_id, member, created_at_ms)", rows)
+        _insert(shard, "author_post (author_id, post_id, created_at_ms)", rows)
 
 
 def _insert(shard, into, rows):

@@ -106,7 +106,7 @@ void PageRead::PullBeside(const Marks& marks) {
       until = place;
     }
   };
-  if (floor_ != kNoFloor) not_beyond({floor_, PostId{}});  // before all items of that time
+  if (floor_ != kNoFloor) not_beyond({floor_, kFirstOfMoment});
   if (page_.items.size() > query_.limit) not_beyond(PlaceOf(page_.items.back()));
   // If authors are named, all are, the reader among them.
   beside_.emplace(PullLimits{.want = query_.limit + 1}, query_.older_than, until,

@@ -8,6 +8,7 @@
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
 #include "backends/redis/client/scripts.h"
+#include "fanline/model/member.h"
 
 namespace fanline::redis {
 namespace {
@@ -36,7 +37,7 @@ struct Contents {
   bool is_one_add() const { return adds.size() == 1 && removes.empty() && marks.empty(); }
 
   std::span<const Item> adds;
-  std::span<const PostId> removes;
+  std::span<const Item> removes;
   std::span<const UserId> marks;
 };
 
@@ -58,7 +59,7 @@ class ItemTable {
   void Arg(CommandBuffer& out) const {
     for (const auto& each : items_) {
       if (const Item* item = std::get_if<Item>(&each)) {
-        out.Args(ScoreOf(item->created_at), MemberText(item->post));
+        out.Args(ScoreOf(item->created_at), MemberText(*item));
       } else {
         out.Args(kScoreOfMarks, MemberText::OfMark(std::get<UserId>(each)));
       }
@@ -82,7 +83,7 @@ void ArgWrite(const Contents& write, const uint32_t*& number, CommandBuffer& out
     out.Arg(-static_cast<int64_t>(write.numbers() + kRemoveUnit * write.removes.size()));
   }
   for (size_t i = 0; i < write.numbers(); ++i) out.Arg(*number++);
-  for (const PostId post : write.removes) out.Arg(MemberText(post));
+  for (const Item& item : write.removes) out.Arg(MemberText(item));
 }
 
 }  // namespace

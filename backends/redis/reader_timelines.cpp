@@ -9,6 +9,7 @@
 #include "backends/redis/requests.h"
 #include "fanline/base/check.h"
 #include "fanline/base/number.h"
+#include "fanline/model/member.h"
 
 namespace fanline::redis {
 namespace {
@@ -36,13 +37,14 @@ void ReadList(const redisReply& list, uint32_t limit, LivePage* page) {
     }
     const auto created_at = TimeOfScore(score);
     if (created_at && *created_at <= page->floor) return;
-    const auto post = ParseItem(Text(At(list, i)));
-    if (!post || !created_at) continue;
+    auto item = ParseItem(Text(At(list, i)));
+    if (!item || !created_at) continue;
+    item->created_at = *created_at;
     if (page->items.size() == limit) {
       page->reached_floor = false;
       return;
     }
-    page->items.push_back({*post, *created_at});
+    page->items.push_back(*item);
   }
 }
 
@@ -124,7 +126,7 @@ RebuildFinished RedisReaderTimelines::Do(const FinishRebuild& request) {
   out.Arg(marks.size());
   for (const UserId author : marks) out.Arg(MemberText::OfMark(author));
   for (const Item& item : items) {
-    out.Args(ScoreOf(item.created_at), MemberText(item.post));
+    out.Args(ScoreOf(item.created_at), MemberText(item));
   }
   const auto take = [&](const redisReply& reply) {
     const auto answer = Integer(reply);
@@ -153,7 +155,7 @@ LivePageRead RedisReaderTimelines::Do(const ReadLivePage& request) {
   CommandBuffer out = BeginCall(Script::kReadPage, 1, 5);
   out.Arg(keys_.Timeline(reader));
   if (after) {
-    out.Args(ScoreOf(after->created_at), MemberText(after->post));
+    out.Args(ScoreOf(after->created_at), MemberText::OfPlace(after->post));
   } else {
     out.Args("", "");
   }

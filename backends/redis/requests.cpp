@@ -4,6 +4,7 @@
 #include "backends/redis/client/reply.h"
 #include "backends/redis/client/scripts.h"
 #include "fanline/base/number.h"
+#include "fanline/model/member.h"
 
 namespace fanline::redis {
 namespace {
@@ -155,7 +156,7 @@ TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayo
   read.state = StateOf(Text(At(reply, 0)));
   for (size_t i = 1; i < reply.elements; ++i) {
     // Skips a member that is not an item: no database row has it.
-    if (const auto post = ParseItem(Text(At(reply, i)))) read.members.push_back(*post);
+    if (const auto item = ParseItem(Text(At(reply, i)))) read.members.push_back(item->post);
   }
   return read;
 }
@@ -174,9 +175,9 @@ CommandBuffer Encode(const ApplySync& request, const Options& options, const Key
   }
   out.Args(options.window.most_marks(), MemberText::OfMark(request.author), request.marked ? 1 : 0,
            request.removes.size());
-  for (PostId post : request.removes) out.Arg(MemberText(post));
+  for (PostId post : request.removes) out.Arg(MemberText({post, 0, request.author}));
   for (const Item& item : request.adds) {
-    out.Args(ScoreOf(item.created_at), MemberText(item.post));
+    out.Args(ScoreOf(item.created_at), MemberText(item));
   }
   return out;
 }

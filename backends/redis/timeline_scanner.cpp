@@ -5,6 +5,7 @@
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
+#include "fanline/model/member.h"
 
 namespace fanline::redis {
 namespace {
@@ -48,8 +49,11 @@ void TakeMember(std::string_view text, std::string_view score, RawTimeline& time
       return;
     case Member::Kind::kItem:
       if (!time) return foreign();
-      timeline.items.push_back({member->post, *time});
+      timeline.items.push_back(member->item);
+      timeline.items.back().created_at = *time;
       return;
+    case Member::Kind::kUnknownItem:
+      return;  // a newer program's, which this one cannot compare
   }
 }
 

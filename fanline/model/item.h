@@ -1,25 +1,36 @@
 // One entry of a timeline, and the one order used everywhere (Redis, pull merge, SQL index):
-// created_at descending, then the bytes of the item's member ascending.
+// created_at descending, then the post's id descending.
 #pragma once
 
-#include <string_view>
+#include <cstdint>
 
 #include "fanline/base/time.h"
 #include "fanline/model/ids.h"
-#include "fanline/model/member.h"
 
 namespace fanline {
+
+// What an entry is. Fixed, as its author and its time are, by the first published event of its id.
+enum class ItemKind : uint8_t { kPost = 0 };
 
 struct Item {
   PostId post{};
   UnixMs created_at = 0;
   UserId author{};
+  ItemKind kind = ItemKind::kPost;
   friend bool operator==(const Item&, const Item&) = default;
 };
 
-inline bool IsNewer(const Item& a, const Item& b) {
-  if (a.created_at != b.created_at) return a.created_at > b.created_at;
-  return std::string_view(MemberText(a.post)) < std::string_view(MemberText(b.post));
+constexpr bool IsNewer(const Item& a, const Item& b) {
+  return a.created_at != b.created_at ? a.created_at > b.created_at : a.post > b.post;
 }
+// No item of the same moment is newer than the one of this id.
+inline constexpr PostId kFirstOfMoment{UINT64_MAX - 1};
+
+// Created_at must be exact as a Redis score (a double) and positive.
+inline constexpr UnixMs kMaxCreatedAt = (int64_t{1} << 53) - 1;
+
+// A timeline is complete for times strictly newer than its floor; kNoFloor = nothing older exists.
+using Floor = UnixMs;
+inline constexpr Floor kNoFloor = 0;  // below every valid created_at, so "newer than" just works
 
 }  // namespace fanline

@@ -1,17 +1,23 @@
-// The codec of a timeline's members: what their text is, how they sort, their scores, and how both
-// are read. This is its only place in C++. The scripts have theirs in the head that they share
+// The codec of a timeline's members: what their bytes are, how they sort, their scores, and how
+// both are read. This is its only place in C++. The scripts have theirs in the head that they share
 // (schemas/redis/timeline.lua); tests/unit/tidy.py finds whoever else writes or reads a member.
 //
 // Redis sorts members by score, then by their bytes:
 //   mark      A<author>, or A: there are more   -inf
 //   mutes     M<version>                        -inf
 //   head      T                                 -inf
-//   item      the decimal post id               minus created_at
+//   item      see below                         minus created_at
 //   floor     F                                 minus its time; +inf: nothing older exists
 //   rebuild   B:<token>                         +inf
 //   removal   X<item>                           +inf
-// An item's text begins with a byte that sorts in front of F, and is no letter of the others. SQL
-// sorts posts by it too (author_post.member).
+// Authors of marks and tokens are text. An item is binary:
+//   post      01, ~post, author
+//   others    01, ~post, 00, kind * 16 + length of the author, author, and what the kind adds
+// 01 sorts in front of F and is no letter of the others. ~post is the complement of the id in 8
+// bytes, big endian: of one moment the higher id comes first, whatever its kind. The author is big
+// endian without leading zero bytes, so that no author begins with 00. An item is spelled in one
+// way only, for ever. Programs leave items of a kind that they do not know where they are, and show
+// them to nobody.
 #pragma once
 
 #include <cmath>
@@ -20,38 +26,55 @@
 #include <string>
 #include <string_view>
 
+#include "fanline/base/check.h"
 #include "fanline/base/number.h"
 #include "fanline/base/time.h"
 #include "fanline/model/ids.h"
+#include "fanline/model/item.h"
 
 namespace fanline {
 
-// Created_at must be exact as a Redis score (a double) and positive.
-inline constexpr UnixMs kMaxCreatedAt = (int64_t{1} << 53) - 1;
-
-// A timeline is complete for times strictly newer than its floor; kNoFloor = nothing older exists.
-using Floor = UnixMs;
-inline constexpr Floor kNoFloor = 0;  // below every valid created_at, so "newer than" just works
-
-// ---- text -----------------------------------------------------------------------------------
+// ---- bytes ----------------------------------------------------------------------------------
 
 // On the stack: one is made for each item of each call.
 class MemberText {
  public:
-  // Of an item.
-  explicit MemberText(PostId post) { Append(IdText(Raw(post))); }
-  static MemberText OfMark(UserId author) { return MemberText("A", IdText(Raw(author))); }
-  static MemberText OfMutes(uint64_t version) { return MemberText("M", IdText(version)); }
-  static MemberText OfRemoval(PostId post) { return MemberText("X", MemberText(post)); }
+  // Of an item, which must have its post and its author. Its created_at is not looked at.
+  explicit MemberText(const Item& item) : MemberText("", item) {}
+  static MemberText OfMark(UserId author) { return OfNumber("A", Raw(author)); }
+  static MemberText OfMutes(uint64_t version) { return OfNumber("M", version); }
+  static MemberText OfRemoval(const Item& item) { return MemberText("X", item); }
+  // How items of this post begin: sorts behind all that come before it, in front of itself.
+  static MemberText OfPlace(PostId post) {
+    MemberText text;
+    text.Append("\1");
+    text.AppendBytes(~Raw(post), 8);
+    return text;
+  }
 
   operator std::string_view() const { return {text_, size_}; }
 
  private:
-  MemberText(std::string_view kind, std::string_view of) {
-    Append(kind);
-    Append(of);
+  MemberText() = default;
+  static MemberText OfNumber(std::string_view letter, uint64_t number) {
+    MemberText text;
+    text.Append(letter);
+    text.Append(IdText(number));
+    return text;
+  }
+  MemberText(std::string_view letter, const Item& item) {
+    FANLINE_CHECK(IsValidId(Raw(item.post)) && IsValidId(Raw(item.author)),
+                  "an item is written with its post and its author");
+    Append(letter);
+    Append(OfPlace(item.post));
+    int length = 8;
+    while (Raw(item.author) >> (8 * (length - 1)) == 0) --length;
+    AppendBytes(Raw(item.author), length);
   }
   void Append(std::string_view part) { size_ += part.copy(text_ + size_, sizeof text_ - size_); }
+  void AppendBytes(uint64_t number, int bytes) {
+    while (bytes-- > 0) text_[size_++] = static_cast<char>(number >> (8 * bytes));
+  }
 
   char text_[21];  // a letter and 20 digits
   size_t size_ = 0;
@@ -61,9 +84,6 @@ inline constexpr std::string_view kHeadMember = "T";
 inline constexpr std::string_view kFloorMember = "F";
 inline constexpr std::string_view kMoreMarksMember = "A";
 inline std::string RebuildMember(std::string_view token) { return "B:" + std::string(token); }
-
-// No item of the same moment sorts in front of it.
-inline constexpr PostId kFirstOfMoment{1};
 
 // ---- score ----------------------------------------------------------------------------------
 
@@ -84,22 +104,64 @@ inline std::optional<UnixMs> TimeOfScore(std::string_view score) {
 // ---- reading --------------------------------------------------------------------------------
 
 struct Member {
-  enum class Kind { kMark, kMoreMarks, kMutes, kHead, kItem, kFloor, kRebuild, kRemoval };
+  enum class Kind {
+    kMark,
+    kMoreMarks,
+    kMutes,
+    kHead,
+    kItem,
+    kUnknownItem,
+    kFloor,
+    kRebuild,
+    kRemoval
+  };
   Kind kind{};
   UserId author{};       // of a mark
-  PostId post{};         // of an item or a removal
+  Item item{};           // an item or a removal; without its time. Of a kUnknownItem: not set
   uint64_t version = 0;  // of the reader's mutes
 };
 
-// Of an item; nothing for every other member.
-inline std::optional<PostId> ParseItem(std::string_view text) {
-  const auto raw = ParseId(text);
-  return raw ? std::optional(PostId{*raw}) : std::nullopt;
+inline uint64_t NumberOfBytes(std::string_view bytes) {
+  uint64_t number = 0;
+  for (const char byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
+  return number;
+}
+// An author's bytes; nothing if they are not the one spelling of a valid id.
+inline std::optional<UserId> ParseAuthor(std::string_view bytes) {
+  if (bytes.empty() || bytes.size() > 8 || bytes.front() == 0) return std::nullopt;
+  const uint64_t author = NumberOfBytes(bytes);
+  return IsValidId(author) ? std::optional(UserId{author}) : std::nullopt;
+}
+// The member of an item, of a known kind or not.
+inline std::optional<Member> ParseAnyItem(std::string_view text) {
+  constexpr size_t kPlace = 9;
+  if (text.size() <= kPlace || text.front() != 1) return std::nullopt;
+  const PostId post{~NumberOfBytes(text.substr(1, 8))};
+  if (!IsValidId(Raw(post))) return std::nullopt;
+  text.remove_prefix(kPlace);
+  if (text.front() != 0) {
+    const auto author = ParseAuthor(text);
+    if (!author) return std::nullopt;
+    return Member{Member::Kind::kItem, {}, {post, 0, *author, ItemKind::kPost}};
+  }
+  if (text.size() < 2) return std::nullopt;
+  const auto shape = static_cast<unsigned char>(text[1]);
+  const size_t length = shape % 16;
+  text.remove_prefix(2);
+  const bool whole = text.size() >= length && ParseAuthor(text.substr(0, length)).has_value();
+  if (!whole || shape / 16 == static_cast<unsigned>(ItemKind::kPost)) return std::nullopt;
+  return Member{.kind = Member::Kind::kUnknownItem};
+}
+// Without its time. Nothing for every other member, and for an item of an unknown kind.
+inline std::optional<Item> ParseItem(std::string_view text) {
+  const auto member = ParseAnyItem(text);
+  if (!member || member->kind != Member::Kind::kItem) return std::nullopt;
+  return member->item;
 }
 // Nothing: no member of a timeline.
 inline std::optional<Member> ParseMember(std::string_view text) {
   using Kind = Member::Kind;
-  if (const auto post = ParseItem(text)) return Member{.kind = Kind::kItem, .post = *post};
+  if (const auto item = ParseAnyItem(text)) return item;
   if (text == kHeadMember) return Member{.kind = Kind::kHead};
   if (text == kFloorMember) return Member{.kind = Kind::kFloor};
   if (text == kMoreMarksMember) return Member{.kind = Kind::kMoreMarks};
@@ -113,8 +175,9 @@ inline std::optional<Member> ParseMember(std::string_view text) {
     if (version) return Member{.kind = Kind::kMutes, .version = *version};
   }
   if (text.starts_with('X')) {
-    const auto post = ParseItem(text.substr(1));
-    if (post) return Member{.kind = Kind::kRemoval, .post = *post};
+    auto removed = ParseAnyItem(text.substr(1));
+    if (removed) removed->kind = Kind::kRemoval;
+    return removed;
   }
   return std::nullopt;
 }

@@ -157,8 +157,8 @@ struct TimelineBatch {
     uint32_t marks_end = 0;    // likewise
   };
   std::vector<Write> writes;
-  std::vector<Item> adds;  // those not newer than the floor are skipped
-  std::vector<PostId> removes;
+  std::vector<Item> adds;       // those not newer than the floor are skipped
+  std::vector<Item> removes;    // their times are not looked at
   std::vector<UserId> marks{};  // authors
 };
 struct BatchWritten {

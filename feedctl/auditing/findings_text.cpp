@@ -17,15 +17,14 @@ std::string Right(const std::string& text, size_t width) {
 }
 
 std::string Describe(const Item& item) {
-  return "post " + ToString(item.post) + ", created " + daemon::Rfc3339(item.created_at);
+  return "post " + ToString(item.post) + ", created " + daemon::Rfc3339(item.created_at) +
+         ", of author " + ToString(item.author);
 }
 
 std::string Describe(const Difference& difference) {
   switch (difference.kind) {
     case Kind::kMissing:
-      // A look at one reader does not know the author.
-      return "missing " + Describe(difference.item) +
-             (difference.author == UserId{} ? "" : ", of author " + ToString(difference.author));
+      return "missing " + Describe(difference.item);
     case Kind::kExtra:
       return "extra " + Describe(difference.item);
     case Kind::kMissingMark:

@@ -144,8 +144,8 @@ class Audit : public Command {
         parts[shard].AddEdge(reader, author);
         count();
       };
-      const auto on_post = [&](UserId author, Item item, bool pushed) {
-        parts[shard].AddPost(author, item, pushed);
+      const auto on_post = [&](const Item& item, bool pushed) {
+        parts[shard].AddPost(item, pushed);
         count();
       };
       const auto on_marked = [&](UserId author, bool announced) {

@@ -290,11 +290,8 @@ void PostRuns::TakeStates(Run& run, const Asked& asked, const PostStates& states
     // A post that is merged at read must not be in any timeline. Its author is marked instead.
     const bool add = state.visible() && state.pushed;
     if (!state.pushed && guards_.posts_mark) run.mark = run.unit->author;
-    if (add) {
-      run.adds.push_back({run.posts[i], *state.created_at});
-    } else {
-      run.removes.push_back(run.posts[i]);
-    }
+    const Item item{run.posts[i], state.created_at.value_or(0), run.unit->author};
+    (add ? run.adds : run.removes).push_back(item);
     run.content = Mixed(run.content, Raw(run.posts[i]));
     run.content = Mixed(run.content, add ? static_cast<uint64_t>(*state.created_at) : 0);
     run.content = Mixed(run.content, add || state.pushed ? add : 2);

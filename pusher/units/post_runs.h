@@ -96,7 +96,7 @@ class PostRuns {
     const Unit* unit = nullptr;
     std::vector<PostId> posts;  // distinct, as asked from the truth
     std::vector<Item> adds;
-    std::vector<PostId> removes;
+    std::vector<Item> removes;
     std::optional<UserId> mark;
     bool states_read = false;
     bool outdated = false;

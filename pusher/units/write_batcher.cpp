@@ -152,7 +152,7 @@ TimelineBatch WriteBatcher::Assemble(std::vector<Piece>& pieces, std::vector<Sha
     const Contribution& from = *piece.from;
     for (uint32_t slot : piece.slots) {
       for (const Item& item : from.adds) batch.adds[next_add[slot]++] = item;
-      for (PostId post : from.removes) batch.removes[next_remove[slot]++] = post;
+      for (const Item& item : from.removes) batch.removes[next_remove[slot]++] = item;
       if (from.mark) batch.marks[next_mark[slot]++] = *from.mark;
     }
     shares->push_back({from.unit, std::move(piece.slots)});

@@ -28,7 +28,7 @@ struct Contribution {
   uint64_t unit = 0;
   std::vector<UserId> readers;
   std::vector<Item> adds;        // at most kMaxAddsPerWrite
-  std::vector<PostId> removes;   // at most kMaxAddsPerWrite
+  std::vector<Item> removes;     // at most kMaxAddsPerWrite
   bool alone = false;            // in a batch of its own: a culprit is looked for
   std::optional<UserId> mark{};  // this author; takes the place of an add
   bool further = false;          // a page behind the unit's first one; false if alone

@@ -1,7 +1,7 @@
 -- read_page.lua - one page of a ready timeline, for a reader; refreshes its TTL at most once a minute.
 --
 -- KEYS  the timeline
--- ARGV  score and member of the last item seen ("" "" = from the newest), items at most, TTL in
+-- ARGV  score of the last item seen and how its member begins ("" "" = from the newest), items at most, TTL in
 --       milliseconds, the name of pos:{tag}
 -- Reply {"none"}, {"building"}: no items; else {"ready", floor as a score, the time that pos: says or
 --       "", then lists of members and their scores, to be read one after another: the marks, T, the
@@ -13,7 +13,7 @@
 -- an item is not refreshed, so a made-up reader's expires however often it is read. A master that
 -- takes no writes for now (MISCONF, NOREPLICAS) still serves its pages. A key that is not a sorted
 -- set reads as none: the rebuild replaces it.
-local key, after_score, after_member = KEYS[1], ARGV[1], ARGV[2]
+local key, after_score, place = KEYS[1], ARGV[1], ARGV[2]
 local tail = redis.pcall('ZRANGE', key, '-1', '-1', 'WITHSCORES')
 if tail.err and not is_wrong_type(tail.err) then return tail end
 if not tail[1] then return {'none'} end
@@ -41,7 +41,7 @@ if after_score == '' then
 end
 local seen = 0  -- items of the place's own moment that do not come after it
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, after_score, after_score)) do
-  if member <= after_member then seen = seen + 1 end
+  if not is_in_front(place, member) then seen = seen + 1 end
 end
 return {'ready', floor, as_of, redis.call('ZRANGEBYSCORE', key, FIRST, FIRST, 'WITHSCORES'),
         redis.call('ZRANGEBYSCORE', key, after_score, LAST, 'WITHSCORES', 'LIMIT', seen, ARGV[3])}

@@ -55,7 +55,7 @@ local pushed = {}
 for member, score in pairs(score_of) do pushed[#pushed + 1] = {tonumber(score), member, score} end
 table.sort(pushed, function(a, b)
   if a[1] ~= b[1] then return a[1] < b[1] end
-  return a[2] < b[2]
+  return is_in_front(a[2], b[2])
 end)
 local members, scores, numbers, count, next_pushed = {}, {}, {}, 0, 1
 local function take(member, score, number)
@@ -65,7 +65,8 @@ end
 local function take_pushed_before(number, member)
   while true do
     local item = pushed[next_pushed]
-    if not item or item[1] > number or (item[1] == number and item[2] > member) then return end
+    if not item or item[1] > number then return end
+    if item[1] == number and is_in_front(member, item[2]) then return end
     take(item[2], item[3], item[1])
     next_pushed = next_pushed + 1
   end
@@ -79,7 +80,7 @@ for i = last_mark + 1, #ARGV, 2 do
     take(member, score, number)
   end
 end
-take_pushed_before(math.huge, '')
+take_pushed_before(math.huge)
 
 local floor = ARGV[2]
 local limit = floor == LAST and math.huge or tonumber(floor)

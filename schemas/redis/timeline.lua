@@ -1,17 +1,16 @@
 -- timeline.lua - what the scripts share; put in front of each of them, never run alone.
 --
 -- A timeline is a sorted set, newest first: marks (A<author>, score -inf), perhaps the version of the
--- reader's mutes (M<version>, -inf), T (-inf), items (decimal
--- post id, score -created_at_ms), then
+-- reader's mutes (M<version>, -inf), T (-inf), items (binary, score -created_at_ms), then
 --   ready     F, score -floor, +inf = nothing older exists
 --   building  B:<token> and removal records X<post id>, all +inf
 -- so its LAST member by rank tells what it is:
 --   F ready | B.. or X.. building | an item: just pushed, older than the floor | none: not live
--- Items of the same time as the floor sort in front of F ('0'..'9' < 'F'). They may stay; readers
--- are served only what is strictly newer.
+-- Items of the same time as the floor sort in front of F (1 < 'F'). They may stay; readers are served
+-- only what is strictly newer.
 --
 -- What a member looks like is written and read only in the codec below, and in C++ in
--- fanline/model/member.h.
+-- fanline/model/member.h, which describes it.
 --
 -- Numbers handed to redis.call are written as strings: Redis would format a Lua number with
 -- printf, which costs as much as a whole ZCARD.
@@ -33,7 +32,7 @@ end
 
 -- The item whose removal the member records, or nil.
 local function removed_by(member)
-  return string.match(member, '^X(.*)')
+  return string.byte(member) == 88 and string.sub(member, 2) or nil  -- 'X'
 end
 
 local function is_mark(member)
@@ -45,9 +44,19 @@ local function is_mutes(member)
   return string.byte(member) == 77  -- 'M'
 end
 
+-- Of any kind, known or not.
 local function is_item(member)
-  local first = string.byte(member)
-  return first >= 48 and first <= 57  -- '0' to '9'
+  return string.byte(member) == 1
+end
+
+-- Whether the item's place in its moment is in front of that of another member. Both may be of one
+-- post, then neither is. Byte by byte: Lua compares strings by the locale that Redis was started in.
+local function is_in_front(item, other)
+  for i = 1, 9 do
+    local ours, theirs = string.byte(item, i), string.byte(other, i)
+    if ours ~= theirs then return ours < theirs end
+  end
+  return false
 end
 
 -- Whether a timeline with this last member is being built.

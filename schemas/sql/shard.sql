@@ -217,7 +217,6 @@ CREATE TABLE IF NOT EXISTS author_post (
   author_id          BIGINT UNSIGNED NOT NULL,
   post_id            BIGINT UNSIGNED NOT NULL,
   created_at_ms      BIGINT NULL,                      -- NULL: only a delete, hide or edit so far
-  member             VARBINARY(20) NOT NULL,           -- decimal post_id: its bytes break ties
   deleted            TINYINT NOT NULL DEFAULT 0,
   hidden             TINYINT NOT NULL DEFAULT 0,
   pushed             TINYINT NOT NULL DEFAULT 1,       -- decided once: 0 = merged at read instead
@@ -227,8 +226,8 @@ CREATE TABLE IF NOT EXISTS author_post (
                                           ON UPDATE CURRENT_TIMESTAMP(3),
   PRIMARY KEY (author_id, post_id),
   -- The outbox: visible, pushed items of one author in the order used everywhere (created_at
-  -- descending, then member bytes ascending), read in order without sorting.
-  KEY outbox (author_id, pushed, deleted, hidden, created_at_ms DESC, member)
+  -- descending, then post_id descending), read in order without sorting.
+  KEY outbox (author_id, pushed, deleted, hidden, created_at_ms DESC, post_id DESC)
 ) ENGINE = InnoDB;
 
 -- When each author last posted. last_at is never below created_at of a visible post of the author,

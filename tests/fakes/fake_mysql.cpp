@@ -148,7 +148,7 @@ std::vector<Item> FakeMysql::Visible(const PostsOf& posts) const {
   for (auto at = posts_.lower_bound({posts.author, PostId{}}); at != posts_.end(); ++at) {
     if (at->first.first != posts.author) break;
     if (at->second.visible() && at->second.pushed == posts.pushed) {
-      items.push_back({at->first.second, *at->second.created_at});
+      items.push_back({at->first.second, *at->second.created_at, posts.author});
     }
   }
   std::sort(items.begin(), items.end(), IsNewer);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "fanline/model/member.h"
+
 namespace fanline::fakes {
 // ---- the fence ------------------------------------------------------------------------------
 
@@ -149,7 +151,7 @@ size_t FakeRedis::Card(const Timeline& timeline) {
 
 std::vector<Item> FakeRedis::Sorted(const Timeline& timeline) {
   std::vector<Item> items;
-  for (const auto& [post, created_at] : timeline.items) items.push_back({post, created_at});
+  for (const auto& [post, item] : timeline.items) items.push_back(item);
   std::sort(items.begin(), items.end(), IsNewer);
   return items;
 }
@@ -163,7 +165,8 @@ void FakeRedis::Delete(UserId reader) {
 // nobody is promised them.
 void FakeRedis::CutBehindFloor(Timeline& timeline) {
   if (!timeline.floor || *timeline.floor == kNoFloor) return;
-  std::erase_if(timeline.items, [&](const auto& item) { return item.second < *timeline.floor; });
+  std::erase_if(timeline.items,
+                [&](const auto& each) { return each.second.created_at < *timeline.floor; });
 }
 
 // The items of a trimmed timeline: marks and mutes take the room of items where there is no other.
@@ -192,7 +195,7 @@ void FakeRedis::Trim(Timeline& timeline) {
 bool FakeRedis::Add(UserId reader, Timeline& timeline, const Wanted& wanted, uint32_t& added,
                     uint64_t& trimmed) {
   for (const Item& item : wanted.adds) {
-    added += timeline.items.insert_or_assign(item.post, item.created_at).second;  // as ZADD does
+    added += timeline.items.insert_or_assign(item.post, item).second;  // as ZADD does
   }
   for (const UserId author : wanted.marks) added += timeline.marks.insert(author).second;
   BoundMarks(timeline);
@@ -224,12 +227,14 @@ bool FakeRedis::DropIfShort(UserId reader, const Timeline& timeline) {
   return true;
 }
 
-uint64_t FakeRedis::Remove(UserId reader, Timeline& timeline, const std::vector<PostId>& removes,
+uint64_t FakeRedis::Remove(UserId reader, Timeline& timeline, const std::vector<Item>& removes,
                            bool& gone) {
   uint64_t removed = 0;
-  for (PostId post : removes) {
-    removed += timeline.items.erase(post);
-    if (timeline.building && rules.record_removals) timeline.removed.insert(post);
+  for (const Item& item : removes) {
+    removed += timeline.items.erase(item.post);
+    if (timeline.building && rules.record_removals) {
+      timeline.removed.insert({item.author, item.post});
+    }
   }
   if (timeline.building) {
     gone = Card(timeline) > window_.trim_above();
@@ -248,7 +253,7 @@ int8_t FakeRedis::Write(UserId reader, const Wanted& wanted, BatchWritten& total
     if (!rules.never_create && !adds.empty()) {
       Timeline& created = timelines_[reader];
       created.floor = kNoFloor;
-      for (const Item& item : adds) created.items[item.post] = item.created_at;
+      for (const Item& item : adds) created.items[item.post] = item;
       return static_cast<int8_t>(adds.size());
     }
     return BatchWritten::kNotLive;
@@ -352,7 +357,7 @@ SyncApplied FakeRedis::Do(const ApplySync& request) {
     const size_t end = std::min(request.adds.size(), at + kMaxAddsPerWrite);
     for (size_t i = at; i < end; ++i) {
       if (request.adds[i].created_at > *timeline.floor) {
-        timeline.items.insert_or_assign(request.adds[i].post, request.adds[i].created_at);
+        timeline.items.insert_or_assign(request.adds[i].post, request.adds[i]);
       }
     }
     if (Card(timeline) > window_.trim_above()) Trim(timeline);
@@ -457,11 +462,11 @@ bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vecto
     ready.more_marks = building.more_marks;
   }
   BoundMarks(ready);
-  for (const Item& item : items) ready.items[item.post] = item.created_at;
-  for (PostId post : building.removed) ready.items.erase(post);
+  for (const Item& item : items) ready.items[item.post] = item;
+  for (const PostKey& key : building.removed) ready.items.erase(key.second);
   // What stands in the key was added after it was recorded as removed, if it ever was.
-  for (const auto& [post, created_at] : building.items) ready.items[post] = created_at;
-  std::erase_if(ready.items, [floor](const auto& item) { return item.second < floor; });
+  for (const auto& [post, item] : building.items) ready.items[post] = item;
+  std::erase_if(ready.items, [floor](const auto& each) { return each.second.created_at < floor; });
   const auto sorted = Sorted(ready);
   size_t last = std::min(sorted.size(), Keeps(ready));
   while (last < sorted.size() && sorted[last].created_at == sorted[last - 1].created_at) ++last;
@@ -553,11 +558,12 @@ std::vector<std::pair<std::string, double>> FakeRedis::Members(UserId reader) co
   for (const UserId author : timeline.marks) add(MemberText::OfMark(author), -kInf);
   if (timeline.more_marks) add(kMoreMarksMember, -kInf);
   if (timeline.mutes != 0) add(MemberText::OfMutes(timeline.mutes), -kInf);
-  for (const auto& [post, created_at] : timeline.items) {
-    add(MemberText(post), score(created_at));
-  }
+  for (const auto& [post, item] : timeline.items) add(MemberText(item), score(item.created_at));
   if (timeline.building) add(RebuildMember(timeline.token), kInf);
-  for (PostId post : timeline.removed) add(MemberText::OfRemoval(post), kInf);
+  for (const auto& [author, post] : timeline.removed) {
+    add(MemberText::OfRemoval({post, 0, author}), kInf);
+  }
+
   if (timeline.floor) {
     add(kFloorMember, *timeline.floor == kNoFloor ? kInf : score(*timeline.floor));
   }

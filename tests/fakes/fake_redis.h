@@ -40,10 +40,10 @@ struct RedisRules {
 class FakeRedis {
  public:
   struct Timeline {
-    std::map<PostId, UnixMs> items;
+    std::map<PostId, Item> items;
     bool building = false;
     std::string token;           // while building
-    std::set<PostId> removed;    // while building
+    std::set<PostKey> removed;   // while building
     std::set<UserId> marks;      // authors
     bool more_marks = false;     // than there is room for
     uint64_t mutes = 0;          // their version, when ready
@@ -122,7 +122,7 @@ class FakeRedis {
   void Delete(UserId reader);
   struct Wanted {  // of one write
     std::vector<Item> adds;
-    std::vector<PostId> removes;
+    std::vector<Item> removes;
     std::vector<UserId> marks;
     bool adds_any() const { return !adds.empty() || !marks.empty(); }
   };
@@ -131,8 +131,7 @@ class FakeRedis {
            uint64_t& trimmed);
   void BoundMarks(Timeline& timeline) const;
   size_t Keeps(const Timeline& timeline) const;
-  uint64_t Remove(UserId reader, Timeline& timeline, const std::vector<PostId>& removes,
-                  bool& gone);
+  uint64_t Remove(UserId reader, Timeline& timeline, const std::vector<Item>& removes, bool& gone);
   bool FallsShort(const Timeline& timeline) const;
   bool DropIfShort(UserId reader, const Timeline& timeline);
   void Trim(Timeline& timeline);

@@ -32,13 +32,14 @@ bool IsCursor(std::string_view text) {
          IsNumber(text.substr(dot + 1), "18446744073709551614");
 }
 
-// Later times first, then by the decimal ids as text: of the cursor's own spelling.
+// Later times first, then higher ids: of the cursor's own spelling.
 bool ComesBefore(const std::string& a, const std::string& b) {
   const auto time = [](const std::string& text) { return text.substr(0, text.find('.')); };
   const auto post = [](const std::string& text) { return text.substr(text.find('.') + 1); };
-  const std::string first = time(a), second = time(b);
-  if (first.size() != second.size()) return first.size() > second.size();
-  return first != second ? first > second : post(a) < post(b);
+  const auto higher = [](const std::string& one, const std::string& other) {
+    return one.size() != other.size() ? one.size() > other.size() : one > other;
+  };
+  return time(a) != time(b) ? higher(time(a), time(b)) : higher(post(a), post(b));
 }
 
 Item ItemAt(const Position& place) { return {place.post, place.created_at}; }
@@ -103,7 +104,7 @@ FUZZ_TARGET(cursor) {
     items.push_back(ItemAt(a));
     for (const Position& b : places) {
       FANLINE_CHECK(IsNewer(ItemAt(a), ItemAt(b)) == ComesBefore(CursorText(a), CursorText(b)),
-                    "the order of places is that of times, then of ids as text");
+                    "the order of places is that of times, then of ids");
     }
   }
   if (!places.empty()) CheckPages(items, places.back());

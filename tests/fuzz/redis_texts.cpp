@@ -66,6 +66,9 @@ FUZZ_TARGET(redis_texts) {
   if (const auto time = TimeOfScore(bytes)) {
     FANLINE_CHECK(*time >= -kMaxCreatedAt && *time <= kMaxCreatedAt, "a time that is exact");
   }
+  if (const auto item = ParseItem(bytes)) {
+    FANLINE_CHECK(MemberText(*item) == bytes, "an item has one spelling");
+  }
   const RangeLayout layout(16);
   if (const auto position = ParsePosition(bytes, layout)) {
     FANLINE_CHECK(TextOf(*position, layout) == bytes,

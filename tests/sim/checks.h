@@ -29,7 +29,7 @@ struct Checks {
       // If a post was published twice, the first publish to be stored wins. Clients cannot know
       // which it was, so the row tells.
       const PostState& row = world.mysql.posts().at({author, post});
-      if (row.pushed || !only_pushed) items.push_back({post, *row.created_at});
+      if (row.pushed || !only_pushed) items.push_back({post, *row.created_at, author});
     }
     std::sort(items.begin(), items.end(), IsNewer);
     return items;
@@ -57,15 +57,15 @@ struct Checks {
     std::vector<Item> expected = Expected(reader, true);
     std::erase_if(expected, [floor](const Item& item) { return item.created_at <= floor; });
     std::vector<Item> held;
-    for (const auto& [post, created_at] : timeline.items) {
-      if (created_at > floor) held.push_back({post, created_at});
+    for (const auto& [post, item] : timeline.items) {
+      if (item.created_at > floor) held.push_back(item);
     }
     EraseUnknown(reader, held);
     std::sort(held.begin(), held.end(), IsNewer);
     ++world.counts.checked_timelines;
     world.counts.checked_items += held.size();
     for (const Item& item : held) {
-      if (clients.author_of.at(item.post) == reader) world.Count(Letter::kOwn);
+      if (item.author == reader) world.Count(Letter::kOwn);
     }
     if (timeline.more_marks) world.Count(Letter::kMoreMarks);
     if (held != expected) {

@@ -89,12 +89,12 @@ KEY = f"low = {min(OWNER, MEMBER)} AND high = {max(OWNER, MEMBER)}"
 
 _OUTBOX = ("(SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox) WHERE author_id = {}"
            " AND pushed = 1 AND deleted = 0 AND hidden = 0 AND created_at_ms > 0{} ORDER BY created_at_ms DESC,"
-           " member LIMIT 50)")
+           " post_id DESC LIMIT 50)")
 _ITEMS = ("SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox) WHERE pushed = 1 AND deleted = 0"
-          " AND hidden = 0 AND author_id IN ([]) AND created_at_ms > {} ORDER BY author_id, created_at_ms DESC, member"
-          " LIMIT 1800")
+          " AND hidden = 0 AND author_id IN ([]) AND created_at_ms > {} ORDER BY author_id, created_at_ms DESC, post_id"
+          " DESC LIMIT 1800")
 _SPANS = ["0", f"{AT - 9} AND created_at_ms <= {AT + 9}",
-          f"0 AND created_at_ms <= {AT} AND NOT (created_at_ms = {AT} AND member <= '5')"]
+          f"0 AND created_at_ms <= {AT} AND NOT (created_at_ms = {AT} AND post_id >= 5)"]
 _VISIBLE = ("SELECT author_id, post_id, created_at_ms, pushed FROM author_post FORCE INDEX (PRIMARY) WHERE deleted = 0"
             " AND hidden = 0 AND created_at_ms > 0 AND ")
 _FRIENDS = (f"SELECT STRAIGHT_JOIN f.dst, f.pos FROM following AS f FORCE INDEX (newest) JOIN follower AS r FORCE"
@@ -143,13 +143,13 @@ ENTRIES = [
           f" LIMIT {3 * LIST}"),
     entry("SELECT author_id, post_id FROM author_post FORCE INDEX (PRIMARY) WHERE pushed = 0 AND"
           " (author_id, post_id) IN ([])", _POST_KEYS),
-    entry("INSERT INTO author_post (author_id, post_id, member, created_at_ms, deleted, hidden, visibility_version,"
+    entry("INSERT INTO author_post (author_id, post_id, created_at_ms, deleted, hidden, visibility_version,"
           " edit_version, pushed) VALUES [] ON DUPLICATE KEY UPDATE created_at_ms = COALESCE(created_at_ms,"
           " VALUES(created_at_ms)), deleted = GREATEST(deleted, VALUES(deleted)), hidden ="
           " IF(VALUES(visibility_version) > visibility_version, VALUES(hidden), hidden), visibility_version ="
           " GREATEST(visibility_version, VALUES(visibility_version)), edit_version = GREATEST(edit_version,"
           " VALUES(edit_version))",
-          [row(author, post, f"'{post}'", AT, 0, 1, 5, 6, 0)
+          [row(author, post, AT, 0, 1, 5, 6, 0)
            for author, post in edges(LIST // 2) + new_edges(LIST // 2)]),
     entry("INSERT INTO author (author_id, last_at) VALUES [] ON DUPLICATE KEY UPDATE last_at = GREATEST(last_at,"
           " VALUES(last_at))", [row(author, AT + ROWS) for author in owners(LIST)]),
@@ -172,7 +172,7 @@ ENTRIES = [
           f" LIMIT {PAGE}"),
     entry(" UNION ALL ".join(_OUTBOX.format(author, "") for author in owners(UNION))),
     *[entry(" UNION ALL ".join(
-        _OUTBOX.format(author, f"{up_to} AND created_at_ms <= {AT} AND (created_at_ms < {AT} OR member > '5')")
+        _OUTBOX.format(author, f"{up_to} AND created_at_ms <= {AT} AND (created_at_ms < {AT} OR post_id < 5)")
         for author in owners(UNION))) for up_to in ["", f" AND created_at_ms <= {AT}"]],
     entry(" UNION ALL ".join(_OUTBOX.format(author, f" AND created_at_ms <= {AT}") for author in owners(UNION))),
     *[entry(_ITEMS.format(span), listed(owners(IDS))) for span in _SPANS],

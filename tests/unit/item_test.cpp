@@ -15,10 +15,11 @@ TEST(Item, TheLaterPostIsTheNewer) {
   EXPECT_FALSE(IsNewer({PostId{2}, 1000}, {PostId{1}, 2000}));
 }
 
-TEST(Item, OfTheSameMillisecondTheMemberBytesDecideNotTheNumbers) {
-  EXPECT_TRUE(IsNewer({PostId{10}, 1000}, {PostId{9}, 1000}));  // "10" < "9"
+TEST(Item, OfTheSameMillisecondTheHigherIdIsTheNewer) {
+  EXPECT_TRUE(IsNewer({PostId{10}, 1000}, {PostId{9}, 1000}));
   EXPECT_FALSE(IsNewer({PostId{9}, 1000}, {PostId{10}, 1000}));
-  EXPECT_TRUE(IsNewer({PostId{1}, 1000}, {PostId{10}, 1000}));  // "1" < "10"
+  EXPECT_FALSE(IsNewer({PostId{10}, 1000}, {PostId{10}, 1000}));
+  EXPECT_TRUE(IsNewer({kFirstOfMoment, 1000}, {PostId{10}, 1000}));
 }
 
 TEST(Item, HasOneOrderForAnySetOfItems) {

@@ -11,9 +11,27 @@ using Kind = Member::Kind;
 
 std::string Text(std::string_view text) { return std::string(text); }
 
-TEST(Member, OfAnItemIsTheDecimalPostId) {
-  EXPECT_EQ(Text(MemberText(PostId{7})), "7");
-  EXPECT_EQ(Text(MemberText(PostId{UINT64_MAX - 1})), "18446744073709551614");
+using namespace std::string_literals;
+
+constexpr uint64_t kLast = UINT64_MAX - 1;  // the last valid id
+
+Item PostBy(uint64_t post, uint64_t author) { return {PostId{post}, 0, UserId{author}}; }
+
+TEST(Member, OfAPostIsItsIdsComplementAndItsAuthorInAsFewBytesAsItHas) {
+  EXPECT_EQ(Text(MemberText(PostBy(1, 7))), "\1\xff\xff\xff\xff\xff\xff\xff\xfe\7");
+  EXPECT_EQ(Text(MemberText(PostBy(0x0102030405060708, 0x0100))),
+            "\1\xfe\xfd\xfc\xfb\xfa\xf9\xf8\xf7\1\0"s);
+  EXPECT_EQ(Text(MemberText(PostBy(kLast, kLast))),
+            "\1\0\0\0\0\0\0\0\1\xff\xff\xff\xff\xff\xff\xff\xfe"s);
+  for (int bytes = 1; bytes <= 8; ++bytes) {
+    const uint64_t least = uint64_t{1} << (8 * (bytes - 1));
+    EXPECT_EQ(Text(MemberText(PostBy(5, least))).size(), 9u + bytes);
+  }
+}
+
+TEST(MemberDeathTest, AnItemWithoutItsAuthorOrItsPostCannotBeWritten) {
+  EXPECT_DEATH(MemberText(PostBy(5, 0)), "an item is written with its post and its author");
+  EXPECT_DEATH(MemberText::OfRemoval(PostBy(0, 5)), "an item is written with its post");
 }
 
 // What is written is what timelines in Redis hold.
@@ -21,40 +39,97 @@ TEST(Member, EveryKindIsReadAsItWasWritten) {
   const struct {
     std::string text;
     Kind kind;
-    uint64_t author, post;
-  } all[] = {
-      {Text(MemberText::OfMark(UserId{9})), Kind::kMark, 9, 0},
-      {Text(MemberText::OfMark(UserId{UINT64_MAX - 1})), Kind::kMark, UINT64_MAX - 1, 0},
-      {Text(kMoreMarksMember), Kind::kMoreMarks, 0, 0},
-      {Text(kHeadMember), Kind::kHead, 0, 0},
-      {Text(MemberText(PostId{10})), Kind::kItem, 0, 10},
-      {Text(kFloorMember), Kind::kFloor, 0, 0},
-      {RebuildMember("token"), Kind::kRebuild, 0, 0},
-      {Text(MemberText::OfRemoval(PostId{UINT64_MAX - 1})), Kind::kRemoval, 0, UINT64_MAX - 1}};
-  for (const auto& [text, kind, author, post] : all) {
+    uint64_t marked;
+    Item item;
+  } all[] = {{Text(MemberText::OfMark(UserId{9})), Kind::kMark, 9, {}},
+             {Text(MemberText::OfMark(UserId{kLast})), Kind::kMark, kLast, {}},
+             {Text(kMoreMarksMember), Kind::kMoreMarks, 0, {}},
+             {Text(kHeadMember), Kind::kHead, 0, {}},
+             {Text(MemberText(PostBy(10, 9))), Kind::kItem, 0, PostBy(10, 9)},
+             {Text(MemberText(PostBy(1, kLast))), Kind::kItem, 0, PostBy(1, kLast)},
+             {Text(MemberText(PostBy(kLast, 1))), Kind::kItem, 0, PostBy(kLast, 1)},
+             {Text(MemberText(PostBy(1, 256))), Kind::kItem, 0, PostBy(1, 256)},
+             {Text(kFloorMember), Kind::kFloor, 0, {}},
+             {RebuildMember("token"), Kind::kRebuild, 0, {}},
+             {Text(MemberText::OfRemoval(PostBy(kLast, 9))), Kind::kRemoval, 0, PostBy(kLast, 9)}};
+  for (const auto& [text, kind, marked, item] : all) {
     const auto member = ParseMember(text);
     ASSERT_TRUE(member) << text;
     EXPECT_EQ(member->kind, kind) << text;
-    EXPECT_EQ(Raw(member->author), author) << text;
-    EXPECT_EQ(Raw(member->post), post) << text;
+    EXPECT_EQ(Raw(member->author), marked) << text;
+    EXPECT_EQ(member->item, item) << text;
     EXPECT_EQ(ParseItem(text).has_value(), kind == Kind::kItem) << text;
   }
 }
 
+const std::string kOfPost5 = "\1\xff\xff\xff\xff\xff\xff\xff\xfa";
+
 TEST(Member, WhatIsNoneIsNotRead) {
-  for (const char* none :
-       {"", "0", "07", "-1", "1x", "AB", "A0", "X", "Xx", "B", "TT", "FF", "q"}) {
+  const std::string eight = "\xff\xff\xff\xff\xff\xff\xff\xff";
+  for (const std::string& none : {""s,
+                                  "0"s,
+                                  "7"s,
+                                  "10"s,
+                                  "-1"s,
+                                  "1x"s,
+                                  "AB"s,
+                                  "A0"s,
+                                  "X"s,
+                                  "Xx"s,
+                                  "X7"s,
+                                  "B"s,
+                                  "TT"s,
+                                  "FF"s,
+                                  "q"s,
+                                  "\1"s,
+                                  kOfPost5,  // without an author
+                                  kOfPost5 + "\0"s,
+                                  kOfPost5 + "\0\7"s,  // with a leading zero
+                                  kOfPost5 + eight,
+                                  kOfPost5 + "\7" + eight,           // 2^64-1; too long
+                                  "\1" + eight + "\7",               // post 0
+                                  "\1\0\0\0\0\0\0\0\0\7"s,           // post 2^64-1
+                                  "\2" + kOfPost5.substr(1) + "\7",  // another letter
+                                  kOfPost5 + "\0\1\7"s,              // a post spelled as others are
+                                  kOfPost5 + "\0\x10"s,
+                                  kOfPost5 + "\0\x12\7"s,  // another kind without its whole author
+                                  kOfPost5 + "\0\x12\0\7"s,
+                                  kOfPost5 + "\0\x19\1"s + eight}) {
     EXPECT_FALSE(ParseMember(none)) << none;
+    EXPECT_FALSE(ParseItem(none)) << none;
+  }
+}
+
+TEST(Member, AnItemOfAnotherKindIsKnownAsSuchAndNotShown) {
+  for (const std::string& other : {kOfPost5 + "\0\x11\7"s, kOfPost5 + "\0\x11\7and what it adds"s,
+                                   kOfPost5 + "\0\xf8\1\2\3\4\5\6\7\0"s}) {
+    ASSERT_TRUE(ParseMember(other));
+    EXPECT_EQ(ParseMember(other)->kind, Kind::kUnknownItem);
+    EXPECT_FALSE(ParseItem(other));
+    ASSERT_TRUE(ParseMember("X" + other));
+    EXPECT_EQ(ParseMember("X" + other)->kind, Kind::kRemoval);
   }
 }
 
 // Redis sorts members of one score by their bytes. The scripts tell a timeline's state by the last.
 TEST(Member, KindsOfOneScoreSortAsTheScriptsNeedIt) {
-  EXPECT_LT(Text(MemberText::OfMark(UserId{UINT64_MAX - 1})), kHeadMember);
+  EXPECT_LT(Text(MemberText::OfMark(UserId{kLast})), kHeadMember);
   EXPECT_LT(kMoreMarksMember, kHeadMember);
-  EXPECT_LT(Text(MemberText(PostId{UINT64_MAX / 2})), kFloorMember);  // 9223372036854775807
-  EXPECT_LT(RebuildMember("z"), Text(MemberText::OfRemoval(PostId{1})));
-  EXPECT_LE(Text(MemberText(kFirstOfMoment)), Text(MemberText(PostId{10})));
+  EXPECT_LT(Text(MemberText(PostBy(1, kLast))), kFloorMember);
+  EXPECT_LT(RebuildMember("z"), Text(MemberText::OfRemoval(PostBy(kLast, 1))));
+}
+
+TEST(Member, OfOneMomentTheHigherIdComesFirstBehindItsPlace) {
+  const uint64_t ids[] = {kLast, uint64_t{1} << 63, 256, 255, 10, 9, 1};
+  std::string before;
+  for (const uint64_t id : ids) {
+    const std::string place(MemberText::OfPlace(PostId{id}));
+    EXPECT_LT(before, place);
+    for (const uint64_t author : {uint64_t{1}, kLast}) {
+      before = Text(MemberText(PostBy(id, author)));
+      EXPECT_LT(place, before);
+    }
+  }
 }
 
 TEST(Member, AScoreIsMinusTheTime) {

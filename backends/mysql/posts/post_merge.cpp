@@ -12,8 +12,8 @@ void AppendRow(std::string& sql, const PostChange& change) {
   const auto& [key, state] = change;
   // Names each member, so that a new one fails to compile until it is written here.
   const auto& [created_at, deleted, hidden, pushed, visibility, edit] = state;
-  AppendSql(sql, "(", key.first, ",", key.second, ",'", std::string_view(MemberText(key.second)),
-            "',", created_at ? std::to_string(*created_at) : "NULL", ",", deleted, ",", hidden, ",",
+  AppendSql(sql, "(", key.first, ",", key.second, ",",
+            created_at ? std::to_string(*created_at) : "NULL", ",", deleted, ",", hidden, ",",
             visibility, ",", edit, ",", pushed, ")");
 }
 
@@ -44,7 +44,7 @@ std::vector<AuthorTime> NewestPublished(std::span<const FeedEvent> events) {
 // decided before visibility_version changes. A stored row keeps its `pushed`.
 std::string MergePostsSql(std::span<const PostChange> changes) {
   std::string sql =
-      "INSERT INTO author_post (author_id, post_id, member, created_at_ms, deleted, hidden,"
+      "INSERT INTO author_post (author_id, post_id, created_at_ms, deleted, hidden,"
       " visibility_version, edit_version, pushed) VALUES ";
   AppendJoined(sql, changes, AppendRow);
   sql +=

@@ -90,6 +90,8 @@ std::map<PostKey, PostState> ReadPostRowsAmong(Connection& connection, std::vect
   return found;
 }
 
+Item ItemOf(const Row& row) { return {PostId{row.UInt64(2)}, row.Int64(3), UserId{row.UInt64(1)}}; }
+
 std::string OutboxSql(UserId author, bool pushed, const TimeSpan& span, uint32_t limit) {
   std::string sql =
       Sql("(SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox)"
@@ -100,9 +102,9 @@ std::string OutboxSql(UserId author, bool pushed, const TimeSpan& span, uint32_t
   if (const auto& after = span.behind) {
     // The first comparison bounds the range that is read; the second is exact.
     AppendSql(sql, " AND created_at_ms <= ", after->created_at, " AND (created_at_ms < ",
-              after->created_at, " OR member > '", std::string_view(MemberText(after->post)), "')");
+              after->created_at, " OR post_id < ", after->post, ")");
   }
-  AppendSql(sql, " ORDER BY created_at_ms DESC, member LIMIT ", limit, ")");
+  AppendSql(sql, " ORDER BY created_at_ms DESC, post_id DESC LIMIT ", limit, ")");
   return sql;
 }
 

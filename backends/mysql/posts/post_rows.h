@@ -26,6 +26,9 @@ std::map<PostKey, PostState> ReadPostRows(Connection& connection, std::vector<Po
 // that the number of keys does not matter.
 std::map<PostKey, PostState> ReadPostRowsAmong(Connection& connection, std::vector<PostKey> keys);
 
+// Of a row that begins with author_id, post_id, created_at_ms.
+Item ItemOf(const Row& row);
+
 // author_id, post_id, created_at_ms of the author's newest visible items in the span, either the
 // pushed ones or the others, in order; in brackets, for a UNION.
 std::string OutboxSql(UserId author, bool pushed, const TimeSpan& span, uint32_t limit);

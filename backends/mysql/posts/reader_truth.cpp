@@ -25,10 +25,10 @@ std::string ItemsSql(std::span<const UserId> authors, bool pushed, const TimeSpa
   if (span.behind) latest = std::min(latest.value_or(kMaxCreatedAt), span.behind->created_at);
   if (latest) AppendSql(sql, " AND created_at_ms <= ", *latest);
   if (span.behind && *latest == span.behind->created_at) {
-    AppendSql(sql, " AND NOT (created_at_ms = ", *latest, " AND member <= '",
-              std::string_view(MemberText(span.behind->post)), "')");
+    AppendSql(sql, " AND NOT (created_at_ms = ", *latest, " AND post_id >= ", span.behind->post,
+              ")");
   }
-  AppendSql(sql, " ORDER BY author_id, created_at_ms DESC, member LIMIT ", limit);
+  AppendSql(sql, " ORDER BY author_id, created_at_ms DESC, post_id DESC LIMIT ", limit);
   return sql;
 }
 
@@ -48,7 +48,7 @@ void ReadHalf(Connection& connection, bool pushed, const ReadItems& asked, Items
         const UserId author{row.UInt64(1)};
         out->of_partial = author == last ? out->of_partial + 1 : 1;
         last = author;
-        out->items.push_back({PostId{row.UInt64(2)}, row.Int64(3)});
+        out->items.push_back(ItemOf(row));
         ++found;
       });
     }
@@ -134,9 +134,7 @@ OutboxRead ReaderService::Do(Connection& connection, const ReadOutbox& request) 
   const auto half = [&](bool pushed) {
     return OutboxSql(request.author, pushed, request.span, request.limit);
   };
-  reply.items = connection.All(Sql(half(true), " UNION ALL ", half(false)), [](const Row& row) {
-    return Item{PostId{row.UInt64(2)}, row.Int64(3)};
-  });
+  reply.items = connection.All(Sql(half(true), " UNION ALL ", half(false)), ItemOf);
   connection.RequirePrimary();
   std::sort(reply.items.begin(), reply.items.end(), IsNewer);
   if (reply.items.size() > request.limit) reply.items.resize(request.limit);

@@ -61,9 +61,7 @@ std::map<UserId, Outbox> ReadOutboxes(Connection& connection, const std::vector<
         }
         return sql;
       },
-      [&](const Row& row) {
-        outboxes[UserId{row.UInt64(1)}].push_back({PostId{row.UInt64(2)}, row.Int64(3)});
-      });
+      [&](const Row& row) { outboxes[UserId{row.UInt64(1)}].push_back(ItemOf(row)); });
   return outboxes;
 }
 

@@ -57,13 +57,13 @@ Status ScanFollowing(ShardConnections& connections, Shard shard,
 }
 
 Status ScanVisiblePosts(ShardConnections& connections, Shard shard,
-                        const std::function<void(UserId author, Item item, bool pushed)>& each,
+                        const std::function<void(const Item& item, bool pushed)>& each,
                         uint32_t page) {
   constexpr Scanned kPosts = {"author_id, post_id, created_at_ms, pushed", "author_post",
                               "deleted = 0 AND hidden = 0 AND created_at_ms > 0", "author_id",
                               "post_id"};
   return Scan(connections, shard, kPosts, page, [&](const Row& row) {
-    each(UserId{row.UInt64(1)}, Item{PostId{row.UInt64(2)}, row.Int64(3)}, row.Bool(4));
+    each({PostId{row.UInt64(2)}, row.Int64(3), UserId{row.UInt64(1)}}, row.Bool(4));
   });
 }
 

@@ -18,7 +18,7 @@ Status ScanFollowing(ShardConnections& connections, Shard shard,
                      uint32_t page = kScanPage);
 
 Status ScanVisiblePosts(ShardConnections& connections, Shard shard,
-                        const std::function<void(UserId author, Item item, bool pushed)>& each,
+                        const std::function<void(const Item& item, bool pushed)>& each,
                         uint32_t page = kScanPage);
 
 }  // namespace fanline::mysql

@@ -104,9 +104,9 @@ void Shards::PutFollowers(UserId dst, const std::vector<UserId>& sources) {
 void Shards::PutPost(UserId author, PostId post, const PostState& state) {
   const auto flag = [](bool set) { return std::string(set ? ",1" : ",0"); };
   of(author).Execute(
-      "INSERT INTO author_post (author_id, post_id, member, created_at_ms, deleted, hidden, pushed,"
+      "INSERT INTO author_post (author_id, post_id, created_at_ms, deleted, hidden, pushed,"
       " visibility_version, edit_version) VALUES (" +
-      ToString(author) + "," + ToString(post) + ",'" + ToString(post) + "'," +
+      ToString(author) + "," + ToString(post) + "," +
       (state.created_at ? std::to_string(*state.created_at) : "NULL") + flag(state.deleted) +
       flag(state.hidden) + flag(state.pushed) + "," + std::to_string(state.visibility_version) +
       "," + std::to_string(state.edit_version) + ")");

@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr Item kPost{PostId{77}, 1'700'000'000'000};
+constexpr Item kPost{PostId{77}, 1'700'000'000'000, UserId{500}};
 
 std::string Name(std::string_view key) { return std::string(key); }
 

@@ -53,9 +53,9 @@ TEST_F(FullRedis, TheKeyThatIsNamedIsTheOneToBeDeleted) {
     console_.Run({"SET", wrong, "not a timeline"});
     BatchOf batch(range_, kEpoch);
     // A removal needs no memory, so Redis looks at the key.
-    if (wrong_first) batch.Write(kBob, {At(77, 9)}, {PostId{2}});
+    if (wrong_first) batch.Write(kBob, {At(77, 9)}, {At(2)});
     batch.Write(other, {At(77, 9)});
-    if (!wrong_first) batch.Write(kBob, {At(77, 9)}, {PostId{2}});
+    if (!wrong_first) batch.Write(kBob, {At(77, 9)}, {At(2)});
     Fill();
     const BatchWritten written = driver_.Do(batch.Take());
     MakeRoom();
@@ -80,7 +80,7 @@ TEST_F(FullRedis, NoTimelineOfABatchClaimsMoreThanItHas) {
   BatchOf batch(range_, kEpoch);
   for (UserId reader : readers) {
     Build(reader, 3);
-    batch.Write(reader, {At(77, 9), At(78, 9)}, {PostId{2}});
+    batch.Write(reader, {At(77, 9), At(78, 9)}, {At(2)});
   }
   const TimelineBatch adds_only = [&] {
     BatchOf later(range_, kEpoch);
@@ -105,7 +105,7 @@ TEST_F(FullRedis, NoTimelineOfABatchClaimsMoreThanItHas) {
 TEST_F(FullRedis, RemovalsStillWork) {
   Build(kBob, 3);
   Fill();
-  EXPECT_EQ(Push(kBob, {}, {PostId{2}}).removed, 1u);
+  EXPECT_EQ(Push(kBob, {}, {At(2)}).removed, 1u);
   EXPECT_EQ(Page(kBob).items, (std::vector{At(3, 3), At(1, 1)}));
 }
 
@@ -113,7 +113,7 @@ TEST_F(FullRedis, RemovalsStillWork) {
 TEST_F(FullRedis, ARemovalMeetingARebuildIsNotForgotten) {
   Open(kBob, "a");
   Fill();
-  Push(kBob, {}, {PostId{2}});
+  Push(kBob, {}, {At(2)});
   MakeRoom();
   if (Close(kBob, "a", {At(2, 2), At(1, 1)})) {
     EXPECT_EQ(Page(kBob).items, std::vector{At(1, 1)});
@@ -175,7 +175,7 @@ TEST_F(FullRedis, AnEpochThatFellBehindIsRaisedByWhateverIsWrittenFirst) {
   Build(kBob, 3);
   fall_behind();
   Fill();
-  const BatchWritten written = Push(kBob, {At(77, 9)}, {PostId{2}});
+  const BatchWritten written = Push(kBob, {At(77, 9)}, {At(2)});
   EXPECT_TRUE(written.status.done()) << written.status.message;
   EXPECT_TRUE(raised());
   MakeRoom();

@@ -54,8 +54,10 @@ class Model {
     console_.Run({"FLUSHALL"});
     driver_.WaitUntilConnected();
     for (uint32_t i = 0; i < kPosts; ++i) {
-      // Few distinct times, so that equal ones are common.
-      posts_.push_back({PostId{(Pick(3) == 0 ? 1u : 9'000'000'000u) + i * 7u}, 1000 + Pick(40)});
+      // Few distinct times, so that equal ones are common, and authors of one to eight bytes.
+      const UserId author{i % 4 == 0 ? UINT64_MAX - 1 - Pick(2) : 99 + Pick(9) * Pick(2)};
+      const PostId post{(Pick(3) == 0 ? 1u : 9'000'000'000u) + i * 7u};
+      posts_.push_back({post, 1000 + Pick(40), author});
     }
     epochs_ = {{0, 1}, {1, 1}};
     Claim(0);
@@ -99,11 +101,6 @@ class Model {
     for (uint32_t i = Pick(most + 1); i > 0; --i) authors.insert(UserId{100 + Pick(9)});
     return {authors.begin(), authors.end()};
   }
-  std::vector<PostId> SomePosts(uint32_t most) {
-    std::vector<PostId> posts;
-    for (const Item& item : SomeItems(most)) posts.push_back(item.post);
-    return posts;
-  }
 
   std::string StepOnce() {
     const uint32_t dice = Pick(100);
@@ -130,13 +127,10 @@ class Model {
     for (UserId reader : readers_) {
       if (RangeOf(reader) != range || Pick(3) == 0) continue;
       std::vector<Item> adds = SomeItems(Pick(4) == 0 ? 16 : 2);
-      std::vector<PostId> removes;
-      for (PostId post : SomePosts(Pick(3) == 0 ? 6 : 0)) {
-        if (std::none_of(adds.begin(), adds.end(),
-                         [post](const Item& item) { return item.post == post; })) {
-          removes.push_back(post);
-        }
-      }
+      std::vector<Item> removes = SomeItems(Pick(3) == 0 ? 6 : 0);
+      std::erase_if(removes, [&](const Item& item) {
+        return std::find(adds.begin(), adds.end(), item) != adds.end();
+      });
       if (adds.size() > 12) adds.resize(12);
       const std::vector<UserId> marks = SomeAuthors(Pick(5) == 0 ? 4 : 0);
       if (adds.empty() && removes.empty() && marks.empty()) continue;

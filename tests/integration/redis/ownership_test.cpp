@@ -13,7 +13,7 @@
 namespace fanline::redis::testing {
 namespace {
 
-constexpr Item kPost{PostId{77}, 1'700'000'000'000};
+constexpr Item kPost{PostId{77}, 1'700'000'000'000, UserId{500}};
 
 using Timelines = ResetRange::Timelines;
 

@@ -18,7 +18,7 @@ TEST_F(RedisTimelines, ARebuildStartsAgainIfRemovalsLeaveLessThanHalfAWindowAbov
   for (const uint32_t removed : {225u, 226u}) {
     console_.Run({"DEL", Name(keys_.Timeline(kBob))});
     Open(kBob);
-    for (uint32_t post = 1; post <= removed; ++post) Push(kBob, {}, {PostId{post}});
+    for (uint32_t post = 1; post <= removed; ++post) Push(kBob, {}, {At(post)});
     std::vector<Item> items;
     for (uint32_t i = 450; i > 0; --i) items.push_back(At(i, i));
     const bool whole = removed == 225;

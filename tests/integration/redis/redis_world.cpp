@@ -130,7 +130,7 @@ size_t Driver::times_connected() const {
   return times_connected_;
 }
 
-BatchOf& BatchOf::Write(UserId reader, std::vector<Item> adds, std::vector<PostId> removes,
+BatchOf& BatchOf::Write(UserId reader, std::vector<Item> adds, std::vector<Item> removes,
                         std::vector<UserId> marks) {
   batch_.marks.insert(batch_.marks.end(), marks.begin(), marks.end());
   batch_.adds.insert(batch_.adds.end(), adds.begin(), adds.end());

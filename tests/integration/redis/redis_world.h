@@ -72,7 +72,7 @@ class BatchOf {
     batch_.range = range;
     batch_.epoch = epoch;
   }
-  BatchOf& Write(UserId reader, std::vector<Item> adds, std::vector<PostId> removes = {},
+  BatchOf& Write(UserId reader, std::vector<Item> adds, std::vector<Item> removes = {},
                  std::vector<UserId> marks = {});
   TimelineBatch Take() { return std::move(batch_); }
 

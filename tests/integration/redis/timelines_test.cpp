@@ -17,7 +17,7 @@ TEST_F(RedisTimelines, ATimelineWhoseFloorStandsInTheMidstOfAMomentOutlivesARemo
   Open(kBob);
   ASSERT_TRUE(reader_.Finish(kBob, "t", items, At(0, 5).created_at).applied);
   EXPECT_EQ(Page(kBob).items, (std::vector{At(2, 9), At(1, 8)}));
-  EXPECT_EQ(Push(kBob, {}, {PostId{1}}).removed, 1u);
+  EXPECT_EQ(Push(kBob, {}, {At(1)}).removed, 1u);
   EXPECT_EQ(Page(kBob).items, std::vector{At(2, 9)});
 }
 
@@ -66,9 +66,9 @@ TEST_F(RedisTimelines, TimelinesStayListpacksUnderThousandsOfRandomWrites) {
     for (uint64_t n = random() % (kMaxAddsPerWrite + 1); n > 0; --n) {
       adds.push_back(At(next++, 500 + static_cast<UnixMs>(random() % 5000)));
     }
-    std::vector<PostId> removes;
+    std::vector<Item> removes;
     for (uint64_t n = random() % 3; n > 0; --n) {
-      removes.push_back(PostId{100'000 + random() % (next - 99'999)});
+      removes.push_back(At(100'000 + random() % (next - 99'999)));
     }
     if (adds.empty() && removes.empty()) continue;
     Push(kBob, adds, removes);

@@ -17,9 +17,12 @@ namespace fanline::redis::testing {
 inline constexpr UnixMs kDawn = 1'700'000'000'000;
 inline constexpr uint64_t kEpoch = 7;
 inline constexpr UserId kBob{1001};
+inline constexpr UserId kAnn{500};  // the author of all posts here
 
 inline std::string Name(const Key& key) { return std::string(std::string_view(key)); }
-inline Item At(uint64_t post, UnixMs minutes) { return {PostId{post}, kDawn + minutes * 60'000}; }
+inline Item At(uint64_t post, UnixMs minutes = 0) {
+  return {PostId{post}, kDawn + minutes * 60'000, kAnn};
+}
 
 // A pusher that may own Bob's range, and one reader; Redis empty.
 class RedisRange : public ::testing::Test {
@@ -95,7 +98,7 @@ class RedisTimelines : public RedisRange {
     return finished.applied;
   }
 
-  BatchWritten Push(UserId reader, std::vector<Item> adds, std::vector<PostId> removes = {}) {
+  BatchWritten Push(UserId reader, std::vector<Item> adds, std::vector<Item> removes = {}) {
     return driver_.Do(BatchOf(range_, kEpoch).Write(reader, adds, removes).Take());
   }
   size_t Card(UserId reader) {

@@ -12,7 +12,10 @@ using ::testing::SizeIs;
 
 constexpr UserId kReader{1}, kPushed{7}, kMerged{8};
 
-Item At(uint64_t post) { return {PostId{post}, static_cast<UnixMs>(post)}; }
+Item At(uint64_t post) {
+  const UserId odd = post == 33 ? kReader : kMerged;
+  return {PostId{post}, static_cast<UnixMs>(post), post % 10 == 0 ? kPushed : odd};
+}
 
 struct Timelines : RawTimelines {
   RawTimeline timeline;
@@ -71,7 +74,7 @@ TEST_F(LookTest, WithoutItsMarkAnAuthorsMergedPostsAreMissing) {
   timelines_.timeline.marks = {};
   const Look look = LookAt();
   EXPECT_EQ(MissingIn(look.differences), 2u);
-  EXPECT_EQ(look.differences.front().author, kMerged);
+  EXPECT_EQ(look.differences.front().item, At(35));
 }
 
 // Its next posts would come without a hint, and be on no page.

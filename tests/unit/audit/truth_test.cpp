@@ -13,7 +13,6 @@ namespace {
 using ::testing::ElementsAre;
 
 struct Post {
-  UserId author{};
   Item item;
   bool pushed = true;
 };
@@ -36,7 +35,7 @@ struct World {
     for (uint64_t i = random() % 120; i > 0; --i) {
       // Few distinct times, so that many are equal.
       posts.push_back(
-          {Any(users), Item{PostId{i}, static_cast<UnixMs>(1 + random() % 30)}, random() % 4 != 0});
+          {{PostId{i}, static_cast<UnixMs>(1 + random() % 30), Any(users)}, random() % 4 != 0});
     }
   }
   UserId Any(uint64_t users) { return UserId{1 + random() % users}; }
@@ -51,7 +50,7 @@ struct World {
     std::shuffle(all.begin(), all.end(), random);
     for (const auto& [reader, author] : all) parts[random() % shards].AddEdge(reader, author);
     for (const Post& post : posts) {
-      parts[random() % shards].AddPost(post.author, post.item, post.pushed);
+      parts[random() % shards].AddPost(post.item, post.pushed);
     }
     return TimelineTruth(readers, std::move(parts), own_posts);
   }
@@ -60,7 +59,7 @@ struct World {
     std::vector<Item> wanted;
     for (const Post& post : posts) {
       const bool followed =
-          edges.count({reader, post.author}) == 1 || (own_posts && reader == post.author);
+          edges.count({reader, post.item.author}) == 1 || (own_posts && reader == post.item.author);
       if (followed && post.item.created_at > floor) wanted.push_back(post.item);
     }
     std::sort(wanted.begin(), wanted.end(), TimelineTruth::Before);
@@ -90,7 +89,8 @@ TEST(TimelineTruth, KnowsWhichPostsOfAnAuthorAreMergedAtRead) {
     for (uint64_t author = 1; author <= 22; ++author) {
       std::vector<Item> wanted, merged;
       for (const Post& post : world.posts) {
-        if (post.author != UserId{author} || post.pushed || post.item.created_at <= 7) continue;
+        if (post.item.author != UserId{author} || post.pushed || post.item.created_at <= 7)
+          continue;
         wanted.push_back(post.item);
       }
       std::sort(wanted.begin(), wanted.end(), TimelineTruth::Before);
@@ -98,20 +98,6 @@ TEST(TimelineTruth, KnowsWhichPostsOfAnAuthorAreMergedAtRead) {
       EXPECT_EQ(merged, wanted) << "seed " << seed << ", author " << author;
     }
   }
-}
-
-TEST(TimelineTruth, KnowsWhoseAPostIsAmongThoseTheReaderFollows) {
-  const std::vector<UserId> readers{UserId{1}, UserId{2}};
-  std::vector<TimelineTruth::Part> parts(1, TimelineTruth::Part(readers));
-  parts[0].AddEdge(UserId{1}, UserId{7});
-  parts[0].AddEdge(UserId{2}, UserId{8});
-  parts[0].AddPost(UserId{7}, {PostId{70}, 5});
-  parts[0].AddPost(UserId{8}, {PostId{80}, 5});
-  const TimelineTruth truth(readers, std::move(parts), false);
-  EXPECT_EQ(truth.AuthorOf(0, {PostId{70}, 5}), UserId{7});
-  EXPECT_EQ(truth.AuthorOf(1, {PostId{80}, 5}), UserId{8});
-  EXPECT_EQ(truth.AuthorOf(0, {PostId{80}, 5}), std::nullopt);
-  EXPECT_EQ(truth.AuthorOf(0, {PostId{70}, 6}), std::nullopt);
 }
 
 TEST(Differences, AreWhatOnlyOneSideHas) {

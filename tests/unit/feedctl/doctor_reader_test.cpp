@@ -122,11 +122,11 @@ TEST(Reader, WhomPushesPassOverIsToBeLookedAt) {
 TEST(Reader, WhoMissesAPostMayWaitForAHint) {
   ReaderFacts facts = Reader();
   audit::Difference missing{.reader = facts.user, .kind = audit::Kind::kMissing};
-  missing.item = {PostId{78}, kNow};
+  missing.item = {PostId{78}, kNow, UserId{9}};
   facts.differences = {missing};
   EXPECT_THAT(ToldOf(facts, "compared"),
               AllOf(StartsWith("look: 1 difference: "), HasSubstr("post 78"),
-                    Not(HasSubstr("author")), HasSubstr("-> feedctl audit --repair")));
+                    HasSubstr("of author 9"), HasSubstr("-> feedctl audit --repair")));
   facts.hints_waiting = 3;
   EXPECT_THAT(ToldOf(facts, "compared"), HasSubstr("-> hints wait"));
 }

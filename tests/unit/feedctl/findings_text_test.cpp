@@ -13,17 +13,17 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 constexpr UserId kReader{1}, kAuthor{7};
-constexpr Item kItem{PostId{20}, 20};
+constexpr Item kItem{PostId{20}, 20, kAuthor};
 
 TEST(FindingsText, EachDifferenceIsALineThatNamesReaderAndPost) {
   const auto text = [](Difference difference) {
     difference.reader = kReader;
     return ToText(difference);
   };
-  EXPECT_EQ(text({.kind = Kind::kMissing, .item = kItem, .author = kAuthor}),
+  EXPECT_EQ(text({.kind = Kind::kMissing, .item = kItem}),
             "reader 1: missing post 20, created 1970-01-01T00:00:00.020Z, of author 7");
   EXPECT_EQ(text({.kind = Kind::kExtra, .item = kItem}),
-            "reader 1: extra post 20, created 1970-01-01T00:00:00.020Z");
+            "reader 1: extra post 20, created 1970-01-01T00:00:00.020Z, of author 7");
   EXPECT_EQ(text({.kind = Kind::kMissingMark, .author = kAuthor}),
             "reader 1: missing the mark of author 7");
   EXPECT_EQ(text({.kind = Kind::kExtraMark, .author = kAuthor}),

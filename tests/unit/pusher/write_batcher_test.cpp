@@ -24,14 +24,14 @@ Item Post(uint64_t id) { return {PostId{id}, static_cast<UnixMs>(id)}; }
 TEST(WriteBatcher, PostsOfDifferentAuthorsMeetInOneTimelinesWrite) {
   Batcher batcher;
   batcher.Add({1, {UserId{5}, UserId{6}}, {Post(10)}, {}});
-  batcher.Add({2, {UserId{6}}, {Post(11)}, {PostId{12}}});
+  batcher.Add({2, {UserId{6}}, {Post(11)}, {Post(12)}});
   std::vector<Share> shares;
   const TimelineBatch batch = batcher.Cut(&shares);
 
   EXPECT_TRUE(batcher.empty());
   EXPECT_EQ(batch.writes.size(), 2u);
   EXPECT_EQ(batch.adds.size(), 3u);
-  EXPECT_EQ(batch.removes, std::vector{PostId{12}});
+  EXPECT_EQ(batch.removes, std::vector{Post(12)});
   ASSERT_EQ(shares.size(), 2u);
   EXPECT_EQ(shares[0].writes.size(), 2u);
   EXPECT_EQ(shares[1].writes.size(), 1u);
@@ -135,7 +135,7 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
       const uint64_t adds = 1 + random.Bits() % limits.items_per_zadd;
       for (uint64_t i = 0; i < adds; ++i) contribution.adds.push_back(Post(unit * 100 + i));
       if (adds < limits.items_per_zadd && random.Bits() % 2 == 0) contribution.mark = UserId{unit};
-      if (random.Bits() % 2 == 0) contribution.removes.push_back(PostId{unit * 100 + 99});
+      if (random.Bits() % 2 == 0) contribution.removes.push_back(Post(unit * 100 + 99));
       given[unit] = contribution;
       batcher.Add(contribution);
     }

@@ -35,7 +35,7 @@ class RedisBatchJob : public ::testing::Test {
   void Start(uint64_t readers) {
     TimelineBatch batch;
     for (uint64_t reader = 1; reader <= readers; ++reader) {
-      batch.adds.push_back({PostId{100}, 5'000});
+      batch.adds.push_back({PostId{100}, 5'000, UserId{9}});
       batch.writes.push_back({UserId{reader}, static_cast<uint32_t>(reader)});
     }
     job_ = std::make_shared<BatchJob>(batch, options_, keys_, [this](BatchWritten written) {

@@ -134,8 +134,10 @@ struct Shape {
 TimelineBatch BatchOf(const std::vector<Shape>& shapes) {
   TimelineBatch batch{.range = 3, .epoch = 7};
   for (const Shape& shape : shapes) {
-    for (uint32_t i = 0; i < shape.adds; ++i) batch.adds.push_back({PostId{100 + i}, 5000 + i});
-    for (uint32_t i = 0; i < shape.removes; ++i) batch.removes.push_back(PostId{200 + i});
+    for (uint32_t i = 0; i < shape.adds; ++i)
+      batch.adds.push_back({PostId{100 + i}, 5000 + i, UserId{9}});
+    for (uint32_t i = 0; i < shape.removes; ++i)
+      batch.removes.push_back({PostId{200 + i}, 0, UserId{9}});
     batch.writes.push_back({UserId{batch.writes.size() + 1},
                             static_cast<uint32_t>(batch.adds.size()),
                             static_cast<uint32_t>(batch.removes.size())});

@@ -3,6 +3,7 @@
 #include "backends/redis/client/identity.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/requests.h"
+#include "fanline/model/member.h"
 #include "tests/unit/redis/pending_calls.h"
 
 namespace fanline::redis {
@@ -75,8 +76,12 @@ TEST(RedisReplies, NewsNameReadersAndTheirNumbers) {
 }
 
 TEST(RedisReplies, MembersKeepTheirOrder) {
-  const auto read =
-      Parse(ReadTimeline{}, *WireReply("*3\r\n$5\r\nready\r\n$1\r\n9\r\n$1\r\n3\r\n"), kLayout);
+  std::string ready = "*3\r\n$5\r\nready\r\n";
+  for (const uint64_t post : {9, 3}) {
+    const std::string member(MemberText({PostId{post}, 0, UserId{7}}));
+    ready += "$" + std::to_string(member.size()) + "\r\n" + member + "\r\n";
+  }
+  const auto read = Parse(ReadTimeline{}, *WireReply(ready), kLayout);
   EXPECT_EQ(read.state, TimelineState::kReady);
   EXPECT_EQ(read.members, (std::vector{PostId{9}, PostId{3}}));
   EXPECT_EQ(Parse(ReadTimeline{}, *WireReply("*1\r\n$8\r\nbuilding\r\n"), kLayout).state,

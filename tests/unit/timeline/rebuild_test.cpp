@@ -151,9 +151,10 @@ TEST(Rebuild, StartsAgainWhenRemovalsLeaveItLessThanHalfAWindow) {
   w.redis.Do(ClaimRange{1, range, 1});
   w.on_read = [&] {
     if (w.tokens > 1) return;
-    const std::vector<PostId> gone{PostId{12}, PostId{11}, PostId{10}, PostId{9}};
-    for (const PostId post : gone) {
-      w.mysql.Do(ApplyEvents{1, 0, {{EventKind::kDeleted, post, ann, 0, 0}}});
+    std::vector<Item> gone;
+    for (uint64_t post = 12; post > 8; --post) gone.push_back({PostId{post}, 0, ann});
+    for (const Item& item : gone) {
+      w.mysql.Do(ApplyEvents{1, 0, {{EventKind::kDeleted, item.post, ann, 0, 0}}});
     }
     w.redis.Do(TimelineBatch{2, range, 1, {{kBob, 0, 4}}, {}, gone});
   };
@@ -175,7 +176,7 @@ TEST(Rebuild, IsNotBegunUnderAnotherGenerationAndTheReaderIsServedByPulls) {
   w.redis.Do(ClaimRange{1, range, 1});
   w.redis.Do(ResetRange{2, range, 1, ResetRange::Timelines::kDrop, AppliedPosition{2, 0}});
   const Page page = w.Visit();
-  EXPECT_EQ(page.items, (std::vector{Item{PostId{7}, 1'000}}));
+  EXPECT_EQ(page.items, (std::vector{Item{PostId{7}, 1'000, UserId{100}}}));
   EXPECT_FALSE(page.live());
   EXPECT_TRUE(w.redis.timelines().empty());
   EXPECT_EQ(w.Activate(), RebuildResult::kRefused);

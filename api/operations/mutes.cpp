@@ -8,8 +8,6 @@
 namespace fanline::api {
 namespace {
 
-using nlohmann::json;
-
 constexpr const char* kForm = R"(; send {"muted": ["7", ...]})";
 
 std::string EtagOf(uint64_t version) { return '"' + std::to_string(version) + '"'; }
@@ -85,7 +83,7 @@ Call ChangeOne(const Asked& asked, ChangeMutes::What what) {
 }
 
 std::vector<UserId> ReadAuthors(const Asked& asked) {
-  const json body = ParseObject(asked.body(), kForm);
+  const nlohmann::json body = ParseObject(asked.body(), kForm);
   const auto refuse = [](const std::string& what) {
     throw Refused{{Code::kBadBody, what + kForm}};
   };
@@ -95,7 +93,7 @@ std::vector<UserId> ReadAuthors(const Asked& asked) {
   const auto muted = body.find("muted");
   if (muted == body.end() || !muted->is_array()) refuse("muted is no array");
   std::vector<UserId> authors;
-  for (const json& value : *muted) {
+  for (const nlohmann::json& value : *muted) {
     const auto id = NumberOf(value);
     if (!id) refuse(Shown(value) + " is no user id");
     if (UserId{*id} == asked.User()) {

@@ -58,9 +58,9 @@ struct Problem {
   Code code = Code::kInternal;
   std::string detail;
   std::string allow = {};  // of kMethodNotAllowed: the methods there are
-  std::string etag = {};   // of kMutesChanged: of the list as it is
   std::vector<FieldProblem> fields = {};
   int retry_after_seconds = kRetryAfterSeconds;  // said with 429 and 503
+  std::string etag = {};                         // of kMutesChanged: of the list as it is
 };
 
 // Thrown to end an operation with a problem as its answer.

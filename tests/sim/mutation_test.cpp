@@ -169,9 +169,9 @@ const Mutation kMutations[] = {
     {"pulls_own", [](Guards& guards) { guards.logic.pulls_own = false; }, {1, 2, 3}, ReadsOwn},
     {"letters_before_commit", [](Guards& guards) { guards.logic.letters_before_commit = false; }, {2, 12, 13}, RefusesLetters},
     // Mutes.
-    {"syncs_mute", [](Guards& guards) { guards.logic.syncs_mute = false; }, {1, 2, 3}, MutesAuthors},
-    {"rebuilds_mute", [](Guards& guards) { guards.logic.rebuilds_mute = false; }, {1, 2, 3}, MutesAuthors},
-    {"pages_mute", [](Guards& guards) { guards.logic.pages_mute = false; }, {1, 2, 3}, MutesAuthors},
+    {"syncs_mute", [](Guards& guards) { guards.logic.syncs_mute = false; }, {15, 28, 40}, MutesAuthors},
+    {"rebuilds_mute", [](Guards& guards) { guards.logic.rebuilds_mute = false; }, {15, 28, 40}, MutesAuthors},
+    {"pages_mute", [](Guards& guards) { guards.logic.pages_mute = false; }, {15, 28, 40}, MutesAuthors},
     // Primaries that change.
     {"truth_proved", [](Guards& guards) { guards.truth_proved = false; }, {5, 54, 174}, Demotes},
     {"reads_confirmed", [](Guards& guards) { guards.reads_confirmed = false; }, {546, 733, 1011}, Demotes},

@@ -64,7 +64,7 @@ TEST_F(MutesTest, AnAuthorIsMutedAndUnmuted) {
 TEST_F(MutesTest, OfTwoDevicesTheSecondIsToldOfTheFirst) {
   const std::string seen = EtagOf(Ask("GET /v1/users/5/mutes"));
   const std::string first = EtagOf(Ask("PUT /v1/users/5/mutes/7", seen));
-  for (const std::string& late : {"PUT /v1/users/5/mutes/9", "DELETE /v1/users/5/mutes/7"}) {
+  for (const char* late : {"PUT /v1/users/5/mutes/9", "DELETE /v1/users/5/mutes/7"}) {
     const Response refused = Ask(late, seen);
     EXPECT_EQ(refused.status, 412);
     EXPECT_EQ(CodeOf(refused), "mutes_changed");
@@ -86,11 +86,11 @@ TEST_F(MutesTest, AWholeListIsReplacedOnlyByWhoSaysWhatItReplaces) {
 }
 
 TEST_F(MutesTest, WhatCannotBeReadIsRefused) {
-  for (const std::string& etag : {"0", "\"x\"", "\"\"", "W/\"0\"", "\"0\", \"1\"", "\"00\""}) {
+  for (const char* etag : {"0", "\"x\"", "\"\"", "W/\"0\"", "\"0\", \"1\"", "\"00\""}) {
     EXPECT_EQ(Ask("PUT /v1/users/5/mutes/7", etag).status, 400) << etag;
   }
-  for (const std::string& body : {R"({})", R"({"muted":"7"})", R"({"muted":["x"]})",
-                                  R"({"muted":[],"version":"0"})", R"([])", "{"}) {
+  for (const char* body : {R"({})", R"({"muted":"7"})", R"({"muted":["x"]})",
+                           R"({"muted":[],"version":"0"})", R"([])", "{"}) {
     EXPECT_EQ(Ask("PUT /v1/users/5/mutes", "\"0\"", body).status, 400) << body;
   }
   EXPECT_EQ(CodeOf(Ask("PUT /v1/users/5/mutes/5")), "same_user");

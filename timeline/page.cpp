@@ -52,7 +52,7 @@ void PageRead::OnTimeline(LivePage cached) {
 
 // They are asked for once: a page that does without them says so.
 bool PageRead::WantsMutes(uint64_t version) {
-  if (!mutes_ || version == 0 || std::exchange(mutes_asked_, true)) return false;
+  if (!leaves_out_muted_ || version == 0 || std::exchange(mutes_asked_, true)) return false;
   want_mutes_ = version;
   return true;
 }

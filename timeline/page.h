@@ -70,7 +70,9 @@ class PageRead {
  public:
   // `own`: the reader, if home timelines hold the reader's own posts.
   PageRead(const PageQuery& query, std::optional<UserId> own, const MutationSwitches& guards = {})
-      : query_(query), own_(guards.pulls_own ? own : std::nullopt), mutes_(guards.pages_mute) {}
+      : query_(query),
+        own_(guards.pulls_own ? own : std::nullopt),
+        leaves_out_muted_(guards.pages_mute) {}
 
   PageNeed needed() const;
   void OnTimeline(LivePage cached);
@@ -91,8 +93,6 @@ class PageRead {
   bool done() const {
     return asked_ && !want_mutes_ && !held_ && !beside_ && (!pull_ || pull_->done());
   }
-  // The live timeline was read, and what it holds that is muted is to be left out first.
-  bool filters() const { return held_.has_value(); }
   // A live timeline's items are to be merged with others, which are read next.
   bool merges() const { return beside_.has_value(); }
   // Its first items, or all, came from the live timeline.
@@ -113,14 +113,15 @@ class PageRead {
 
   PageQuery query_;
   std::optional<UserId> own_;
-  bool asked_ = false;  // the live timeline
-  bool mutes_ = true;
+  bool leaves_out_muted_;
   std::optional<uint64_t> want_mutes_;  // a version
-  std::shared_ptr<const Mutes> muted_;  // null: not known, or nobody
   bool mutes_asked_ = false;
-  std::optional<LivePage> held_;                       // until its muted items are left out
-  std::optional<std::vector<UserId>> held_followees_;  // likewise
+  std::shared_ptr<const Mutes> muted_;  // null: nobody, or not known
+  // What waits for them: the live timeline as far as it was read, and whom the reader follows.
+  std::optional<LivePage> held_;
+  std::optional<std::vector<UserId>> held_followees_;
   std::optional<Position> looked_at_;  // the last item of the live timeline that was read
+  bool asked_ = false;                 // the live timeline
   bool more_ = false;                  // items of it, or of those merged into it
   Floor floor_ = kNoFloor;             // of the live timeline
   std::optional<Beside> wanted_;

@@ -29,8 +29,9 @@ struct MutesRead {
 };
 
 // Writes the row and a row of log1 in one transaction, so that the mirror has the reader's live
-// timeline told. A change of nothing writes nothing. Two changes at once are made one after the
-// other; `expected` lets a caller who has read the row refuse to change another one.
+// timeline told. What is so already is done, whatever was expected, and writes nothing. Two changes
+// at once are made one after the other; `expected` lets a caller who has read the row refuse to
+// change another one.
 struct ChangeMutes {
   enum class What { kMute, kUnmute, kReplace };
 
@@ -80,10 +81,10 @@ inline Mutes After(const Mutes& before, const ChangeMutes& change) {
 inline MutesChanged Decide(const Mutes& before, const ChangeMutes& change) {
   MutesChanged out;
   out.now = before;
-  out.conflicts = change.expected && *change.expected != before.version;
-  if (out.conflicts) return out;
   Mutes after = After(before, change);
   if (after.authors == before.authors) return out;
+  out.conflicts = change.expected && *change.expected != before.version;
+  if (out.conflicts) return out;
   out.over_limit = after.authors.size() > kMostMuted;
   if (out.over_limit) return out;
   after.version = std::max(before.version + 1, change.unix_us);

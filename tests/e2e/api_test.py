@@ -308,6 +308,8 @@ class ApiTest(KeepsLogs):
             answer = self.client.ask(method, late, body, {"If-Match": empty.headers["etag"]})
             self.refused(answer, 412, "mutes_changed")
             self.assertEqual(answer.headers["etag"], first.headers["etag"])
+        again = self.client.ask("PUT", f"{path}/{bob}", None, {"If-Match": empty.headers["etag"]})
+        self.assertFalse(self.ok(again)["changed"], "a repetition")
         self.refused(self.client.ask("PUT", path, {"muted": []}), 428, "precondition_required")
         self.assertEqual(self.ok(self.client.get(path))["muted"], [str(bob)])
         most = [str(self.user(number)) for number in range(1, 1_001)]

@@ -6,7 +6,6 @@
 
 #include "tests/sim/checks.h"
 #include "tests/sim/faults.h"
-#include "tests/sim/mutings.h"
 #include "tests/sim/odd_faults.h"
 #include "tests/sim/rare_faults.h"
 #include "tests/sim/readers.h"

@@ -233,7 +233,7 @@ class Model {
     request.epoch = Epoch(request.range);
     request.author = UserId{100 + Pick(9)};
     request.marked = Pick(2) == 0;
-    request.removes = SomePosts(5);
+    for (const Item& item : SomeItems(5)) request.removes.push_back(item.post);
     for (const Item& item : SomeItems(Pick(2) == 0 ? 0 : 40)) {
       const bool removed = std::find(request.removes.begin(), request.removes.end(), item.post) !=
                            request.removes.end();

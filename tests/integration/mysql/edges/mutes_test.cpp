@@ -97,6 +97,7 @@ TEST_F(MutesTest, ChangesOfDevicesAtOnceAreAllMade) {
         EXPECT_TRUE(change.expected || !changed.conflicts);
         EXPECT_GE(changed.now.version, version);
         version = changed.now.version;
+        EXPECT_TRUE(!changed.conflicts || !changed.changed);
         if (changed.conflicts) continue;
         if (change.what == What::kMute) {
           left[device].insert(author);

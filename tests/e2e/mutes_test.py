@@ -21,14 +21,20 @@ class Mutes(Reading):
     def made_graph(cls):
         return {author: set(READERS) for author in AUTHORS}
 
+    author_of = {}  # of all posts of all tests
+
+    def posted(self, authors, begin=None):
+        posts = self.publish_all(authors, *[begin] if begin else [])
+        self.author_of.update(zip(posts, authors))
+
     def change(self, method, reader, author):
         answer = self.client.ask(method, f"/v1/users/{reader}/mutes/{author}")
         self.assertEqual(answer.status, 200, answer.text)
         return answer
 
-    def shows(self, reader, muted, author_of, what):
+    def shows(self, reader, muted, what):
         """All pages, by each process of the API."""
-        expected = [post for post in self.expected(reader) if author_of.get(post) not in muted]
+        expected = [post for post in self.expected(reader) if self.author_of[post] not in muted]
         for number, api in enumerate(self.apis):
             client = api.client(self.contract.check)
             self.addCleanup(client.close)
@@ -40,34 +46,33 @@ class Mutes(Reading):
 
     def test_whoever_is_muted_is_left_out_and_comes_back(self):
         reader = 1
-        posts = self.publish_all([ANN, EVE, MIA] * (OLD // 3), LONG_AGO) + self.publish_all([ANN, EVE, MIA] * 10)
-        author_of = dict(zip(posts, [ANN, EVE, MIA] * OLD))
+        self.posted([ANN, EVE, MIA] * (OLD // 3), LONG_AGO)
+        self.posted([ANN, EVE, MIA] * 10)
         self.settle()
         self.live(reader)
-        self.shows(reader, set(), author_of, "nobody is muted")
+        self.shows(reader, set(), "nobody is muted")
         for muted in ({EVE}, {EVE, MIA}):
             for author in muted:
                 self.change("PUT", reader, author)
-            self.shows(reader, muted, author_of, "muted while live")
+            self.shows(reader, muted, "muted while live")
             self.drop(reader)
-            self.shows(reader, muted, author_of, "muted, pulled")
+            self.shows(reader, muted, "muted, pulled")
             self.live(reader)
-            self.shows(reader, muted, author_of, "muted, rebuilt")
-        newest = self.publish_all([EVE, ANN])
-        author_of |= dict(zip(newest, (EVE, ANN)))
+            self.shows(reader, muted, "muted, rebuilt")
+            self.assert_audited()
+        self.posted([EVE, ANN])
         self.settle()
-        self.shows(reader, {EVE, MIA}, author_of, "pushed while muted")
+        self.shows(reader, {EVE, MIA}, "pushed while muted")
         for author in (EVE, MIA):
             self.change("DELETE", reader, author)
-        self.shows(reader, set(), author_of, "back")
+        self.shows(reader, set(), "back")
         members = self.stack.redis.command("ZRANGE", *self.stack.redis.command("KEYS", f"tl:*:{reader}"), "0", "5")
         self.assertFalse([member for member in members if str(member).startswith("M")], "nobody is muted any more")
         self.assert_audited()
 
     def test_a_model_of_what_is_muted_and_followed(self):
         reader, draw = 2, random.Random(random.random())
-        posts = self.publish_all([ANN, EVE, MIA] * 30)
-        author_of = dict(zip(posts, [ANN, EVE, MIA] * 30))
+        self.posted([ANN, EVE, MIA] * 30)
         self.settle()
         self.live(reader)
         muted, followed = set(), set(AUTHORS)
@@ -90,7 +95,7 @@ class Mutes(Reading):
                     followed.discard(author)
                 case _:
                     self.drop(reader)
-            self.shows(reader, muted, author_of, f"step {step}: muted {muted}, followed {followed}")
+            self.shows(reader, muted, f"step {step}: muted {muted}, followed {followed}")
 
     def test_two_devices_of_one_reader(self):
         reader = 3

@@ -36,7 +36,7 @@ class MutesTest : public ::testing::Test {
 
   RelationShards shards_;
   ShardConnections connections_{shards_.config()};
-  const UserId ann_ = shards_.UserOn(1);
+  const UserId ann_ = shards_.UserOn(1, 1);
 };
 
 TEST_F(MutesTest, NoRowIsNobodyAtVersionZero) {

@@ -64,7 +64,7 @@ void MakeByRebuild(redis::RedisReaderTimelines& timelines, UserId reader, uint32
   std::vector<Item> items;
   for (uint32_t i = 0; i < size; ++i) {  // one a minute
     const UnixMs at = newest - UnixMs{i} * 60'000;
-    items.push_back({bench::PostOf(at, i), at});
+    items.push_back({bench::PostOf(at, i), at, bench::AuthorOf(i)});
   }
   const RebuildBegan began = timelines.Do(BeginRebuild{0, reader, token});
   Must(began.status);

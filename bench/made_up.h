@@ -1,6 +1,5 @@
 // The posts the bench makes up. Ids grow with time, as those of most applications do: 41 bits of
-// milliseconds, 22 bits that tell posts of one millisecond apart. Redis packs such a member and its
-// score into a compact timeline as integers.
+// milliseconds, 22 bits that tell posts of one millisecond apart.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +15,9 @@ inline constexpr UnixMs kIdEpoch = 1'288'834'974'657;
 constexpr PostId PostOf(UnixMs created_at, uint64_t which) {
   return PostId{static_cast<uint64_t>(created_at - kIdEpoch) << 22 | (which & 0x3FFFFF)};
 }
+
+// Somebody of many, with an id of four bytes.
+constexpr UserId AuthorOf(uint64_t which) { return UserId{1'000'000'000 + which % 300}; }
 
 // A spread of 64-bit numbers that is the same in every run (SplitMix64).
 constexpr uint64_t Mixed(uint64_t value) {

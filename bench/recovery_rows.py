@@ -20,7 +20,7 @@ from stack.local_stack import LocalStack
 from stack.ports import Ports
 from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import FEED, PARTITIONS, Fleet
-from stack.programs.timelines import post_of
+from stack.programs.timelines import post_and_author
 from stack.programs.visits import make_live, visited
 from stack.waiting import wait_until
 from stack.wire.redis import RedisError
@@ -155,7 +155,7 @@ def newest(client, key):
         members = client.command("ZRANGE", key, 0, 3)
     except RedisError:
         return 0
-    return max((post_of(member) or 0 for member in members), default=0)
+    return max((post_and_author(member) or (0,))[0] for member in members) if members else 0
 
 
 def _reader_in(range_number):

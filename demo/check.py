@@ -6,7 +6,7 @@ from demo.ledger import newest_first
 
 
 class Verdict(NamedTuple):
-    missing: list  # (created_at_ms, post id)
+    missing: list  # (created_at_ms, post id, author)
     extra: list
     in_order: bool
 

@@ -20,6 +20,10 @@ class _Post:
         self.version = 0
 
     @property
+    def author_of(self, post):
+        """None: of a post that it does not know."""
+        return self._posts[post].author if post in self._posts else None
+
     def visible(self):
         return self.created_at_ms is not None and not (self.deleted or self.hidden)
 
@@ -54,16 +58,20 @@ class Ledger:
         return {(reader, author) for author, readers in self.followers.items()
                 for reader in readers}
 
+    def author_of(self, post):
+        """None: of a post that it does not know."""
+        return self._posts[post].author if post in self._posts else None
+
     def visible(self):
         return {Visible(post.author, number, post.created_at_ms)
                 for number, post in self._posts.items() if post.visible}
 
     def timelines(self, readers):
         """Reader -> all that belongs into their timeline were it endless, newest first, as
-        (created_at_ms, post id)."""
+        (created_at_ms, post id, author)."""
         outboxes = {}
         for author, post, created_at_ms in self.visible():
-            outboxes.setdefault(author, []).append((created_at_ms, post))
+            outboxes.setdefault(author, []).append((created_at_ms, post, author))
         wanted = {reader: [] for reader in readers}
         for author, items in outboxes.items():
             readers = self.followers.get(author, set()) | ({author} if self._own_posts else set())
@@ -75,6 +83,6 @@ class Ledger:
 
 
 def newest_first(item):
-    """The one order of all timelines: newest first, of the same millisecond by the id's digits."""
-    created_at_ms, post = item
-    return -created_at_ms, str(post)
+    """The one order of all timelines: newest first, of the same millisecond the higher id first."""
+    created_at_ms, post, _ = item
+    return -created_at_ms, -post

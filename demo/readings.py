@@ -177,7 +177,7 @@ class ReadingChapter:
         return [int(item["id"]) for item in page["items"]]
 
     def _expected(self):
-        return [post for _, post in self._stage.ledger.timelines([self._reader])[self._reader]]
+        return [post for _, post, _ in self._stage.ledger.timelines([self._reader])[self._reader]]
 
     def _expect(self, page, what):
         if self._ids(page) != self._expected()[:PAGE]:

@@ -19,11 +19,10 @@
 
 namespace fanline::pusher {
 
-using Input =
-    std::variant<PartitionAssigned, PartitionRevoked, LogEndSeen, Record, PostStates, FollowerPage,
-                 SyncTruth, MutesRead, RangeClaimed, NewsRead, RangeReset, PositionSaved,
-                 BatchWritten, TimelineRead, SyncApplied, MutesSet, TimelineDropped, PartMarked,
-                 RangeOwned, DeadLetterAppended, AuthorWeighed>;
+using Input = std::variant<PartitionAssigned, PartitionRevoked, LogEndSeen, Record, PostStates,
+                           FollowerPage, SyncTruth, MutesRead, RangeClaimed, NewsRead, RangeReset,
+                           PositionSaved, BatchWritten, SyncApplied, MutesSet, TimelineDropped,
+                           PartMarked, RangeOwned, DeadLetterAppended, AuthorWeighed>;
 
 class Pusher {
  public:

@@ -69,11 +69,14 @@ Json BodyOf(const PageFacts& facts, size_t item) {
 std::string ItemsOf(const timeline::Page& page, const PageFacts& facts) {
   const bool bodies = facts.bodies && facts.bodies->available;
   std::string text = "[";
-  text.reserve(64 * page.items.size() + 2);
+  text.reserve(112 * page.items.size() + 2);
   for (size_t i = 0; i < page.items.size(); ++i) {
     if (i > 0) text += ',';
-    text.append("{\"id\":\"").append(IdText(Raw(page.items[i].post)));
-    text.append("\",\"created_at_ms\":").append(std::to_string(page.items[i].created_at));
+    const Item& item = page.items[i];
+    text.append("{\"id\":\"").append(IdText(Raw(item.post)));
+    text.append("\",\"created_at_ms\":").append(std::to_string(item.created_at));
+    text.append(",\"author_id\":\"").append(IdText(Raw(item.author)));
+    text.append("\",\"kind\":\"").append(NameOf(item.kind)).append("\"");
     if (bodies) text.append(",\"body\":").append(TextOf(BodyOf(facts, i)));
     text += '}';
   }

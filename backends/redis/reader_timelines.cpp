@@ -26,9 +26,15 @@ void ReadFront(std::string_view text, LivePage* page) {
   }
 }
 
+// The items of a page's lists.
+struct Looked {
+  uint32_t at = 0;  // items newer than the floor, of any kind
+  UnixMs last = 0;  // the time of the last one
+};
+
 // Reads {member, score, member, score ...}, one of a page's lists. The page gets at most `limit`
 // items strictly newer than the floor; one item more tells that there is another page.
-void ReadList(const redisReply& list, uint32_t limit, LivePage* page) {
+void ReadList(const redisReply& list, uint32_t limit, LivePage* page, Looked* looked) {
   for (size_t i = 0; i + 1 < list.elements; i += 2) {
     const std::string_view score = Text(At(list, i + 1));
     if (score == kScoreOfMarks) {
@@ -37,8 +43,11 @@ void ReadList(const redisReply& list, uint32_t limit, LivePage* page) {
     }
     const auto created_at = TimeOfScore(score);
     if (created_at && *created_at <= page->floor) return;
+    if (!created_at) continue;
+    ++looked->at;
+    looked->last = *created_at;
     auto item = ParseItem(Text(At(list, i)));
-    if (!item || !created_at) continue;
+    if (!item) continue;
     item->created_at = *created_at;
     if (page->items.size() == limit) {
       page->reached_floor = false;
@@ -46,6 +55,14 @@ void ReadList(const redisReply& list, uint32_t limit, LivePage* page) {
     }
     page->items.push_back(*item);
   }
+}
+
+// Items of kinds that are not known took the place of others, which were not read: the page is
+// complete down to the last one's moment only.
+void EndAtLast(const Looked& looked, LivePage* page) {
+  page->floor = looked.last;
+  page->reached_floor = true;
+  std::erase_if(page->items, [&](const Item& item) { return item.created_at <= page->floor; });
 }
 
 // {"ready", floor, as_of, list ...}
@@ -63,10 +80,12 @@ Status ParsePage(const redisReply& reply, uint32_t limit, LivePage* page) {
   page->as_of = ParseNumber<UnixMs>(Text(At(reply, 2))).value_or(0);
   page->reached_floor = true;
   page->items.reserve(limit);
+  Looked looked;
   for (size_t i = 3; i < reply.elements; ++i) {
     if (!IsArray(At(reply, i), 0)) return UnexpectedAnswer("read_page");
-    ReadList(At(reply, i), limit, page);
+    ReadList(At(reply, i), limit, page, &looked);
   }
+  if (page->items.size() < limit && looked.at > limit) EndAtLast(looked, page);
   return Status::Done();
 }
 

@@ -16,12 +16,6 @@ std::optional<uint64_t> NumberOfScore(std::string_view score) {
   return exact ? std::optional(static_cast<uint64_t>(*number)) : std::nullopt;
 }
 
-TimelineState StateOf(std::string_view word) {
-  if (word == "ready") return TimelineState::kReady;
-  if (word == "building") return TimelineState::kBuilding;
-  return TimelineState::kNotLive;
-}
-
 }  // namespace
 
 std::string LogOf(uint64_t generation, const RangeLayout& layout) {
@@ -142,28 +136,8 @@ PositionSaved Parse(const SavePosition&, const redisReply& reply, const RangeLay
 
 // ---- one timeline ---------------------------------------------------------------------------
 
-CommandBuffer Encode(const ReadTimeline& request, const Options&, const Keys& keys) {
-  return CommandOf("EVALSHA", DigestOf(Script::kReadMembers), 2, keys.Own(request.range),
-                   keys.Timeline(request.range, request.reader), request.epoch);
-}
-
-TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayout&) {
-  TimelineRead read;
-  if (!IsArray(reply, 1)) {
-    read.status = UnexpectedAnswer("read_members");
-    return read;
-  }
-  read.state = StateOf(Text(At(reply, 0)));
-  for (size_t i = 1; i < reply.elements; ++i) {
-    // Skips a member that is not an item: no database row has it.
-    if (const auto item = ParseItem(Text(At(reply, i)))) read.members.push_back(item->post);
-  }
-  return read;
-}
-
 CommandBuffer Encode(const ApplySync& request, const Options& options, const Keys& keys) {
-  CommandBuffer out =
-      BeginCall(Script::kSync, 4, 10 + request.removes.size() + 2 * request.adds.size());
+  CommandBuffer out = BeginCall(Script::kSync, 4, 10 + 2 * request.items.size());
   out.Args(keys.Own(request.range), keys.Live(request.range), keys.MaxFloor(request.range),
            keys.Timeline(request.range, request.reader));
   out.Args(request.epoch, options.window.window, options.window.trim_above(),
@@ -174,9 +148,8 @@ CommandBuffer Encode(const ApplySync& request, const Options& options, const Key
     out.Arg("");
   }
   out.Args(options.window.most_marks(), MemberText::OfMark(request.author), request.marked ? 1 : 0,
-           request.removes.size());
-  for (PostId post : request.removes) out.Arg(MemberText({post, 0, request.author}));
-  for (const Item& item : request.adds) {
+           MemberText::OfAuthor(request.author));
+  for (const Item& item : request.items) {
     out.Args(ScoreOf(item.created_at), MemberText(item));
   }
   return out;
@@ -204,6 +177,7 @@ MutesSet Parse(const SetMutes&, const redisReply& reply, const RangeLayout&) {
   MutesSet set;
   const auto answer = Integer(reply);
   if (!answer) set.status = UnexpectedAnswer("set_mutes");
+  set.live = answer == 1;
   set.full = answer == 2;
   return set;
 }

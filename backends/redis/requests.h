@@ -14,7 +14,6 @@ namespace fanline::redis {
 CommandBuffer Encode(const ClaimRange& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const ReadNews& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const SavePosition& request, const Options& options, const Keys& keys);
-CommandBuffer Encode(const ReadTimeline& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const ApplySync& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const SetMutes& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const DropTimeline& request, const Options& options, const Keys& keys);
@@ -24,7 +23,6 @@ CommandBuffer Encode(const MarkPart& request, const Options& options, const Keys
 RangeClaimed Parse(const ClaimRange&, const redisReply& reply, const RangeLayout& layout);
 NewsRead Parse(const ReadNews&, const redisReply& reply, const RangeLayout& layout);
 PositionSaved Parse(const SavePosition&, const redisReply& reply, const RangeLayout& layout);
-TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayout& layout);
 SyncApplied Parse(const ApplySync&, const redisReply& reply, const RangeLayout& layout);
 MutesSet Parse(const SetMutes&, const redisReply& reply, const RangeLayout& layout);
 TimelineDropped Parse(const DropTimeline&, const redisReply& reply, const RangeLayout& layout);

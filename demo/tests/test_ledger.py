@@ -47,9 +47,9 @@ class Timelines(unittest.TestCase):
             ledger.apply(Event("published", post, ANN, created_at_ms))
         return ledger
 
-    def test_hold_what_the_followed_published_newest_first_then_by_the_digits(self):
+    def test_hold_what_the_followed_published_newest_first_then_the_higher_id(self):
         self.assertEqual(self.ledger().timelines([BOB]),
-                         {BOB: [(3000, 8), (1000, 10), (1000, 9)]})
+                         {BOB: [(3000, 8, ANN), (1000, 10, ANN), (1000, 9, ANN)]})
 
     def test_follow_who_follows_whom(self):
         ledger = self.ledger()

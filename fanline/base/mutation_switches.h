@@ -20,6 +20,7 @@ struct MutationSwitches {
   bool index_named = true;        // off: any index serves
   // Lists of followers (pusher/units/follower_lists.h).
   bool lists_follow_syncs = true;         // off: a sync leaves its author's list as it was
+  bool syncs_hear_news = true;            // off: a sync passes over who became live since the last
   bool lists_follow_the_dead = true;      // off: so does that of a reader who is not live
   bool claims_forget_lists = true;        // off: lists outlive the claim
   bool quarantines_forget_lists = true;   // off: they outlive a sync that was quarantined

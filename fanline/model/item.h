@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "fanline/base/time.h"
 #include "fanline/model/ids.h"
@@ -11,6 +12,15 @@ namespace fanline {
 
 // What an entry is. Fixed, as its author and its time are, by the first published event of its id.
 enum class ItemKind : uint8_t { kPost = 0 };
+
+// As answers and messages of tools name it.
+constexpr std::string_view NameOf(ItemKind kind) {
+  switch (kind) {
+    case ItemKind::kPost:
+      return "post";
+  }
+  return "";
+}
 
 struct Item {
   PostId post{};

@@ -44,6 +44,14 @@ class MemberText {
   static MemberText OfMark(UserId author) { return OfNumber("A", Raw(author)); }
   static MemberText OfMutes(uint64_t version) { return OfNumber("M", version); }
   static MemberText OfRemoval(const Item& item) { return MemberText("X", item); }
+  // As items have it.
+  static MemberText OfAuthor(UserId author) {
+    MemberText text;
+    int length = 8;
+    while (length > 0 && Raw(author) >> (8 * (length - 1)) == 0) --length;
+    text.AppendBytes(Raw(author), length);
+    return text;
+  }
   // How items of this post begin: sorts behind all that come before it, in front of itself.
   static MemberText OfPlace(PostId post) {
     MemberText text;
@@ -67,9 +75,7 @@ class MemberText {
                   "an item is written with its post and its author");
     Append(letter);
     Append(OfPlace(item.post));
-    int length = 8;
-    while (Raw(item.author) >> (8 * (length - 1)) == 0) --length;
-    AppendBytes(Raw(item.author), length);
+    Append(OfAuthor(item.author));
   }
   void Append(std::string_view part) { size_ += part.copy(text_ + size_, sizeof text_ - size_); }
   void AppendBytes(uint64_t number, int bytes) {

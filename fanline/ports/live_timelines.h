@@ -187,42 +187,27 @@ struct Marks {
   friend bool operator==(const Marks&, const Marks&) = default;
 };
 
-struct ReadTimeline {
-  using Reply = struct TimelineRead;
-  uint64_t id = 0;
-  Range range = 0;
-  uint64_t epoch = 0;
-  UserId reader{};
-};
-struct TimelineRead {
-  uint64_t id = 0;
-  Status status;
-  bool needs_claim = false;
-  TimelineState state = TimelineState::kNotLive;
-  std::vector<PostId> members;  // when ready, newest first
-};
-
-// Makes one reader's timeline agree with one author: marks the author or removes the mark, then
-// removes, then adds what is newer than the floor, then raises the floor to at least
-// `floor_at_least`. Deletes the timeline instead if it is building (its rebuild starts again) or if
-// a full Redis takes no more.
+// Makes one reader's timeline agree with one author: marks the author or removes the mark, takes
+// out the author's items that are not among `items`, adds of these what is newer than the floor,
+// then raises the floor to at least `floor_at_least`. Items of the author that are newer than that
+// are named, all of them. Deletes the timeline instead if it is building (its rebuild starts again)
+// or if a full Redis takes no more.
 struct ApplySync {
   using Reply = struct SyncApplied;
   uint64_t id = 0;
   Range range = 0;
   uint64_t epoch = 0;
   UserId reader{};
-  std::vector<PostId> removes;
-  std::vector<Item> adds;  // newest first
-  std::optional<UnixMs> floor_at_least{};
   UserId author{};
+  std::vector<Item> items;  // of the author, newest first
+  std::optional<UnixMs> floor_at_least{};
   bool marked = false;  // the author
 };
 struct SyncApplied {
   uint64_t id = 0;
   Status status;
   bool needs_claim = false;
-  bool live = false;  // the key was there and ready
+  bool live = false;  // the key was there and ready; if not, it is gone now
   bool full = false;  // it was deleted: a full Redis took no more
 };
 
@@ -240,10 +225,11 @@ struct MutesSet {
   uint64_t id = 0;
   Status status;
   bool needs_claim = false;
+  bool live = false;  // the key was there and ready
   bool full = false;  // it was deleted: a full Redis took no more
 };
 
-// Makes one timeline not live (quarantine; a building one met by a sync).
+// Makes one timeline not live (quarantine).
 struct DropTimeline {
   using Reply = struct TimelineDropped;
   uint64_t id = 0;

@@ -53,26 +53,21 @@ struct FollowerPage {
   std::optional<FollowerCursor> next;  // none: that was the last page
 };
 
-// Reads what a sync of one reader with one author needs: the edge as `follower` has it, which of
-// `members` (the timeline's posts) are this author's and must go, and which items must be there. If
-// the window is 0, only the edge is read.
+// Reads what a sync of one reader with one author needs: the edge as `follower` has it, and which
+// items must be there. If the window is 0, only the edge is read.
 struct ReadSync {
   using Reply = struct SyncTruth;
   uint64_t id = 0;
   UserId reader{};
   UserId author{};
-  std::vector<PostId> members;
   uint32_t window = 0;  // visible items at most
 };
 struct SyncTruth {
   uint64_t id = 0;
   Status status;
   bool following = false;
-  bool marked = false;  // following, and the author may have posts that are merged at read
-  // Members that must go. When not following: all posts of the author; when following: the author's
-  // deleted and hidden ones. Posts of other authors are never named.
-  std::vector<PostId> remove;
-  std::vector<Item> visible;            // following: newest first, pushed = 1 only
+  bool marked = false;        // following, and the author may have posts that are merged at read
+  std::vector<Item> visible;  // following: newest first, pushed = 1 only
   std::optional<UnixMs> newest_unread;  // time of the newest visible item beyond `window`
 };
 

@@ -17,8 +17,8 @@ std::string Right(const std::string& text, size_t width) {
 }
 
 std::string Describe(const Item& item) {
-  return "post " + ToString(item.post) + ", created " + daemon::Rfc3339(item.created_at) +
-         ", of author " + ToString(item.author);
+  return std::string(NameOf(item.kind)) + " " + ToString(item.post) + ", created " +
+         daemon::Rfc3339(item.created_at) + ", of author " + ToString(item.author);
 }
 
 std::string Describe(const Difference& difference) {

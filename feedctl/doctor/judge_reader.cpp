@@ -96,9 +96,10 @@ void JudgeItems(const ReaderFacts& facts, Checks& checks) {
   }
   const size_t shown = std::min(kItemsShown, timeline.items.size());
   for (size_t i = 0; i < shown; ++i) {
+    const Item& item = timeline.items[i];
     checks.push_back({kTimeline, i == 0 ? "newest items" : "", Level::kWell,
-                      "post " + ToString(timeline.items[i].post) + ", created " +
-                          At(timeline.items[i].created_at, facts.now)});
+                      std::string(NameOf(item.kind)) + " " + ToString(item.post) + ", created " +
+                          At(item.created_at, facts.now) + ", of author " + ToString(item.author)});
   }
 }
 

@@ -19,8 +19,8 @@ namespace fanline::pusher {
 
 struct Ports {
   Port<ReadPostStates, ReadFollowerPage, ReadSync, ReadMutes> truth;
-  Port<ClaimRange, ReadNews, ResetRange, SavePosition, TimelineBatch, ReadTimeline, ApplySync,
-       SetMutes, DropTimeline, MarkPart>
+  Port<ClaimRange, ReadNews, ResetRange, SavePosition, TimelineBatch, ApplySync, SetMutes,
+       DropTimeline, MarkPart>
       timelines;
   Port<AcquireRange, RaiseEpoch, SaveStart, SettleRange> owners;
   Port<AppendDeadLetter> dead_letters;

@@ -47,7 +47,7 @@ void PostRuns::Begin(const Unit& unit, uint32_t followers, Now now) {
   run.page_limit = followers;
   run.trouble = Status::Done();
   ++run.reads_open;
-  claimed_.at(unit.range).audience.Need(unit.id);
+  audiences_.Of(unit.range).Need(unit.id);
   const auto* list = lists_.Find(unit.range, unit.author, now.mono);
   run.listed = list != nullptr;
   ports_.metrics.LookedUp(run.listed);
@@ -134,39 +134,11 @@ std::optional<RunStep> PostRuns::On(FollowerPage& page, Now now) {
   return Answered(*run, status, now);
 }
 
-void PostRuns::AskForNews() {
-  for (auto& [range, claimed] : claimed_) {
-    if (!claimed.audience.due()) continue;
-    news_.emplace(++common_.ids, range);
-    ports_.timelines.Submit(
-        claimed.audience.Ask(common_.ids, range, claimed.epoch, common_.limits.news_per_call));
-  }
-}
-
-std::optional<Range> PostRuns::AskedFor(const NewsRead& news) {
-  const auto asked = news_.extract(news.id);
-  if (asked.empty()) return std::nullopt;
-  return asked.mapped();
-}
-
-std::optional<std::vector<RunStep>> PostRuns::On(const NewsRead& news, Range range, Now now) {
-  Audience& audience = claimed_.at(range).audience;
-  if (news.status.done() && audience.Foreign(news)) return std::nullopt;
-  std::vector<RunStep> steps;
-  for (const uint64_t unit : audience.On(news)) {
-    Run* run = Find(unit);
-    if (run == nullptr) continue;
-    // What a shard answered prevails: the unit waits for it first.
-    const Status& status = run->trouble.done() ? news.status : run->trouble;
-    if (const auto step = Answered(*run, status, now)) steps.push_back(*step);
-  }
-  return steps;
-}
-
-uint64_t PostRuns::live_readers() const {
-  uint64_t live = 0;
-  for (const auto& [range, claimed] : claimed_) live += claimed.audience.size();
-  return live;
+std::optional<RunStep> PostRuns::OnNews(uint64_t unit, const Status& status, Now now) {
+  Run* run = Find(unit);
+  if (run == nullptr) return std::nullopt;
+  // What a shard answered prevails: the unit waits for it first.
+  return Answered(*run, run->trouble.done() ? status : run->trouble, now);
 }
 
 // The run goes on, or fails, once all its reads are answered: an answer that came after a failure
@@ -191,7 +163,7 @@ std::optional<RunStep> PostRuns::LookUp(Run& run, Now now) {
       if (!run.states_read) ReadStates(run);
       return std::nullopt;
     }
-    const uint64_t heard = claimed_.at(run.unit->range).audience.heard();
+    const uint64_t heard = audiences_.Of(run.unit->range).heard();
     if (run.heard != heard || !begins_there) TakeFromList(run, *list);
     run.page_read = true;
     ports_.metrics.PassedOver(run.passed_over);
@@ -205,7 +177,7 @@ std::optional<RunStep> PostRuns::LookUp(Run& run, Now now) {
 
 // The next of those who are live by now, as many as a page may have.
 void PostRuns::TakeFromList(Run& run, const FollowerLists::Followers& list) {
-  const Audience& audience = claimed_.at(run.unit->range).audience;
+  const Audience& audience = audiences_.Of(run.unit->range);
   run.page = {};
   run.heard = audience.heard();
   run.read_from = run.page_from;
@@ -271,12 +243,12 @@ void PostRuns::AddAuthor(const Run& run, std::vector<UserId>& readers) const {
   const UserId author = run.unit->author;
   if (!common_.setup.own_posts || !guards_.own_pushed) return;
   if (common_.setup.layout.RangeOf(author) != run.unit->range) return;
-  const bool live = claimed_.at(run.unit->range).audience.holds(author);
+  const bool live = audiences_.Of(run.unit->range).holds(author);
   if (live) readers.insert(readers.begin(), author);
 }
 
 void PostRuns::LeaveOutTheDead(const Run& run, std::vector<UserId>& readers) const {
-  const Audience& audience = claimed_.at(run.unit->range).audience;
+  const Audience& audience = audiences_.Of(run.unit->range);
   ports_.metrics.PassedOver(
       std::erase_if(readers, [&](UserId reader) { return !audience.holds(reader); }));
 }
@@ -337,9 +309,7 @@ const std::map<int64_t, BegunHints>& PostRuns::begun(Range range) const {
   return found == begun_.end() ? kNone : found->second;
 }
 
-void PostRuns::TakeOver(Range range, uint64_t epoch, uint64_t index,
-                        const std::vector<BegunHints>& begun) {
-  claimed_.try_emplace(range, Claimed{0, Audience(index, guards_)}).first->second.epoch = epoch;
+void PostRuns::TakeOver(Range range, const std::vector<BegunHints>& begun) {
   for (const BegunHints& each : begun) begun_[range].try_emplace(each.offset, each);
 }
 
@@ -364,7 +334,7 @@ void PostRuns::Send(Range range, Writes& writes) {
   sent.node = writes.node;
   sent.range = range;
   sent.epoch = writes.epoch;
-  sent.heard = claimed_.at(range).audience.heard();
+  sent.heard = audiences_.Of(range).heard();
   admission_.Sent(writes.node);
   TimelineBatch batch = writes.batcher.Cut(&sent.shares);
   for (const auto& write : batch.writes) sent.readers.push_back(write.reader);
@@ -406,11 +376,11 @@ std::vector<RunStep> PostRuns::On(const BatchWritten& written, Now now) {
 }
 
 void PostRuns::TakeDead(const Sent& sent, const BatchWritten& written) {
-  const auto claimed = claimed_.find(sent.range);
-  if (claimed == claimed_.end() || claimed->second.epoch != sent.epoch) return;  // it was lost
+  Audience* audience = audiences_.Find(sent.range, sent.epoch);
+  if (audience == nullptr) return;  // it was lost
   for (size_t write = 0; write < sent.readers.size(); ++write) {
     if (written.results.at(write) != BatchWritten::kNotLive) continue;
-    claimed->second.audience.NotLive(sent.readers[write], sent.heard);
+    audience->NotLive(sent.readers[write], sent.heard);
   }
 }
 
@@ -452,10 +422,6 @@ void PostRuns::MarkParts(const Run& run) {
 
 void PostRuns::ForgetRange(Range range) {
   if (guards_.begun_as_saved) begun_.erase(range);
-  if (guards_.claims_forget_set) {
-    claimed_.erase(range);
-    std::erase_if(news_, [&](const auto& asked) { return asked.second == range; });
-  }
   writes_.erase(range);
 }
 

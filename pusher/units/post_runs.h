@@ -38,7 +38,7 @@
 
 #include "pusher/base/common.h"
 #include "pusher/units/admission.h"
-#include "pusher/units/audience.h"
+#include "pusher/units/audiences.h"
 #include "pusher/units/follower_lists.h"
 #include "pusher/units/measured_deliveries.h"
 #include "pusher/units/unit.h"
@@ -49,12 +49,13 @@ namespace fanline::pusher {
 class PostRuns {
  public:
   // All outlive this object.
-  PostRuns(Common& common, Admission& admission, FollowerLists& lists)
+  PostRuns(Common& common, Admission& admission, FollowerLists& lists, Audiences& audiences)
       : common_(common),
         ports_(common.ports),
         guards_(common.setup.guards),
         admission_(admission),
         lists_(lists),
+        audiences_(audiences),
         marks_(common),
         weights_(common) {}
 
@@ -64,15 +65,12 @@ class PostRuns {
   // Takes an answer; returns the steps that follow from it.
   std::vector<RunStep> On(const PostStates& states, Now now);
   std::optional<RunStep> On(FollowerPage& page, Now now);
-  // The range that asked for these news, unless it was lost meanwhile; once for each answer.
-  std::optional<Range> AskedFor(const NewsRead& news);
-  // Nothing if they are of another index: the range must be claimed again.
-  std::optional<std::vector<RunStep>> On(const NewsRead& news, Range range, Now now);
+  // News for which the unit waited. It may be a unit of others.
+  std::optional<RunStep> OnNews(uint64_t unit, const Status& status, Now now);
   std::vector<RunStep> On(const BatchWritten& written, Now now);
   void On(const PartMarked& marked, Now now) { marks_.On(marked, now); }
   void On(const AuthorWeighed& weighed) { weights_.On(weighed); }
-  // Ask for what runs wait for: news, states.
-  void AskForNews();
+  // Asks for the states that runs wait for.
   void AskForStates();
   // Sends the writes that wait, as far as each node of Redis may have batches under way.
   void SendBatches();
@@ -87,9 +85,8 @@ class PostRuns {
   // The work that is begun in the range, by the offset of its first hint: of units under way, and
   // of earlier owners as far as it is not taken up yet.
   const std::map<int64_t, BegunHints>& begun(Range range) const;
-  // The range was taken over with this begun work, and with this index (Units::Opened).
-  void TakeOver(Range range, uint64_t epoch, uint64_t index, const std::vector<BegunHints>& begun);
-  uint64_t live_readers() const;
+  // The range was taken over with this begun work.
+  void TakeOver(Range range, const std::vector<BegunHints>& begun);
 
  private:
   struct Run {
@@ -168,16 +165,11 @@ class PostRuns {
   const MutationSwitches& guards_;
   Admission& admission_;
   FollowerLists& lists_;
+  Audiences& audiences_;
   DeliveryMarks marks_;
   AuthorWeights weights_;
   std::unordered_map<uint64_t, Run> runs_;  // by unit
   std::map<Range, std::map<int64_t, BegunHints>> begun_;
-  struct Claimed {
-    uint64_t epoch = 0;
-    Audience audience;
-  };
-  std::map<Range, Claimed> claimed_;
-  std::unordered_map<uint64_t, Range> news_;  // asked for, by request
   struct AtShard {
     std::vector<uint64_t> waiting;  // units that need states
     bool asked = false;             // a request is under way

@@ -1,9 +1,16 @@
-// Runs of the units of syncs that are under way. Each reader of a unit has a chain of calls: read
-// the timeline, read the truth about its items, make the timeline agree. Each call is sent with the
-// answer to the one before. A timeline that is not live is left alone. One that is being built is
-// dropped, because its rebuild may have read the truth before this change. If the author's
-// followers are listed (follower_lists.h), the edge is read in these cases too. Each edge that is
-// read is set in the list, before the unit ends.
+// Runs of the units of syncs that are under way. A run waits for news of who is live (audience.h).
+// Then each of its readers who may be live has a chain of two calls: read the truth about reader
+// and author, and make the timeline agree (sync.lua). The timeline is not read before: its items
+// say whose they are, so the script takes out what the truth does not name.
+//
+// Between the two calls nobody else writes this author's items into the timeline. The lane of range
+// and author is serial, and only a rebuild is not in it. A rebuild that becomes ready in between
+// may have read a newer truth; the change that it saw has a hint behind this one. A rebuild that is
+// still under way may have read the truth before this change, so the script drops what it builds.
+//
+// A reader who is not live needs nothing: a rebuild that begins later reads the truth later. If the
+// author's followers are listed (follower_lists.h), the edge is read all the same. Each edge that
+// is read is set in the list, before the unit ends.
 //
 // A sync of a reader with himself is about his mutes: nobody follows himself. It reads their
 // version and has the timeline name it. His own posts are left alone.
@@ -19,8 +26,10 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "pusher/base/common.h"
+#include "pusher/units/audiences.h"
 #include "pusher/units/follower_lists.h"
 #include "pusher/units/unit.h"
 
@@ -28,47 +37,52 @@ namespace fanline::pusher {
 
 class SyncRuns {
  public:
-  // Both outlive this object.
-  SyncRuns(Common& common, FollowerLists& lists)
-      : common_(common), ports_(common.ports), lists_(lists) {}
+  // All outlive this object.
+  SyncRuns(Common& common, FollowerLists& lists, Audiences& audiences)
+      : common_(common), ports_(common.ports), lists_(lists), audiences_(audiences) {}
 
   void Begin(const Unit& unit);
-  // Takes the answer to a call; returns the unit's end if this was its last call.
-  std::optional<RunStep> On(TimelineRead& read);
+  // Take an answer to a call; return the unit's end if this was its last call. News may be about
+  // units of others.
+  std::optional<RunStep> OnNews(uint64_t unit, const Status& status);
   std::optional<RunStep> On(SyncTruth& truth);
   std::optional<RunStep> On(const MutesRead& read);
   std::optional<RunStep> On(const MutesSet& set);
   std::optional<RunStep> On(const SyncApplied& applied);
-  std::optional<RunStep> On(const TimelineDropped& dropped);
   // Forgets a unit of a range that was lost. Its calls are still answered.
-  void ForgetUnit(uint64_t unit) { runs_.erase(unit); }
+  void ForgetUnit(uint64_t unit);
 
-  size_t calls() const { return calls_.size(); }  // under way, one for each reader
+  // Readers whose chains are under way, or are to begin with the news.
+  size_t readers() const { return calls_.size() + awaiting_; }
 
  private:
   struct Run {
     Range range = 0;
     uint64_t epoch = 0;
     UserId author{};
-    size_t readers = 0;  // whose chain has not ended
-    Status trouble;
+    std::vector<UserId> readers{};  // until the news are there
+    size_t open = 0;                // chains that have not ended
+    Status trouble{};
   };
   struct Call {
     uint64_t unit = 0;
     UserId reader{};
-    bool edge_alone = false;  // nothing is to be written
+    bool live = false;   // he may be; else only the edge is read
+    uint64_t heard = 0;  // Audience::heard, when the chain began
   };
 
+  void ReadTruth(const Run& run, const Call& call);
   uint64_t NextCall(const Call& of);
-  bool ReadEdge(const Run& run, Call call);
   template <typename Next>
   std::optional<RunStep> Answered(uint64_t id, const Status& status, bool needs_claim, Next next);
 
   Common& common_;
   const Ports& ports_;
   FollowerLists& lists_;
+  Audiences& audiences_;
   std::unordered_map<uint64_t, Run> runs_;    // by unit
-  std::unordered_map<uint64_t, Call> calls_;  // by request
+  std::unordered_map<uint64_t, Call> calls_;  // by request, one for each reader
+  size_t awaiting_ = 0;                       // Run::readers of all runs
 };
 
 }  // namespace fanline::pusher

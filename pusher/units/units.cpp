@@ -17,14 +17,16 @@ Units::Units(Common& common, RangeKeeper& keeper)
       keeper_(keeper),
       admission_(limits_),
       lists_(common.limits.follower_lists, common.limits.follower_lists_age, common.setup.guards),
-      posts_(common, admission_, lists_),
-      syncs_(common, lists_) {}
+      audiences_(common),
+      posts_(common, admission_, lists_, audiences_),
+      syncs_(common, lists_, audiences_) {}
 
 // ---- ranges ---------------------------------------------------------------------------------
 
 const Lanes& Units::Open(Range range, const Opened& opened, const std::vector<BegunHints>& begun) {
   const Work& opening = open_.try_emplace(range, opened, common_).first->second;
-  posts_.TakeOver(range, opened.epoch, opened.index, begun);
+  audiences_.TakeOver(range, opened.epoch, opened.index);
+  posts_.TakeOver(range, begun);
   CountWays();
   return opening.lanes;
 }
@@ -45,6 +47,7 @@ void Units::Drop(Range range) {
     units_.erase(id);
   }
   posts_.ForgetRange(range);
+  audiences_.ForgetRange(range);
   if (common_.setup.guards.claims_forget_lists) lists_.ForgetRange(range);
   open_.erase(found);
   dropped_ = true;
@@ -68,7 +71,7 @@ void Units::Start(Now now) {
   ForgetDropped();
   if (taking_) StartUnits(now);
   StartWalks();
-  posts_.AskForNews();
+  audiences_.AskForNews();
   posts_.AskForStates();
   posts_.SendBatches();
 }
@@ -142,7 +145,8 @@ bool Units::StartBeside(Range range, Work& work, UserId author, Now now) {
 // Starts the head of the author's lane as a unit.
 void Units::StartUnit(Range range, Work& work, UserId author, Now now) {
   const bool one_by_one = work.isolating();
-  const size_t syncs = std::max<size_t>(limits_.syncs_in_flight, syncs_.calls()) - syncs_.calls();
+  const size_t syncs =
+      std::max<size_t>(limits_.syncs_in_flight, syncs_.readers()) - syncs_.readers();
   most_started_ = std::max(most_started_, ++work.started);
   Unit taken = work.lanes.Take(author, one_by_one, syncs, posts_.begun(range));
   taken.id = ++common_.ids;
@@ -257,12 +261,17 @@ void Units::On(const PostStates& states, Now now) {
 }
 
 void Units::On(const NewsRead& news, Now now) {
-  const auto range = posts_.AskedFor(news);
+  const auto range = audiences_.AskedFor(news);
   if (!range) return;  // it was lost meanwhile
   if (news.needs_claim) return Lost(*range, news.status, now);
-  const auto steps = posts_.On(news, *range, now);
-  if (!steps) return keeper_.TakeOverAgain(*range, TakeoverCause::kRolledBack, now);
-  for (const RunStep& step : *steps) Advance(step, now);
+  Audience& audience = audiences_.Of(*range);
+  if (news.status.done() && audience.Foreign(news)) {
+    return keeper_.TakeOverAgain(*range, TakeoverCause::kRolledBack, now);
+  }
+  for (const uint64_t unit : audience.On(news)) {
+    Advance(posts_.OnNews(unit, news.status, now), now);
+    Advance(syncs_.OnNews(unit, news.status), now);
+  }
 }
 
 void Units::On(const BatchWritten& written, Now now) {
@@ -271,7 +280,6 @@ void Units::On(const BatchWritten& written, Now now) {
 
 void Units::On(TimelineDropped& dropped, Now now) {
   if (dropped.status.never()) dropped.status = Status::Later("redis", dropped.status.message);
-  Advance(syncs_.On(dropped), now);  // a sync may have met a timeline that is being built
   Unit* unit = Find(dropped.id);
   if (unit != nullptr && dropped.status.done() && !dropped.needs_claim) {
     Enter(*unit, Stage::kDeadLettering, now);
@@ -419,7 +427,7 @@ void Units::StartWalks() {
 void Units::Show(Metrics::Held& held) const {
   held.units = units_.size();
   held.units_parked = admission_.parked();
-  held.live_readers = posts_.live_readers();
+  held.live_readers = audiences_.live_readers();
   held.lists = lists_.lists();
   held.list_bytes = lists_.bytes();
   for (const auto& [range, work] : open_) held.hints_parked += work.lanes.hints().parked();

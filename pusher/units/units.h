@@ -22,6 +22,7 @@
 
 #include "pusher/base/common.h"
 #include "pusher/units/admission.h"
+#include "pusher/units/audiences.h"
 #include "pusher/units/follower_lists.h"
 #include "pusher/units/lanes.h"
 #include "pusher/units/post_runs.h"
@@ -73,7 +74,6 @@ class Units {
   void On(SyncTruth& truth, Now now) { Advance(syncs_.On(truth), now); }
   void On(const RangeReset& reset, Now now);
   void On(const BatchWritten& written, Now now);
-  void On(TimelineRead& read, Now now) { Advance(syncs_.On(read), now); }
   void On(const MutesRead& read, Now now) { Advance(syncs_.On(read), now); }
   void On(const MutesSet& set, Now now) { Advance(syncs_.On(set), now); }
   void On(const SyncApplied& applied, Now now) { Advance(syncs_.On(applied), now); }
@@ -156,6 +156,7 @@ class Units {
   bool dropped_ = false;                      // it may still name units that are no more
   std::unordered_map<uint64_t, Unit> units_;  // by id; a unit's requests carry its id
   FollowerLists lists_;                       // outlives the runs
+  Audiences audiences_;                       // likewise
   PostRuns posts_;
   SyncRuns syncs_;
 };

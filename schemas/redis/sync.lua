@@ -1,10 +1,12 @@
--- sync.lua - makes one ready timeline agree with one author: marks or unmarks the author, removes,
--- then adds what is newer than the floor, then raises the floor. A timeline being built is deleted: its rebuild starts again.
+-- sync.lua - makes one ready timeline agree with one author: marks or unmarks the author, takes out
+-- every item of the author, of any kind, that is not among those named, adds of these what is newer
+-- than the floor, then raises the floor. A timeline being built is deleted: its rebuild starts again.
 --
 -- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}, the timeline
 -- ARGV  epoch, window W, trim above (members), least items (W/2), adds per piece,
---       floor to reach as a score ("" = leave it), most marks, the author's mark, 1 = is marked,
---       number of removes, members to remove, then (score, member) of each add, newest first
+--       floor to reach as a score ("" = leave it), most marks, the author's mark, 1 = is marked, the
+--       author as items have it, then (score, member) of each item that must be there, newest first.
+--       What may be there besides is not newer than the floor to reach.
 -- Reply FENCED error: nothing was written; 0 = was not live, or was being built; 1 = done; 2 = was
 --       dropped, because Redis is full
 -- Adds go in pieces, each followed by a trim, so that the number of members never passes
@@ -13,7 +15,7 @@ local refused = fence(ARGV[1])
 if refused then return refused end
 local live, maxfloor, key = KEYS[2], KEYS[3], KEYS[4]
 local window, trim_above, least = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local piece, reach, removes = 2 * tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[10])
+local piece, reach, author, FIRST_ITEM = 2 * tonumber(ARGV[5]), ARGV[6], ARGV[10], 11
 
 -- Items pushed behind the floor in between are cut, so that F is the last member from here on.
 local tail = tail_of(key)
@@ -35,11 +37,17 @@ else
   redis.call('ZREM', key, ARGV[8])
 end
 
-local gone = 0
-for i = 11, 10 + removes do gone = gone + redis.call('ZREM', key, ARGV[i]) end
+local wanted, gone = {}, {}
+for i = FIRST_ITEM, #ARGV, 2 do wanted[ARGV[i + 1]] = true end
+for _, member in ipairs(redis.call('ZRANGE', key, '0', '-1')) do
+  if is_item(member) and author_of(member) == author and not wanted[member] then
+    gone[#gone + 1] = member
+  end
+end
+if #gone > 0 then redis.call('ZREM', key, unpack(gone)) end
 
 local floor = tonumber(redis.call('ZSCORE', key, FLOOR)) or math.huge
-for first = 11 + removes, #ARGV, piece do
+for first = FIRST_ITEM, #ARGV, piece do
   local words = {}
   for i = first, math.min(first + piece, #ARGV) - 1, 2 do
     if tonumber(ARGV[i]) < floor then
@@ -59,5 +67,5 @@ if reach ~= '' and tonumber(reach) < floor then
   redis.call('ZADD', key, reach, FLOOR)
   cut_behind_floor(key)
 end
-if (gone > 0 or reach ~= '') and falls_short(key, least) then drop(key, live) end
+if (#gone > 0 or reach ~= '') and falls_short(key, least) then drop(key, live) end
 return 1

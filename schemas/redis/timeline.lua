@@ -49,6 +49,12 @@ local function is_item(member)
   return string.byte(member) == 1
 end
 
+-- The author's bytes in an item of any kind.
+local function author_of(item)
+  if string.byte(item, 10) ~= 0 then return string.sub(item, 10) end
+  return string.sub(item, 12, 11 + (string.byte(item, 11) or 0) % 16)
+end
+
 -- Whether the item's place in its moment is in front of that of another member. Both may be of one
 -- post, then neither is. Byte by byte: Lua compares strings by the locale that Redis was started in.
 local function is_in_front(item, other)

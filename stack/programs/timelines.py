@@ -10,19 +10,27 @@ _PAGE = 500
 FLOOR = "F"  # the member whose score is the floor
 
 
-def post_of(member):
+def member_of(post, author):
+    """Of an item: 1, the complement of the post's id, the author's id without leading zeros."""
+    return b"\1" + (~post % 2**64).to_bytes(8, "big") + author.to_bytes((author.bit_length() + 7) // 8, "big")
+
+
+def post_and_author(member):
     """Of an item; None: another member."""
-    return int(member) if member.isdigit() else None
+    member = member if isinstance(member, bytes) else member.encode()
+    if len(member) < 10 or member[0] != 1 or member[9] == 0:
+        return None
+    return ~int.from_bytes(member[1:9], "big") % 2**64, int.from_bytes(member[9:], "big")
 
 
-def item(created_at_ms, post):
+def item(created_at_ms, post, author):
     """Score and member, as ZADD takes them."""
-    return -created_at_ms, str(post)
+    return -created_at_ms, member_of(post, author)
 
 
 class Timeline(NamedTuple):
     reader: int
-    items: list  # (created_at_ms, post id), newest first
+    items: list  # (created_at_ms, post id, author), newest first
     floor: float  # complete for times strictly newer; 0: nothing older exists; None: being rebuilt
 
 
@@ -53,8 +61,8 @@ def parse(reader, members):
     """Of a reply to ZRANGE ... WITHSCORES."""
     items, floor = [], None
     for member, score in zip(members[::2], members[1::2]):
-        if post_of(member):
-            items.append((-int(float(score)), post_of(member)))
+        if of := post_and_author(member):
+            items.append((-int(float(score)), *of))
         elif member == FLOOR:
             floor = _floor(score)
     return Timeline(reader, items, floor)

@@ -107,7 +107,8 @@ public class Story {
     told.put("created_at_ms", createdAt);
     told.put("home", until(this::home, ids -> ids.size() == POSTS));
     HomePage page = timelines.getTimeline(reader, PAGE, null, null, null);
-    told.put("item_created_at_ms", page.getItems().get(0).getCreatedAtMs());
+    PostsInner item = page.getItems().get(0);
+    told.put("item", List.of(item.getCreatedAtMs(), item.getAuthorId(), item.getKind()));
     for (int number = POSTS; number < POSTS + 3; ++number) publish(number);
     told.put("new", until(() -> timelines.countTimeline(reader, page.getNewestCursor()).getCount(), count -> count == 3));
     told.put("outbox", outbox());

@@ -56,7 +56,7 @@ class Story:
         told["created_at_ms"] = [self.publish(number) for number in range(POSTS)][-1]
         told["home"] = self.until(self.home, lambda ids: len(ids) == POSTS)
         page = get_timeline.sync(self.reader, client=self.client, limit=PAGE)
-        told["item_created_at_ms"] = page.items[0].created_at_ms
+        told["item"] = [page.items[0].created_at_ms, page.items[0].author_id, page.items[0].kind]
         for number in range(POSTS, POSTS + 3):
             self.publish(number)
         told["new"] = self.until(

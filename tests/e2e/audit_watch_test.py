@@ -45,7 +45,7 @@ class BrokenTimelines(Reading):
 
     def broken(self, reader):
         """Without its newest post."""
-        self.stack.redis.command("ZREM", self.key_of(reader), self.posts_of(reader)[0])
+        self.take_out(reader, self.posts_of(reader)[0])
 
     def repair(self, *words, codes=(0,)):
         return self.feedctl.json("audit", "--repair", "--repair-after", "2s", "--json", *words, codes=codes)
@@ -64,7 +64,7 @@ class BrokenTimelines(Reading):
         self.broken(3)
         self.broken(4)
         surplus = self.key_of(5)
-        self.stack.redis.command("ZADD", surplus, *item(1_700_000_000_000, 999_999))
+        self.stack.redis.command("ZADD", surplus, *item(1_700_000_000_000, 999_999, 1))
         self.wait_for(lambda: self.watched("fanline_audit_wrong_timelines") == 3, "all to be found")
         self.assertGreater(self.watched(MISSES), 0)
         self.assertEqual(self.watched("fanline_audit_missing_total"), 2)

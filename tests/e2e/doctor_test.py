@@ -79,7 +79,7 @@ class Doctor(Installation):
         self.assertIn("named by the range's index", checks["index"]["text"])
         self.assertIn("minutes more", checks["lives for"]["text"])
         key, = self.stack.redis.command("KEYS", f"tl:*:{reader}")
-        self.stack.redis.command("ZREM", key, post)
+        self.take_out(reader, post)
         compared = self.doctor(reader, codes=(FOUND,))["compared"]
         self.assertIn(f"missing post {post}", compared["text"])
         self.stack.redis.command("DEL", key)

@@ -16,7 +16,7 @@ from stack.ports import Ports
 from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import FEED, Fleet
 from stack.programs.relations import Relations
-from stack.programs.timelines import read_timelines
+from stack.programs.timelines import member_of, read_timelines
 from stack.programs.visits import make_live, visited
 
 USERS = 300
@@ -159,7 +159,13 @@ class Installation(KeepsLogs):
     def posts_of(self, reader):
         """Post ids in the reader's live timeline, newest first; None when it is not live."""
         timeline = read_timelines(self.stack.redis, {reader}).get(reader)
-        return timeline and [post for _, post in timeline.items]
+        return timeline and [post for _, post, _ in timeline.items]
+
+    def take_out(self, reader, post):
+        """Out of the reader's live timeline, behind everybody's back."""
+        at, = self.stack.redis.command("KEYS", f"tl:*:{reader}")
+        author, = [author for _, one, author in self.timelines()[reader].items if one == post]
+        self.assertEqual(self.stack.redis.command("ZREM", at, member_of(post, author)), 1)
 
     def assert_exact(self, live=None):
         """Every live timeline is what the ledger says, and feedctl's audit finds the same.

@@ -17,11 +17,24 @@ ANYWHERE = {"404": "NotFound", "405": "MethodNotAllowed", "413": "BodyTooLarge",
             "501": "NotImplemented", "503": "Unavailable", "505": "VersionNotSupported"}
 
 
+def closed(schema):
+    """The same schema, with every object closed that says what it requires. Clients ignore members they do not know; an
+    answer here has no member that is not documented."""
+    if isinstance(schema, list):
+        return [closed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    same = {key: closed(value) for key, value in schema.items()}
+    if "properties" in schema and isinstance(schema.get("required"), list):
+        same.setdefault("additionalProperties", False)
+    return same
+
+
 class Contract:
     """Thread-safe."""
 
     def __init__(self):
-        self._document = yaml.safe_load(DOCUMENT.read_text())
+        self._document = closed(yaml.safe_load(DOCUMENT.read_text()))
         self._operations = {}  # (method, pattern) -> operation
         for path, item in self._document["paths"].items():
             pattern = re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path)))

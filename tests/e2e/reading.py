@@ -41,6 +41,10 @@ class Reading(Installation):
         return answer.json
 
     def ids(self, page):
+        for item in page["items"]:
+            author = self.ledger.author_of(int(item["id"]))
+            self.assertIn(author, (None, int(item["author_id"])), item)
+            self.assertEqual(item["kind"], "post")
         return [int(item["id"]) for item in page["items"]]
 
     def walk(self, path, limit, client=None, **query):
@@ -81,4 +85,4 @@ class Reading(Installation):
 
     def expected(self, reader):
         """All that belongs into the reader's timeline, newest first."""
-        return [post for _, post in self.ledger.timelines([reader])[reader]]
+        return [post for _, post, _ in self.ledger.timelines([reader])[reader]]

@@ -83,8 +83,7 @@ class TimelineChanges(Reading):
         self.settle()
         for reader, post in ((writer, newest), (alone, other)):
             self.assertEqual(self.posts_of(reader)[0], post, "pushed")
-        key, = self.stack.redis.command("KEYS", f"tl:*:{alone}")
-        self.stack.redis.command("ZREM", key, other)
+        self.take_out(alone, other)
         audit = self.feedctl.json("audit", "--repair", "--repair-after", "1s", "--json")
         self.assertEqual((audit["repair"]["rebuilt"], audit["repair"]["still_wrong"]), (1, 0))
         self.shows(alone, "repaired")

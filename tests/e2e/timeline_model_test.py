@@ -131,7 +131,7 @@ class TimelineModel(Reading):
                              f"reader {reader} at step {step} of seed {SEED}")
         for author in self.authors:
             posts = sorted(((item.created_at_ms, item.post) for item in self.ledger.visible()
-                            if item.author == author), key=lambda item: (-item[0], str(item[1])))
+                            if item.author == author), reverse=True)
             self.assertEqual(self.walk(f"{author}/posts", FULL), [post for _, post in posts])
         self.assert_audited()
 

@@ -206,11 +206,6 @@ SyncTruth FakeMysql::Do(const ReadSync& request) const {
   const auto edge = relations.reverse().find({request.reader, request.author});
   truth.following = edge != relations.reverse().end() && edge->second.live;
   if (request.window == 0) return truth;
-  for (PostId post : request.members) {
-    const auto found = posts_.find({request.author, post});
-    if (found == posts_.end()) continue;
-    if (!truth.following || !found->second.visible()) truth.remove.push_back(post);
-  }
   if (!truth.following) return truth;
   truth.marked = IsMarked(request.author) && rules.marks_synced;
   truth.visible = Visible({request.author, true});

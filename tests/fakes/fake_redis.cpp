@@ -303,22 +303,6 @@ BatchWritten FakeRedis::Do(const TimelineBatch& request) {
   return written;
 }
 
-TimelineRead FakeRedis::Do(const ReadTimeline& request) {
-  TimelineRead read{.id = request.id};
-  if (auto refused = Refused(request.range, request.epoch)) {
-    read.status = std::move(*refused);
-    read.needs_claim = true;
-    return read;
-  }
-  const auto found = timelines_.find(request.reader);
-  if (found == timelines_.end()) return read;
-  read.state = found->second.building ? TimelineState::kBuilding : TimelineState::kReady;
-  if (found->second.building && !rules.sync_drops_building) read.state = TimelineState::kNotLive;
-  if (read.state != TimelineState::kReady) return read;
-  for (const Item& item : Sorted(found->second)) read.members.push_back(item.post);
-  return read;
-}
-
 SyncApplied FakeRedis::Do(const ApplySync& request) {
   SyncApplied applied{request.id, Status::Done(), false, false};
   if (auto refused = Refused(request.range, request.epoch)) {
@@ -349,15 +333,19 @@ SyncApplied FakeRedis::Do(const ApplySync& request) {
   } else {
     timeline.marks.erase(request.author);
   }
-  const size_t before = timeline.items.size();
-  for (PostId post : request.removes) timeline.items.erase(post);
-  const bool removed = timeline.items.size() < before;
+  const bool removed =
+      0 < std::erase_if(timeline.items, [&](const auto& each) {
+        const Item& held = each.second;
+        return held.author == request.author && rules.sync_takes_out &&
+               std::none_of(request.items.begin(), request.items.end(),
+                            [&](const Item& item) { return item.post == held.post; });
+      });
   // Newest first, in pieces that keep the key within its bound; the floor may rise on the way.
-  for (size_t at = 0; at < request.adds.size(); at += kMaxAddsPerWrite) {
-    const size_t end = std::min(request.adds.size(), at + kMaxAddsPerWrite);
+  for (size_t at = 0; at < request.items.size(); at += kMaxAddsPerWrite) {
+    const size_t end = std::min(request.items.size(), at + kMaxAddsPerWrite);
     for (size_t i = at; i < end; ++i) {
-      if (request.adds[i].created_at > *timeline.floor) {
-        timeline.items.insert_or_assign(request.adds[i].post, request.adds[i]);
+      if (request.items[i].created_at > *timeline.floor) {
+        timeline.items.insert_or_assign(request.items[i].post, request.items[i]);
       }
     }
     if (Card(timeline) > window_.trim_above()) Trim(timeline);
@@ -371,7 +359,7 @@ SyncApplied FakeRedis::Do(const ApplySync& request) {
 }
 
 MutesSet FakeRedis::Do(const SetMutes& request) {
-  MutesSet set{request.id, Status::Done(), false, false};
+  MutesSet set{.id = request.id};
   if (auto refused = Refused(request.range, request.epoch)) {
     set.status = std::move(*refused);
     set.needs_claim = true;
@@ -393,6 +381,7 @@ MutesSet FakeRedis::Do(const SetMutes& request) {
     set.full = true;
     return set;
   }
+  set.live = true;
   timeline.mutes = request.mutes;
   if (Card(timeline) > window_.trim_above()) Trim(timeline);
   return set;

@@ -27,6 +27,7 @@ struct RedisRules {
   bool raise_floor = true;          // a trim raises the floor
   bool record_removals = true;      // a removal that meets a building key is remembered
   bool sync_drops_building = true;  // a sync that meets a building key deletes it
+  bool sync_takes_out = true;       // a sync takes out what the truth does not name
   bool short_rule = true;           // below W/2 with a floor: deleted
   bool hide_building = true;        // a building key is never served
   bool drop_full = true;            // a timeline that cannot take an item is dropped
@@ -62,7 +63,6 @@ class FakeRedis {
   RangeReset Do(const ResetRange& request);
   PositionSaved Do(const SavePosition& request);
   BatchWritten Do(const TimelineBatch& request);
-  TimelineRead Do(const ReadTimeline& request);
   SyncApplied Do(const ApplySync& request);
   MutesSet Do(const SetMutes& request);
   TimelineDropped Do(const DropTimeline& request);

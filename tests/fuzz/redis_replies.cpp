@@ -88,14 +88,12 @@ void CheckReply(const redisReply& reply) {
     FANLINE_CHECK(IsValidId(Raw(reader)) && number > 0, "readers and their numbers");
   }
   CheckStatus(Parse(SavePosition{}, reply, layout).status);
-  const TimelineRead read = Parse(ReadTimeline{}, reply, layout);
-  CheckStatus(read.status);
-  FANLINE_CHECK(reply.type != REDIS_REPLY_ARRAY || read.members.size() <= reply.elements,
-                "members");
-  for (const PostId post : read.members) FANLINE_CHECK(IsValidId(Raw(post)), "ids are valid");
   const SyncApplied applied = Parse(ApplySync{}, reply, layout);
   CheckStatus(applied.status);
   FANLINE_CHECK(!(applied.live && applied.full), "live or deleted");
+  const MutesSet set = Parse(SetMutes{}, reply, layout);
+  CheckStatus(set.status);
+  FANLINE_CHECK(!(set.live && set.full), "live or deleted");
   CheckStatus(Parse(DropTimeline{}, reply, layout).status);
   CheckStatus(Parse(MarkPart{}, reply, layout).status);
 }

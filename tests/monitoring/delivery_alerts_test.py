@@ -40,7 +40,7 @@ class DeliveryAlerts(Loaded):
     def test_1_a_timeline_shows_what_was_never_posted(self):
         key = self.key_of(self.readers[0])
         self.begun()
-        self.stack.redis.command("ZADD", key, *item(1_700_000_000_000, 999_999_999))
+        self.stack.redis.command("ZADD", key, *item(1_700_000_000_000, 999_999_999, 1))
         self.wait_fires("FanlineTimelinesWrong", severity="ticket")
         self.assertFalse(self.fires("FanlineTimelinesMissPosts"))
         self.assertRegex(self.said([self.watch]), rf'"reader":"{self.readers[0]}","differences":1')

@@ -137,9 +137,6 @@ struct OddFaults {
                 std::to_string(replica.missing.size()) + " events");
     if (!replica.missing.empty()) world.Count(Letter::kRowsLost);
     for (const FeedEvent& event : replica.missing) {
-      if (!replica.rows->posts().contains({event.author, event.post})) {
-        world.lost_posts.insert(event.post);
-      }
       if (!world.options.guards.lost_rows_sent_again) break;
       world.Later("event once more", [this, event] {
         world.Append(world.feed, world.PickInt(kFeedPartitions), EncodeEventJson(event));

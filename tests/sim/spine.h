@@ -257,8 +257,8 @@ struct PusherMetrics : pusher::Metrics {
 
 struct PusherProcess
     : ServesAll<PusherProcess, ReadPostStates, ReadFollowerPage, ReadSync, ReadMutes, ClaimRange,
-                ResetRange, SavePosition, ReadNews, TimelineBatch, ReadTimeline, ApplySync,
-                SetMutes, DropTimeline, MarkPart, AcquireRange, RaiseEpoch, SaveStart, SettleRange,
+                ResetRange, SavePosition, ReadNews, TimelineBatch, ApplySync, SetMutes,
+                DropTimeline, MarkPart, AcquireRange, RaiseEpoch, SaveStart, SettleRange,
                 AppendDeadLetter, WeighAuthor>,
       RedisCaller,
       Consumes<pusher::Pusher, pusher::Input> {

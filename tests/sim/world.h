@@ -89,7 +89,6 @@ struct World : Chances {
   std::array<UnixMs, kShards> away_until{};  // shards of relations
   UnixMs owners_away_until = 0;              // the shard of range_owner
   Primaries primaries{kShards};
-  std::set<PostId> lost_posts;  // by failovers, though some may have been published again
   std::vector<Replica> replicas{kShards, Replica{std::make_shared<const fakes::FakeMysql>(mysql)}};
   std::vector<Log> feed{kFeedPartitions}, tasks{kRanges};
   std::vector<Log> relation_log{kRelationPartitions}, retry_log{1};

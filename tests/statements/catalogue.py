@@ -138,9 +138,6 @@ ENTRIES = [
     # Posts.
     entry("SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version, edit_version FROM"
           " author_post FORCE INDEX (PRIMARY) WHERE (author_id, post_id) IN ([])", _POST_KEYS),
-    entry("SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version, edit_version FROM"
-          f" author_post FORCE INDEX (PRIMARY) WHERE author_id = {OWNER} AND post_id >= {MEMBER} ORDER BY post_id"
-          f" LIMIT {3 * LIST}"),
     entry("SELECT author_id, post_id FROM author_post FORCE INDEX (PRIMARY) WHERE pushed = 0 AND"
           " (author_id, post_id) IN ([])", _POST_KEYS),
     entry("INSERT INTO author_post (author_id, post_id, created_at_ms, deleted, hidden, visibility_version,"

@@ -29,6 +29,13 @@ TEST(Member, OfAPostIsItsIdsComplementAndItsAuthorInAsFewBytesAsItHas) {
   }
 }
 
+TEST(Member, OfAPostEndsWithItsAuthorAsSyncsNameHim) {
+  for (const uint64_t author : {uint64_t{1}, uint64_t{255}, uint64_t{256}, kLast}) {
+    EXPECT_TRUE(Text(MemberText(PostBy(5, author))).substr(9) ==
+                std::string_view(MemberText::OfAuthor(UserId{author})));
+  }
+}
+
 TEST(MemberDeathTest, AnItemWithoutItsAuthorOrItsPostCannotBeWritten) {
   EXPECT_DEATH(MemberText(PostBy(5, 0)), "an item is written with its post and its author");
   EXPECT_DEATH(MemberText::OfRemoval(PostBy(0, 5)), "an item is written with its post");
@@ -60,6 +67,18 @@ TEST(Member, EveryKindIsReadAsItWasWritten) {
     EXPECT_EQ(member->item, item) << text;
     EXPECT_EQ(ParseItem(text).has_value(), kind == Kind::kItem) << text;
   }
+}
+
+TEST(Member, TheVersionOfMutesStandsBetweenMarksAndTheHead) {
+  for (const uint64_t version : {uint64_t{1}, kLast}) {
+    const auto member = ParseMember(MemberText::OfMutes(version));
+    ASSERT_TRUE(member);
+    EXPECT_EQ(member->kind, Kind::kMutes);
+    EXPECT_EQ(member->version, version);
+  }
+  for (const char* text : {"M", "M0", "M01", "Mx", "M-1"}) EXPECT_FALSE(ParseMember(text)) << text;
+  EXPECT_LT(Text(MemberText::OfMark(UserId{kLast})), Text(MemberText::OfMutes(1)));
+  EXPECT_LT(Text(MemberText::OfMutes(kLast)), kHeadMember);
 }
 
 const std::string kOfPost5 = "\1\xff\xff\xff\xff\xff\xff\xff\xfa";

@@ -26,31 +26,6 @@ PostState StateOf(const Row& row) {
   return state;
 }
 
-constexpr size_t kWalked = 3 * kListLimit;
-
-// Reads one author's rows in order along `keys`, which are sorted. Returns the remaining keys, for
-// which lists take fewer statements.
-std::span<const PostKey> Walk(Connection& connection, std::span<const PostKey> keys,
-                              std::map<PostKey, PostState>& found) {
-  while (keys.size() > kListLimit) {
-    size_t rows = 0;
-    PostKey last = keys.front();
-    connection.Query(Sql(kPostRows, "author_id = ", last.first, " AND post_id >= ", last.second,
-                         " ORDER BY post_id LIMIT ", kWalked),
-                     [&](const Row& row) {
-                       ++rows;
-                       last.second = PostId{row.UInt64(2)};
-                       if (std::binary_search(keys.begin(), keys.end(), last))
-                         found.emplace(last, StateOf(row));
-                     });
-    if (rows < kWalked) return {};
-    const auto passed = std::upper_bound(keys.begin(), keys.end(), last) - keys.begin();
-    keys = keys.subspan(static_cast<size_t>(passed));
-    if (static_cast<size_t>(passed) < kListLimit) break;
-  }
-  return keys;
-}
-
 }  // namespace
 
 std::string PostKeyList(std::span<const PostKey> keys) {
@@ -73,21 +48,6 @@ std::map<PostKey, PostState> ReadPostRows(Connection& connection, std::vector<Po
         rows.emplace(PostKey{UserId{row.UInt64(1)}, PostId{row.UInt64(2)}}, StateOf(row));
       });
   return rows;
-}
-
-std::map<PostKey, PostState> ReadPostRowsAmong(Connection& connection, std::vector<PostKey> keys) {
-  SortUnique(keys);
-  std::map<PostKey, PostState> found;
-  std::vector<PostKey> listed;
-  for (auto begin = keys.begin(); begin != keys.end();) {
-    const auto end = std::find_if(
-        begin, keys.end(), [begin](const PostKey& key) { return key.first != begin->first; });
-    const auto left = Walk(connection, std::span<const PostKey>(begin, end), found);
-    listed.insert(listed.end(), left.begin(), left.end());
-    begin = end;
-  }
-  found.merge(ReadPostRows(connection, std::move(listed)));
-  return found;
 }
 
 Item ItemOf(const Row& row) { return {PostId{row.UInt64(2)}, row.Int64(3), UserId{row.UInt64(1)}}; }

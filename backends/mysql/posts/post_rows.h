@@ -21,11 +21,6 @@ std::string PostKeyList(std::span<const PostKey> keys);
 // their authors lie on the connection's shard. Throws MysqlError.
 std::map<PostKey, PostState> ReadPostRows(Connection& connection, std::vector<PostKey> keys);
 
-// The same for keys that mostly have no row, such as posts of anybody looked up as one author's. If
-// an author has few rows among many keys, the author's rows are read instead, 900 at a time, so
-// that the number of keys does not matter.
-std::map<PostKey, PostState> ReadPostRowsAmong(Connection& connection, std::vector<PostKey> keys);
-
 // Of a row that begins with author_id, post_id, created_at_ms.
 Item ItemOf(const Row& row);
 

@@ -26,15 +26,6 @@ std::set<EdgeKey> ReadLiveEdges(Connection& connection, const std::vector<ReadSy
   return live;
 }
 
-std::map<PostKey, PostState> ReadMembers(Connection& connection,
-                                         const std::vector<ReadSync>& requests) {
-  std::vector<PostKey> keys;
-  for (const ReadSync& request : requests) {
-    for (const PostId member : request.members) keys.push_back({request.author, member});
-  }
-  return ReadPostRowsAmong(connection, std::move(keys));
-}
-
 using Outbox = std::vector<Item>;  // newest first
 
 // Many readers may begin to follow one author at once. Each author is read once, as far as the
@@ -86,11 +77,9 @@ void FillVisible(const Outbox& outbox, uint32_t window, SyncTruth& truth) {
 
 }  // namespace
 
-// A member whose row has no created_at counts as invisible and must go.
 std::vector<SyncTruth> TruthService::DoAll(Connection& connection,
                                            const std::vector<ReadSync>& requests) {
   const auto live = ReadLiveEdges(connection, requests);
-  const auto members = ReadMembers(connection, requests);
   const auto outboxes = ReadOutboxes(connection, requests, live);
   const auto marked = ReadMarked(connection, requests);
   std::vector<SyncTruth> truths;
@@ -102,11 +91,6 @@ std::vector<SyncTruth> TruthService::DoAll(Connection& connection,
       continue;
     }
     truth.marked = truth.following && marked.contains(request.author);
-    for (const PostId member : request.members) {
-      const auto row = members.find({request.author, member});
-      if (row == members.end()) continue;
-      if (!truth.following || !row->second.visible()) truth.remove.push_back(member);
-    }
     const auto outbox = outboxes.find(request.author);
     if (truth.following && outbox != outboxes.end()) {
       FillVisible(outbox->second, request.window, truth);

@@ -14,7 +14,6 @@ enum class Script {
   kDrop,
   kMarkPart,
   kNews,
-  kReadMembers,
   kReadPage,
   kRebuildAbandon,
   kRebuildBegin,
@@ -26,7 +25,7 @@ enum class Script {
   kSetMutes,
   kSync,
 };
-inline constexpr size_t kScriptCount = 16;
+inline constexpr size_t kScriptCount = 15;
 
 // The text for SCRIPT LOAD, and the digest by which EVALSHA names it: the text's SHA-1.
 const std::string& TextOf(Script script);

@@ -45,7 +45,7 @@ void JudgeListpack(const ServerSays& says, const WindowLimits& window, ServerChe
   check.warnings.push_back(
       "zset-max-listpack-entries " +
       (entries ? "is " + std::to_string(*entries) : std::string("cannot be read")) + ": below " +
-      wanted + " long timelines take 5.6 times the memory (58 KB instead of 10 KB each)" +
+      wanted + " long timelines take four times the memory (50 KB instead of 12 KB each)" +
       ToReadOrSet(says, "zset-max-listpack-entries " + wanted));
 }
 

@@ -19,9 +19,10 @@ std::string Environment(const char* name) {
 }
 
 constexpr const char* kTables[] = {
-    "installation",   "following",  "follower", "user_rel",      "user_fan",          "log1",
-    "friend_request", "repair_log", "author",   "author_post",   "author_mode",       "range_owner",
-    "range_start",    "setting",    "recount",  "counter_sweep", "removal_allowance", "migration"};
+    "installation", "following",     "follower",          "mute",        "user_rel",
+    "user_fan",     "log1",          "friend_request",    "repair_log",  "author",
+    "author_post",  "author_mode",   "range_owner",       "range_start", "setting",
+    "recount",      "counter_sweep", "removal_allowance", "migration"};
 
 }  // namespace
 

@@ -34,8 +34,9 @@ class RedisAnswers : public RedisRange {
 
   void TakeOver() { Own(++epoch_); }
   BatchWritten Push() {
-    return driver_.Do(
-        BatchOf(range_, epoch_).Write(kBob, {{PostId{++posts_}, 1'700'000'000'000, UserId{500}}}).Take());
+    return driver_.Do(BatchOf(range_, epoch_)
+                          .Write(kBob, {{PostId{++posts_}, 1'700'000'000'000, UserId{500}}})
+                          .Take());
   }
   Status Read() { return reader_.Read(kBob).status; }
   static void ExpectLater(const BatchWritten& pushed, bool needs_claim, const char* why) {

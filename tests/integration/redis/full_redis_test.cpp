@@ -98,7 +98,7 @@ TEST_F(FullRedis, NoTimelineOfABatchClaimsMoreThanItHas) {
     if (!Exists(readers[i])) continue;
     EXPECT_EQ(written.results[i], 1);
     EXPECT_EQ(Page(readers[i]).items,
-              (std::vector{At(79, 10), At(77, 9), At(78, 9), At(3, 3), At(1, 1)}));
+              (std::vector{At(79, 10), At(78, 9), At(77, 9), At(3, 3), At(1, 1)}));
   }
 }
 
@@ -122,9 +122,9 @@ TEST_F(FullRedis, ARemovalMeetingARebuildIsNotForgotten) {
 
 TEST_F(FullRedis, ASyncThatCannotAddDropsTheTimeline) {
   const std::vector<ApplySync> syncs = {
-      {0, range_, kEpoch, kBob, {}, {At(77, 9)}, {}},
-      {0, range_, kEpoch, kBob, {PostId{2}}, {At(77, 9)}, {}},
-      {0, range_, kEpoch, kBob, {}, {}, At(0, 2).created_at},
+      {0, range_, kEpoch, kBob, kAnn, {At(77, 9), At(3, 3), At(2, 2), At(1, 1)}},
+      {0, range_, kEpoch, kBob, kAnn, {At(77, 9)}},
+      {0, range_, kEpoch, kBob, UserId{1}, {}, At(0, 2).created_at},
   };
   for (const ApplySync& sync : syncs) {
     Build(kBob, 3);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <random>
 
+#include "backends/redis/timeline_scanner.h"
+#include "fanline/model/member.h"
 #include "tests/integration/redis/timelines_world.h"
 
 namespace fanline::redis::testing {
@@ -41,7 +43,7 @@ TEST_F(RedisTimelines, EveryRaisedFloorRaisesTheHighest) {
   EXPECT_EQ(maxfloor(), "0");
   Build(kBob, 460);  // more than the window
   EXPECT_EQ(maxfloor(), std::to_string(At(0, 10).created_at));
-  driver_.Do(ApplySync{0, range_, kEpoch, kBob, {}, {}, At(0, 20).created_at});
+  driver_.Do(ApplySync{0, range_, kEpoch, kBob, UserId{1}, {}, At(0, 20).created_at});
   EXPECT_EQ(maxfloor(), std::to_string(At(0, 20).created_at));
   uint64_t post = 10'000;
   while (Push(kBob, {At(post, static_cast<UnixMs>(post))}).trimmed == 0) ++post;
@@ -78,6 +80,52 @@ TEST_F(RedisTimelines, TimelinesStayListpacksUnderThousandsOfRandomWrites) {
   EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(keys_.Timeline(kBob))}), "listpack");
 }
 
+// The bill that users pay. Ids of posts are as large as they come; a longer key than this reader's
+// takes up to 32 bytes more.
+TEST_F(RedisTimelines, AWindowOfPostsTakesTheMemoryThatIsPromised) {
+  const UserId reader{8};
+  const auto bytes = [&](uint64_t author) {
+    std::vector<Item> items;
+    for (uint64_t i = 0; i < 450; ++i) {
+      const UnixMs at = At(0, 500).created_at - static_cast<UnixMs>(i);
+      items.push_back({PostId{UINT64_MAX - 1 - i}, at, UserId{author}});
+    }
+    console_.Run({"DEL", Name(keys_.Timeline(reader))});
+    Open(reader);
+    EXPECT_TRUE(reader_.Finish(reader, "t", items, items.back().created_at - 1).applied);
+    EXPECT_EQ(Page(reader).items.size(), 450u);
+    return std::stoul(console_.Run({"MEMORY", "USAGE", Name(keys_.Timeline(reader))}));
+  };
+  EXPECT_LE(bytes((uint64_t{1} << 48) - 1), 12'400u);
+  EXPECT_LE(bytes(UINT64_MAX - 1), 14'400u);
+}
+
+// A program that does not know a kind shows it to nobody, and a sync takes it out with the rest.
+TEST_F(RedisTimelines, AnItemOfAnotherKindIsLeftAloneUntilItsAuthorGoes) {
+  Build(kBob, 3);
+  const std::string author(MemberText::OfAuthor(kAnn));
+  for (const uint64_t post : {77, 78}) {
+    const std::string other = std::string(MemberText::OfPlace(PostId{post})) +
+                              std::string("\0\x12", 2) + author + "and more";
+    console_.Run(
+        {"ZADD", Name(keys_.Timeline(kBob)), std::to_string(ScoreOf(At(0, 2).created_at)), other});
+  }
+  EXPECT_EQ(Page(kBob).items, (std::vector{At(3, 3), At(2, 2), At(1, 1)}));
+  EXPECT_EQ(Page(kBob, 2).items, std::vector{At(3, 3)}) << "complete above the other's moment";
+  EXPECT_EQ(Page(kBob, 2).floor, At(0, 2).created_at);
+  TimelineScanner scanner(options_);
+  RawTimeline raw;
+  bool indexed = false;
+  ASSERT_TRUE(scanner.Read(kBob, &raw, &indexed).done());
+  EXPECT_EQ(raw.problem, "");
+  EXPECT_EQ(raw.items, (std::vector{At(3, 3), At(2, 2), At(1, 1)}));
+  EXPECT_TRUE(driver_.Do(ApplySync{0, range_, kEpoch, kBob, UserId{Raw(kAnn) + 1}}).live);
+  EXPECT_EQ(Card(kBob), 7u);
+  EXPECT_TRUE(driver_.Do(ApplySync{0, range_, kEpoch, kBob, kAnn, {At(2, 2)}}).live);
+  EXPECT_EQ(Page(kBob).items, std::vector{At(2, 2)});
+  EXPECT_EQ(Card(kBob), 3u);
+}
+
 TEST_F(RedisTimelines, AKeyOfAWrongTypeFailsAlone) {
   const UserId other = OthersHere(1).front();
   Build(other, 1);
@@ -90,11 +138,11 @@ TEST_F(RedisTimelines, AKeyOfAWrongTypeFailsAlone) {
       << written.key_error;
 }
 
-TEST_F(RedisTimelines, AReadOfAWrongTypeNeverSucceedsUntilItIsDropped) {
+TEST_F(RedisTimelines, ASyncOfAWrongTypeNeverSucceedsUntilItIsDropped) {
   console_.Run({"SET", Name(keys_.Timeline(kBob)), "not a timeline"});
-  EXPECT_TRUE(driver_.Do(ReadTimeline{0, range_, kEpoch, kBob}).status.never());
+  EXPECT_TRUE(driver_.Do(ApplySync{0, range_, kEpoch, kBob, kAnn}).status.never());
   EXPECT_TRUE(driver_.Do(DropTimeline{0, range_, kEpoch, kBob}).status.done());
-  EXPECT_TRUE(driver_.Do(ReadTimeline{0, range_, kEpoch, kBob}).status.done());
+  EXPECT_TRUE(driver_.Do(ApplySync{0, range_, kEpoch, kBob, kAnn}).status.done());
 }
 
 TEST_F(RedisTimelines, DeliveryMarksGoAfterAnHour) {

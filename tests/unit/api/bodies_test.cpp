@@ -34,9 +34,9 @@ TEST_F(BodiesTest, ComeWhenTheyAreAskedFor) {
   w_.texts.rows[PostId{2}] = {"hello \"you\"", int64_t{-3}, 0.5, std::monostate()};
   w_.texts.rows[PostId{1}] = {"not \xff UTF-8", int64_t{0}, 1e300, "de"};
   const json pulled = json::parse(R"({"items":[
-      {"id":"2","created_at_ms":1002,
+      {"id":"2","created_at_ms":1002,"author_id":"7","kind":"post",
        "body":{"text":"hello \"you\"","likes":-3,"score":0.5,"lang":null}},
-      {"id":"1","created_at_ms":1001,
+      {"id":"1","created_at_ms":1001,"author_id":"7","kind":"post",
        "body":{"text":"not \ufffd UTF-8","likes":0,"score":1e300,"lang":"de"}}],
       "newest_cursor":"1002.2","bodies":"complete","state":"building"})");
   EXPECT_EQ(Get("5/timeline?expand=body"), pulled);

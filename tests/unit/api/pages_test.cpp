@@ -14,7 +14,8 @@ TEST_F(PagesTest, AReaderWhoComesBackIsServedAtOnceAndThenFromTheLiveTimeline) {
   FollowAuthorOfOnePost();
   w_.Publish(7, 71, 2'000);
   const json body = json::parse(
-      R"({"items":[{"id":"71","created_at_ms":2000},{"id":"70","created_at_ms":1000}],
+      R"({"items":[{"id":"71","created_at_ms":2000,"author_id":"7","kind":"post"},
+                   {"id":"70","created_at_ms":1000,"author_id":"7","kind":"post"}],
           "newest_cursor":"2000.71","state":"building"})");
   EXPECT_EQ(Home("5"), body);
   w_.WaitUntilRebuilt(1);

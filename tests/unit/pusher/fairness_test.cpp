@@ -55,9 +55,9 @@ const std::vector<std::vector<UserId>>& Followers() {
 }
 
 struct Fleet : ServesAll<Fleet, ReadPostStates, ReadFollowerPage, ReadSync, ReadMutes, ClaimRange,
-                         ResetRange, SavePosition, ReadNews, TimelineBatch, ReadTimeline, ApplySync,
-                         SetMutes, DropTimeline, MarkPart, AcquireRange, RaiseEpoch, SaveStart,
-                         SettleRange, AppendDeadLetter, WeighAuthor> {
+                         ResetRange, SavePosition, ReadNews, TimelineBatch, ApplySync, SetMutes,
+                         DropTimeline, MarkPart, AcquireRange, RaiseEpoch, SaveStart, SettleRange,
+                         AppendDeadLetter, WeighAuthor> {
   Fleet()
       : pusher(
             {{*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, seen},

@@ -71,6 +71,7 @@ TEST(MutesSync, WaitsForAShardThatIsAwayAndForAClaim) {
   w.MakeLive(w.bob);
   w.Change(ChangeMutes::What::kMute, kAnn);
   w.Give(0, Hint::OfSync(w.bob, w.bob));
+  w.Step();  // asks for news
   w.Step();
   const auto read = std::get<ReadMutes>(w.truth_calls.at(0));
   w.truth_calls.clear();

@@ -98,13 +98,13 @@ struct Stores {
 };
 
 using TruthRequest = std::variant<ReadFollowerPage, ReadSync, ReadMutes>;
-using TimelineRequest = std::variant<ClaimRange, ResetRange, SavePosition, TimelineBatch,
-                                     ReadTimeline, ApplySync, SetMutes, DropTimeline, MarkPart>;
+using TimelineRequest = std::variant<ClaimRange, ResetRange, SavePosition, TimelineBatch, ApplySync,
+                                     SetMutes, DropTimeline, MarkPart>;
 
 struct World : ServesAll<World, ReadPostStates, ReadFollowerPage, ReadSync, ReadMutes, ClaimRange,
-                         ReadNews, ResetRange, SavePosition, TimelineBatch, ReadTimeline, ApplySync,
-                         SetMutes, DropTimeline, MarkPart, AcquireRange, RaiseEpoch, SaveStart,
-                         SettleRange, AppendDeadLetter, WeighAuthor> {
+                         ReadNews, ResetRange, SavePosition, TimelineBatch, ApplySync, SetMutes,
+                         DropTimeline, MarkPart, AcquireRange, RaiseEpoch, SaveStart, SettleRange,
+                         AppendDeadLetter, WeighAuthor> {
   explicit World(Limits given = Limits{}, std::shared_ptr<Stores> theirs = nullptr,
                  uint32_t shards = 1, bool own_posts = false)
       : stores(theirs ? std::move(theirs) : std::make_shared<Stores>()),

@@ -73,10 +73,7 @@ struct Posts {
     std::vector<ReadSync> requests;
     for (uint64_t i = 1 + world.Below(5); i > 0; --i) {
       const EdgeKey key = world.Edge();
-      ReadSync request{0, key.src, key.dst, {}};
-      request.members = world.Posts(8);
-      request.window = static_cast<uint32_t>(world.Below(6));
-      requests.push_back(request);
+      requests.push_back({0, key.src, key.dst, static_cast<uint32_t>(world.Below(6))});
     }
     world.CompareAll(fake, truth, requests);
     return "syncs";

@@ -53,7 +53,9 @@ struct Texts {  // each function finds all others
     const auto& [created_at, deleted, hidden, pushed, visibility, edit] = post;
     return Words("at", created_at, deleted, hidden, pushed, visibility, edit);
   }
-  static std::string Text(const Item& item) { return Words(item.post, "at", item.created_at); }
+  static std::string Text(const Item& item) {
+    return Words(item.post, "of", item.author, "at", item.created_at);
+  }
   static std::string Text(const FollowerCursor& at) { return Words(at.bucket, at.reader); }
   static std::string Text(const PostsOf& posts) { return Words(posts.author, posts.pushed); }
   static std::string Text(const Friendship& pair) {
@@ -76,7 +78,7 @@ struct Texts {  // each function finds all others
     return Words(page.status, page.followers, "next", page.next);
   }
   static std::string Text(const SyncTruth& truth) {
-    return Words(truth.status, truth.following, truth.marked, truth.remove, truth.visible, "unread",
+    return Words(truth.status, truth.following, truth.marked, truth.visible, "unread",
                  truth.newest_unread);
   }
   static std::string Text(const ItemsRead& read) {

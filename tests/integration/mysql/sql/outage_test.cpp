@@ -34,7 +34,7 @@ class Outage : public ::testing::Test {
   }
   TruthService service() const { return {shards_.map(), RangeLayout(16)}; }
   ReadSync Request(Shard shard, uint64_t id) const {
-    return {id, UserId{1}, shards_.UserOn(shard, 1), {}, 1};
+    return {id, UserId{1}, shards_.UserOn(shard, 1), 1};
   }
   // Kills every connection of ours to `shard` but the test's own.
   int KillConnections(Shard shard) {

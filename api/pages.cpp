@@ -78,7 +78,7 @@ void Pages::Read(const Shared& page, const timeline::PageQuery& query) {
 void Pages::ReadHome(const Shared& page, bool here) {
   const UserId reader = page->call->user;
   page->run.emplace(reader, page->query, timeline::OwnOf(reader, rules_.own_posts), map_,
-                    TruthReads::Answers::kPartly);
+                    TruthReads::Answers::kPartly, MutationSwitches(), &mutes_);
   page->stores->Ask(page->run->Begin(), {.longest_wait = rules_.longest_wait, .here = here},
                     [this, page](LivePageRead& reply) { TakeLive(page, std::move(reply)); });
 }
@@ -96,11 +96,31 @@ void Pages::TakeLive(const Shared& page, LivePageRead reply) {
 // What is to be merged into a live page is remembered, or waited for together with others who need
 // it, or is read for this page alone if it reaches deeper.
 void Pages::MergeOrPull(const Shared& page) {
+  const auto requests = page->run->Filter();
+  if (!requests.empty()) return LeaveOutMuted(page, requests.front());
   timeline::PageRead& read = page->run->read();
   const auto unknown = merged_.Serve(read, clock_().mono);
   if (read.done()) return TakeHome(page);
   if (!read.live()) return PullOrAwait(page);
   unknown.empty() ? StepRun(page, page->run->GoOn()) : AwaitMerged(page, unknown);
+}
+
+// Asks whom the reader mutes, or for more of the timeline instead of what was left out.
+void Pages::LeaveOutMuted(const Shared& page, const timeline::PageRun::Request& request) {
+  if (const auto* mutes = std::get_if<ReadMutes>(&request)) {
+    return page->stores->Ask(*mutes, {.work = Work::kMerges, .patience = kMergePatience},
+                             [this, page](MutesRead& reply) {
+                               NoteLack(*page, reply.status);
+                               page->run->OnMutes(std::move(reply));
+                               MergeOrPull(page);
+                             });
+  }
+  page->stores->Ask(std::get<ReadLivePage>(request), {.longest_wait = rules_.longest_wait},
+                    [this, page](LivePageRead& reply) {
+                      metrics_.Note(page->route, reply.status);
+                      page->run->OnLive(std::move(reply));
+                      MergeOrPull(page);
+                    });
 }
 
 void Pages::AwaitMerged(const Shared& page, const std::vector<UserId>& authors) {
@@ -184,16 +204,25 @@ void Pages::StepRun(const Shared& page, const timeline::PageRun::Requests& reque
   for (const auto& request : requests) {
     std::visit(
         [&](const auto& each) {
-          const ReadKind read(each.shard, typeid(each));
-          const Asking asking = AskingOf(*page, read);
-          page->stores->Ask(each, asking, [this, page, asking, read](auto& reply) {
-            if (asking.patience < Duration::max()) NoteLack(*page, reply.status);
-            if (asking.work == Work::kPulls) NotePulled(read, asking, reply.status);
-            StepRun(page, page->run->On(std::move(reply)));
-          });
+          if constexpr (requires { each.shard; }) {
+            AskShard(page, each);
+          } else {
+            LeaveOutMuted(page, request);
+          }
         },
         request);
   }
+}
+
+template <class R>
+void Pages::AskShard(const Shared& page, const R& request) {
+  const ReadKind read(request.shard, typeid(request));
+  const Asking asking = AskingOf(*page, read);
+  page->stores->Ask(request, asking, [this, page, asking, read](auto& reply) {
+    if (asking.patience < Duration::max()) NoteLack(*page, reply.status);
+    if (asking.work == Work::kPulls) NotePulled(read, asking, reply.status);
+    StepRun(page, page->run->On(std::move(reply)));
+  });
 }
 
 Asking Pages::AskingOf(const Serving& page, const ReadKind& read) {
@@ -328,6 +357,7 @@ void Pages::TakeProgress(Serving& page) const {
 void Pages::GotHome(const Shared& shared) {
   Serving& page = *shared;
   page.facts.incomplete |= page.page.incomplete;
+  page.facts.mutes_unknown |= page.page.mutes_unknown;
   if (page.page.live()) TakeProgress(page);
   if (page.refill) return Got(shared);
   page.facts.state = State::kPulled;

@@ -13,6 +13,10 @@
 // application's table (timeline/hydration.h). When its database is away, slow or busy, the page is
 // served without bodies, and says so.
 //
+// Posts of authors whom the reader mutes are left out. A reader without mutes costs no request for
+// that; the others' are remembered (timeline/mutes_cache.h). A live page waits kMergePatience for
+// them. If they do not come, it is served by those remembered, or without, and says so.
+//
 // Thread-safe.
 #pragma once
 
@@ -130,12 +134,15 @@ class Pages {
   void ReadHome(const Shared& page, bool here);
   void TakeLive(const Shared& page, LivePageRead reply);
   void MergeOrPull(const Shared& page);
+  void LeaveOutMuted(const Shared& page, const timeline::PageRun::Request& request);
   void AwaitMerged(const Shared& page, const std::vector<UserId>& authors);
   void AskForMerged(UserId author, std::string_view route, Time asked);
   void PullOrAwait(const Shared& page);
   void Pull(const Shared& page);
   bool Joins(const Shared& page);
   void StepRun(const Shared& page, const timeline::PageRun::Requests& requests);
+  template <class R>
+  void AskShard(const Shared& page, const R& request);
   Asking AskingOf(const Serving& page, const ReadKind& read);
   Duration PatienceWith(const ReadKind& read);
   void NotePulled(const ReadKind& read, const Asking& asking, const Status& status);
@@ -163,6 +170,7 @@ class Pages {
   const Rules rules_;
   EmptyReasons reasons_;
   MergedPosts merged_;
+  timeline::MutesCache mutes_;
   std::atomic<int64_t> kept_ = 0;
 
   std::mutex mutex_;

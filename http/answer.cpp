@@ -28,6 +28,7 @@ constexpr std::pair<int, std::string_view> kReasons[] = {
     {414, "URI Too Long"},
     {415, "Unsupported Media Type"},
     {417, "Expectation Failed"},
+    {428, "Precondition Required"},
     {429, "Too Many Requests"},
     {431, "Request Header Fields Too Large"},
     {500, "Internal Server Error"},

@@ -164,7 +164,7 @@ std::optional<Field> FieldOf(std::string_view line) {
 struct Fields {
   // Each header's only value; none if it was not sent. A second value is refused.
   std::optional<std::string_view> host, length, encoding, expect, content_type, content_encoding,
-      origin;
+      origin, if_match;
   bool close = false, keep_alive = false;
 
   Fields(std::string_view lines, const Limits& limits) {
@@ -198,6 +198,7 @@ struct Fields {
     once("Content-Type", &content_type);
     once("Content-Encoding", &content_encoding);
     once("Origin", &origin);
+    once("If-Match", &if_match);
     if (!Same(field.name, "Connection")) return;
     std::string_view options = field.value;
     while (!options.empty()) {
@@ -261,6 +262,7 @@ Head Read(std::string_view text, const Limits& limits) {
   }
   head.request.content_type = fields.content_type.value_or("");
   head.request.origin = fields.origin.value_or("");
+  head.request.if_match = fields.if_match.value_or("");
   return head;
 }
 

@@ -15,7 +15,8 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> params;  // the query's, decoded
   std::string content_type;                                 // empty: none was sent
   std::string body;
-  std::string origin;  // the page for which a browser sends it; empty: none
+  std::string if_match;  // the header, as it came; empty: none
+  std::string origin;    // the page for which a browser sends it; empty: none
   // False once the client has closed its side; most want no answer then. Null: nobody watches it.
   std::shared_ptr<const std::atomic<bool>> alive = {};
 };

@@ -22,11 +22,17 @@ Record RecordOf(Shard shard, const LoggedChange& change) {
 
 // Why nobody could apply what the row says.
 std::string WhyDamaged(Shard shard, const LoggedChange& change) {
-  const bool known = change.kind == ChangeKind::kEdge || change.kind == ChangeKind::kFriendship;
-  const auto refused = WhyRefused({change.edge, change.id});
+  std::string why;
+  if (change.kind == ChangeKind::kMutes) {
+    why = "src " + ToString(change.edge.src) + ", dst " + ToString(change.edge.dst) +
+          ": send the user as both";
+  } else if (IsKnown(change.kind)) {
+    why = WhyRefused({change.edge, change.id})->reason;
+  } else {
+    why = "kind: found " + std::to_string(static_cast<int>(change.kind)) + "; send 1 to 3";
+  }
   return "row " + std::to_string(change.id) + " of log1 on shard " + std::to_string(shard) + ": " +
-         (known ? refused->reason
-                : "kind: found " + std::to_string(static_cast<int>(change.kind)) + "; send 1 or 2");
+         why;
 }
 
 }  // namespace
@@ -91,8 +97,11 @@ void Steps::Queue(uint64_t id) {
   Push(id, *job);
 }
 
-void Steps::Push(uint64_t id, const Job& job) {
-  if (job.key.kind == ChangeKind::kFriendship) {
+void Steps::Push(uint64_t id, Job& job) {
+  if (job.key.kind == ChangeKind::kMutes) {
+    job.Move(RowStep::kAnnounced, RowStep::kRunning);
+    if (taking_) SendAppend({What::kHints, {{id}}, 0});
+  } else if (job.key.kind == ChangeKind::kFriendship) {
     QueueOf(job.forward, job.reverse).Push({id, Raw(job.key.edge.src)});
   } else {
     reverse_[job.reverse].Push({id, Raw(job.key.edge.dst)});
@@ -324,6 +333,12 @@ void Steps::On(const HintsAppended& appended, Now now) {
     if (some && known) slow_.insert(RangeOf(ref));
   }
   if (!again.refs.empty()) Retry(std::move(again), why, now);
+  std::erase_if(hinted, [this](const Ref& ref) {
+    const Job* job = window_.Find(ref.job);
+    const bool ends = job != nullptr && job->key.kind == ChangeKind::kMutes;
+    if (ends) End(ref.job);
+    return ends;
+  });
   if (!hinted.empty()) SendMsg2s(std::move(hinted), now);
 }
 

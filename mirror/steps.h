@@ -18,6 +18,9 @@
 // changed friendship becomes two forward writes with the pair's version instead. Each of them
 // leaves its own row of log1. The friendship is marked when both are written.
 //
+// Of changed mutes the reader's timeline is told, by a hint sync(reader, reader). Nothing is
+// written and no message is sent. A row that was read long ago does no harm.
+//
 // Edges of one reverse shard are written many per transaction and go on together. A shard that is
 // away or slow, and a row that is locked, hold up their own jobs only (shard_queue.h). A change
 // that can never be written goes to the dead letters of relation-log, and may be marked once its
@@ -138,7 +141,7 @@ class Steps {
   };
 
   void Queue(uint64_t id);
-  void Push(uint64_t id, const Job& job);
+  void Push(uint64_t id, Job& job);
   ShardQueue& QueueOf(Shard forward, Shard reverse);
   // Starts the job's run, with all rows that are announced, and returns its newest change. None:
   // the job has left the window, has nothing to write, or has rows that are too old.

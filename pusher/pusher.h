@@ -20,9 +20,9 @@
 namespace fanline::pusher {
 
 using Input = std::variant<PartitionAssigned, PartitionRevoked, LogEndSeen, Record, PostStates,
-                           FollowerPage, SyncTruth, RangeClaimed, NewsRead, RangeReset,
-                           PositionSaved, BatchWritten, SyncApplied, TimelineDropped, PartMarked,
-                           RangeOwned, DeadLetterAppended, AuthorWeighed>;
+                           FollowerPage, SyncTruth, MutesRead, RangeClaimed, NewsRead, RangeReset,
+                           PositionSaved, BatchWritten, SyncApplied, MutesSet, TimelineDropped,
+                           PartMarked, RangeOwned, DeadLetterAppended, AuthorWeighed>;
 
 class Pusher {
  public:

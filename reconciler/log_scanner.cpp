@@ -78,6 +78,7 @@ void LogScanner::On(const LoggedRead& read, Now now) {
   state.open = 1;  // the page itself, until all of it is ordered
   std::vector<LoggedChange> friendships;
   for (const LoggedChange& change : read.changes) {
+    if (change.kind == ChangeKind::kMutes) continue;  // no edge
     if (change.kind == ChangeKind::kFriendship) {
       friendships.push_back(change);
       continue;

@@ -1,6 +1,8 @@
 #include "timeline/page.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace fanline::timeline {
 namespace {
@@ -13,6 +15,9 @@ void CutAt(const std::optional<Position>& place, std::vector<Item>& items) {
   items.erase(cut, items.end());
 }
 
+// The most items that are read of a live timeline to refill a page: more than most timelines hold.
+constexpr uint32_t kRefill = 512;
+
 // One item more than asked for shows that there is a next page.
 bool CutToLimit(uint32_t limit, std::vector<Item>& items) {
   if (items.size() <= limit) return false;
@@ -24,21 +29,71 @@ bool CutToLimit(uint32_t limit, std::vector<Item>& items) {
 
 PageNeed PageRead::needed() const {
   if (!asked_) return NeedTimeline{query_.older_than, query_.limit + 1};
+  if (want_mutes_) return NeedMutes{*want_mutes_};
+  if (held_) return NeedTimeline{looked_at_, kRefill};
   if (done()) return NothingNeeded{};
   const Pull& pull = beside_ ? *beside_ : *pull_;
   return std::visit([](const auto& need) { return PageNeed(need); }, pull.needed());
 }
 
 void PageRead::OnTimeline(LivePage cached) {
+  if (cached.state != TimelineState::kReady) {
+    held_.reset();  // it is gone since a refill was asked for
+    page_.timeline = cached.state;
+    return OnNoTimeline();
+  }
+  if (held_) return TakeItems(std::move(cached));
   asked_ = true;
   page_.timeline = cached.state;
-  if (!page_.live()) return PullTheRest();
   page_.as_of = cached.as_of;
-  floor_ = cached.floor;
-  page_.items = std::move(cached.items);
+  held_ = std::move(cached);
+  if (!WantsMutes(held_->mutes)) GoLive();
+}
+
+// They are asked for once: a page that does without them says so.
+bool PageRead::WantsMutes(uint64_t version) {
+  if (!leaves_out_muted_ || version == 0 || std::exchange(mutes_asked_, true)) return false;
+  want_mutes_ = version;
+  return true;
+}
+
+void PageRead::OnMutes(std::shared_ptr<const Mutes> known, bool mutes_unknown) {
+  want_mutes_.reset();
+  muted_ = std::move(known);
+  page_.mutes_unknown |= mutes_unknown;
+  if (held_) {
+    LivePage first;
+    first.items = std::exchange(held_->items, {});
+    first.floor = held_->floor;
+    first.reached_floor = held_->reached_floor;
+    return TakeItems(std::move(first));
+  }
+  OnFollowees(*std::exchange(held_followees_, std::nullopt), 0);
+}
+
+// Adds items of the live timeline that are not muted, until the page is full, or the timeline ends.
+// If the floor has risen since the items before were read, those that it has passed are pulled.
+void PageRead::TakeItems(LivePage live) {
+  std::vector<Item>& items = held_->items;
+  held_->floor = live.floor;
+  std::erase_if(items, [&](const Item& item) { return item.created_at <= live.floor; });
+  if (!live.items.empty()) looked_at_ = PlaceOf(live.items.back());
+  std::copy_if(live.items.begin(), live.items.end(), std::back_inserter(items),
+               [this](const Item& item) { return !IsMuted(item.author); });
+  const bool passed =
+      query_.newer_than && looked_at_ && !IsNewer(ItemAt(*looked_at_), ItemAt(*query_.newer_than));
+  if (items.size() > query_.limit) items.resize(query_.limit + 1);
+  if (items.size() > query_.limit || live.reached_floor || passed) GoLive();
+}
+
+void PageRead::GoLive() {
+  LivePage live = *std::exchange(held_, std::nullopt);
+  floor_ = live.floor;
+  page_.items = std::move(live.items);
+  std::erase_if(live.marks.authors, [this](UserId author) { return IsMuted(author); });
   const bool below = query_.older_than && query_.older_than->created_at <= floor_;
-  if (below || !cached.marks.any()) return TakeLive();
-  PullBeside(cached.marks);
+  if (below || !live.marks.any()) return TakeLive();
+  PullBeside(live.marks);
   GoOn();
 }
 
@@ -69,7 +124,12 @@ void PageRead::OnBeside(std::vector<Item> items, bool incomplete) {
   TakeLive();
 }
 
-void PageRead::OnFollowees(std::vector<UserId> authors) {
+void PageRead::OnFollowees(std::vector<UserId> authors, uint64_t mutes) {
+  if (WantsMutes(mutes)) {
+    held_followees_ = std::move(authors);
+    return;
+  }
+  std::erase_if(authors, [this](UserId author) { return IsMuted(author); });
   pull().OnFollowees(std::move(authors));
   GoOn();
 }
@@ -111,6 +171,7 @@ void PageRead::TakeLive() {
 
 void PageRead::OnNoTimeline() {
   asked_ = true;
+  if (std::exchange(held_, std::nullopt)) page_.timeline = TimelineState::kNotLive;
   PullTheRest();
 }
 

@@ -7,15 +7,22 @@
 // changes nothing about what comes behind it. So a walk from page to page shows nothing twice and
 // leaves out nothing that did not move meanwhile.
 //
+// Posts of authors whom the reader mutes are left out. The timeline, or the read of whom the reader
+// follows, says whether there are any, and their version; the caller knows the authors, or reads
+// them. A page still holds as many items as were asked for if there are as many: a live timeline is
+// read once more, to its end, and authors who are muted are not pulled.
+//
 // Passive: needed() says which read comes next, On...() takes its answer. Not thread-safe.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <variant>
 #include <vector>
 
 #include "fanline/base/mutation_switches.h"
+#include "fanline/model/mutes.h"
 #include "fanline/ports/reader_ports.h"
 #include "timeline/pull.h"
 
@@ -33,9 +40,10 @@ struct Page {
   std::optional<Position> next;  // pass as `older_than` for the next page; none: that was all
   // The state of the timeline in Redis; kNotLive also if Redis did not answer.
   TimelineState timeline = TimelineState::kNotLive;
-  size_t cached = 0;        // how many of the items lie above the floor of a live timeline
-  bool incomplete = false;  // posts that are merged at read may be missing
-  UnixMs as_of = 0;         // a live timeline holds all that was to be pushed by then; 0: not known
+  size_t cached = 0;           // how many of the items lie above the floor of a live timeline
+  bool incomplete = false;     // posts that are merged at read may be missing
+  bool mutes_unknown = false;  // posts of authors whom the reader mutes may be among the items
+  UnixMs as_of = 0;  // a live timeline holds all that was to be pushed by then; 0: not known
 
   bool live() const { return timeline == TimelineState::kReady; }
 };
@@ -44,7 +52,11 @@ struct NeedTimeline {
   std::optional<Position> after;
   uint32_t limit = 0;
 };
-using PageNeed = std::variant<NeedTimeline, NeedFollowees, NeedLastAt, NeedItems, NothingNeeded>;
+struct NeedMutes {
+  uint64_t version = 0;  // or a later one
+};
+using PageNeed =
+    std::variant<NeedTimeline, NeedMutes, NeedFollowees, NeedLastAt, NeedItems, NothingNeeded>;
 
 // What a page of a live timeline needs of authors whose posts are merged at read: their newest
 // `want` posts behind one place and before another.
@@ -58,12 +70,16 @@ class PageRead {
  public:
   // `own`: the reader, if home timelines hold the reader's own posts.
   PageRead(const PageQuery& query, std::optional<UserId> own, const MutationSwitches& guards = {})
-      : query_(query), own_(guards.pulls_own ? own : std::nullopt) {}
+      : query_(query),
+        own_(guards.pulls_own ? own : std::nullopt),
+        leaves_out_muted_(guards.pages_mute) {}
 
   PageNeed needed() const;
   void OnTimeline(LivePage cached);
   void OnNoTimeline();  // Redis did not answer: the page is pulled
-  void OnFollowees(std::vector<UserId> authors);
+  // `known`: those that NeedMutes asked for, or an earlier version if they cannot be read.
+  void OnMutes(std::shared_ptr<const Mutes> known, bool mutes_unknown = false);
+  void OnFollowees(std::vector<UserId> authors, uint64_t mutes);
   void OnLastAt(std::vector<AuthorLastAt> authors);
   void OnItems(ItemsRead read);
 
@@ -74,7 +90,9 @@ class PageRead {
   void OnBeside(std::vector<Item> items, bool incomplete = false);
 
   // Nothing more is needed.
-  bool done() const { return asked_ && !beside_ && (!pull_ || pull_->done()); }
+  bool done() const {
+    return asked_ && !want_mutes_ && !held_ && !beside_ && (!pull_ || pull_->done());
+  }
   // A live timeline's items are to be merged with others, which are read next.
   bool merges() const { return beside_.has_value(); }
   // Its first items, or all, came from the live timeline.
@@ -82,6 +100,10 @@ class PageRead {
   Page Take();
 
  private:
+  bool IsMuted(UserId author) const { return muted_ && muted_->Has(author); }
+  bool WantsMutes(uint64_t version);
+  void TakeItems(LivePage live);
+  void GoLive();
   void PullBeside(const Marks& marks);
   void GoOn();
   void Merge(const std::vector<Item>& beside);
@@ -91,9 +113,17 @@ class PageRead {
 
   PageQuery query_;
   std::optional<UserId> own_;
-  bool asked_ = false;      // the live timeline
-  bool more_ = false;       // items of it, or of those merged into it
-  Floor floor_ = kNoFloor;  // of the live timeline
+  bool leaves_out_muted_;
+  std::optional<uint64_t> want_mutes_;  // a version
+  bool mutes_asked_ = false;
+  std::shared_ptr<const Mutes> muted_;  // null: nobody, or not known
+  // What waits for them: the live timeline as far as it was read, and whom the reader follows.
+  std::optional<LivePage> held_;
+  std::optional<std::vector<UserId>> held_followees_;
+  std::optional<Position> looked_at_;  // the last item of the live timeline that was read
+  bool asked_ = false;                 // the live timeline
+  bool more_ = false;                  // items of it, or of those merged into it
+  Floor floor_ = kNoFloor;             // of the live timeline
   std::optional<Beside> wanted_;
   std::optional<Pull> beside_;  // what is merged into the live timeline's items; until it is done
   std::optional<Pull> pull_;    // what is below the floor, or everything

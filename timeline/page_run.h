@@ -7,34 +7,47 @@
 // If a shard does not prove what it answered, the page is read once more without its posts, but
 // fails if that is the reader's own shard. A live page is served without all that was merged then.
 //
+// If the reader's mutes cannot be read, the page is served with kPartly by the last ones that are
+// remembered, or without, and says so (Page::mutes_unknown).
+//
 // Passive: On and GoOn return the requests to be made, all at once; replies come in any order.
 #pragma once
 
 #include <optional>
+#include <variant>
+#include <vector>
 
 #include "fanline/ports/reader_truth.h"
+#include "timeline/mutes_cache.h"
 #include "timeline/page.h"
 
 namespace fanline::timeline {
 
 class PageRun {
  public:
-  using Request = TruthReads::Request;
-  using Requests = TruthReads::Requests;
+  using Request =
+      std::variant<ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadMutes, ReadLivePage>;
+  using Requests = std::vector<Request>;
 
-  // `own`: as of PageRead. `map` outlives it.
+  // `own`: as of PageRead. `map` outlives it, and so does `remembered`, which may be null.
   PageRun(UserId reader, const PageQuery& query, std::optional<UserId> own, const ShardMap& map,
-          TruthReads::Answers answers, const MutationSwitches& guards = {})
+          TruthReads::Answers answers, const MutationSwitches& guards = {},
+          MutesCache* remembered = nullptr)
       : reader_(reader),
         own_shard_(map.ShardOf(reader)),
         answers_(answers),
         guards_(guards),
+        remembered_(remembered),
         read_(query, own, guards),
         reads_(map, answers) {}
 
   ReadLivePage Begin() const;
   // If it is not done, the page is pulled. GoOn follows, unless read() is done.
   void OnLive(LivePageRead reply);
+  // What GoOn begins with: the requests for what is muted in a live page, and for its refill; none:
+  // it needs nothing. OnMutes or OnLive takes the reply, and Filter or GoOn follows.
+  Requests Filter();
+  void OnMutes(MutesRead reply);
   // None: it is done.
   Requests GoOn();
 
@@ -43,6 +56,8 @@ class PageRun {
   Requests On(LastAtRead reply);
   Requests On(ItemsAnswered reply);
   Requests On(const ReadsConfirmed& reply);
+  Requests On(MutesRead reply);
+  Requests On(LivePageRead reply);
 
   // A caller may give it what is beside() before GoOn.
   PageRead& read() { return read_; }
@@ -66,6 +81,7 @@ class PageRun {
   const Shard own_shard_;
   const TruthReads::Answers answers_;
   const MutationSwitches guards_;
+  MutesCache* const remembered_;
   PageRead read_;
   TruthReads reads_;
   std::optional<PageRead> first_;  // as it was before the shards were asked, to begin again

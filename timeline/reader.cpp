@@ -24,7 +24,7 @@ Status Reader::Home(UserId reader, const PageQuery& query, Page* page) {
   PageRun run(reader, query, OwnOf(reader, rules_.own_posts), truth_->map(),
               TruthReads::Answers::kWhole);
   run.OnLive(truth_->Ask(timelines_, run.Begin()));  // if it fails, the page is pulled
-  truth_->Finish(run, run.GoOn());
+  truth_->Finish(run, run.GoOn(), &timelines_);
   if (run.status().done()) *page = run.Take();
   return run.status();
 }

@@ -3,18 +3,6 @@
 #include <utility>
 
 namespace fanline::timeline {
-namespace {
-
-Rebuild::Requests Widened(const TruthReads::Requests& requests) {
-  Rebuild::Requests all;
-  for (const auto& request : requests) {
-    std::visit([&](const auto& each) { all.emplace_back(each); }, request);
-  }
-  return all;
-}
-
-}  // namespace
-
 Rebuild::Rebuild(UserId reader, RebuildRules rules, const ShardMap& map, Admit admit)
     : reader_(reader),
       rules_(std::move(rules)),
@@ -55,7 +43,8 @@ Rebuild::Requests Rebuild::On(const RebuildBegan& reply) {
 
 // The next read, or the proof of all.
 Rebuild::Requests Rebuild::Read() {
-  return Widened(pull_.done() ? reads_.Confirm() : RequestsFor(pull_.needed(), reader_, reads_));
+  return Widened<Request>(pull_.done() ? reads_.Confirm()
+                                       : RequestsFor(pull_.needed(), reader_, reads_));
 }
 
 template <class Give>
@@ -98,9 +87,10 @@ Rebuild::Requests Rebuild::On(const ReadsConfirmed& reply) {
 }
 
 Rebuild::Requests Rebuild::Finish() {
-  const bool marks = rules_.guards.rebuilds_mark;
+  const bool marks = rules_.guards.rebuilds_mark, mutes = rules_.guards.rebuilds_mute;
   return {FinishRebuild{0, reader_, token_, pull_.items(), pull_.floor(),
-                        marks ? pull_.marked() : std::vector<UserId>{}}};
+                        marks ? pull_.marked() : std::vector<UserId>{},
+                        mutes ? reads_.mutes() : 0}};
 }
 
 Rebuild::Requests Rebuild::On(const RebuildFinished& reply) {

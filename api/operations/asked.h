@@ -42,6 +42,8 @@ class Asked {
   static UserId Id(std::string_view text, std::string_view where);
 
   const std::string& body() const { return request_.body; }
+  // The header, as it came; empty: none.
+  const std::string& if_match() const { return request_.if_match; }
 
  private:
   const std::vector<std::string>& segments_;

@@ -31,7 +31,8 @@ struct PageFacts {
   std::optional<timeline::EmptyReason> empty_because = {};
   // Posts may be missing: their author's shard is away, or they are not pushed to the range yet.
   bool incomplete = false;
-  UnixMs settled = 0;  // later posts may still arrive (Pages::Rules::overlap)
+  bool mutes_unknown = false;  // posts of authors whom the reader mutes may be among the items
+  UnixMs settled = 0;          // later posts may still arrive (Pages::Rules::overlap)
   // For a page with bodies; `columns` names their values.
   std::optional<timeline::Bodies> bodies = {};
   const std::vector<std::string>* columns = nullptr;

@@ -91,10 +91,10 @@ std::optional<Position> BeginOf(const PageCall& call, const timeline::Page& page
 }
 
 // The place from which a client that has seen this page asks for newer posts, even after an empty
-// page. An incomplete page does not move it.
+// page. A page that may lack posts does not move it.
 std::optional<SeenCursor> NewestOf(const PageCall& call, const timeline::Page& page,
                                    const PageFacts& facts) {
-  if (facts.incomplete) return call.newer_than;
+  if (facts.incomplete || facts.mutes_unknown) return call.newer_than;
   const auto begin = BeginOf(call, page, facts);
   if (!begin) return std::nullopt;
   if (begin->created_at <= facts.settled) return SeenCursor{*begin};
@@ -114,6 +114,7 @@ std::string PageBody(const PageCall& call, const timeline::Page& page, const Pag
   }
   if (facts.empty_because) body["empty_because"] = NameOf(*facts.empty_because);
   if (facts.incomplete) body["incomplete"] = true;
+  if (facts.mutes_unknown) body["mutes_unknown"] = true;
   std::string text = "{\"items\":" + ItemsOf(page, facts);
   if (body.empty()) return text += '}';
   return text.append(",").append(TextOf(body), 1);  // without its brace
@@ -124,6 +125,7 @@ std::string CountBody(const PageCall& call, const timeline::Page& page, const Pa
   const size_t count = page.items.size() - std::min(page.items.size(), seen);
   Json body = {{"count", count}, {"more", page.next.has_value()}};
   if (facts.incomplete) body["incomplete"] = true;
+  if (facts.mutes_unknown) body["mutes_unknown"] = true;
   return TextOf(body);
 }
 

@@ -30,11 +30,14 @@ constexpr Entry kTable[] = {
     {Code::kRequestTimeout, 408, "request_timeout"},
     {Code::kFollowingLimit, 409, "following_limit"},
     {Code::kFriendshipConflict, 409, "friendship_conflict"},
+    {Code::kMuteLimit, 409, "mute_limit"},
     {Code::kVersionNotReached, 412, "version_not_reached"},
+    {Code::kMutesChanged, 412, "mutes_changed"},
     {Code::kBodyTooLarge, 413, "body_too_large"},
     {Code::kUriTooLong, 414, "uri_too_long"},
     {Code::kUnsupportedMediaType, 415, "unsupported_media_type"},
     {Code::kExpectationFailed, 417, "expectation_failed"},
+    {Code::kPreconditionRequired, 428, "precondition_required"},
     {Code::kChangeLimit, 429, "change_limit"},
     {Code::kHeadersTooLarge, 431, "headers_too_large"},
     {Code::kInternal, 500, "internal"},
@@ -87,6 +90,7 @@ Response ToResponse(const Problem& problem) {
     response.headers.emplace_back("Retry-After", std::to_string(problem.retry_after_seconds));
   }
   if (!problem.allow.empty()) response.headers.emplace_back("Allow", problem.allow);
+  if (!problem.etag.empty()) response.headers.emplace_back("ETag", problem.etag);
   return response;
 }
 

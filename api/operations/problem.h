@@ -30,11 +30,14 @@ enum class Code {
   kRequestTimeout,
   kFollowingLimit,
   kFriendshipConflict,
+  kMuteLimit,
   kVersionNotReached,
+  kMutesChanged,
   kBodyTooLarge,
   kUriTooLong,
   kUnsupportedMediaType,
   kExpectationFailed,
+  kPreconditionRequired,
   kChangeLimit,
   kHeadersTooLarge,
   kInternal,
@@ -57,6 +60,7 @@ struct Problem {
   std::string allow = {};  // of kMethodNotAllowed: the methods there are
   std::vector<FieldProblem> fields = {};
   int retry_after_seconds = kRetryAfterSeconds;  // said with 429 and 503
+  std::string etag = {};                         // of kMutesChanged: of the list as it is
 };
 
 // Thrown to end an operation with a problem as its answer.

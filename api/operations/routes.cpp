@@ -17,6 +17,10 @@ Call ChangeFriendship(const Asked&);
 Call CheckRelations(const Asked&);
 Call ListFamiliarFollowers(const Asked&);
 Call GetCounts(const Asked&);
+Call GetMutes(const Asked&);
+Call PutMutes(const Asked&);
+Call Mute(const Asked&);
+Call Unmute(const Asked&);
 Call GetTimeline(const Asked&);
 Call CountTimeline(const Asked&);
 Call GetPosts(const Asked&);
@@ -41,6 +45,10 @@ constexpr Route kRoutes[] = {
     {"GET", "/v1/users/{user}/familiar-followers/{other}", "listFamiliarFollowers",
      ListFamiliarFollowers},
     {"GET", "/v1/users/{user}/counts", "getCounts", GetCounts},
+    {"GET", "/v1/users/{user}/mutes", "getMutes", GetMutes},
+    {"PUT", "/v1/users/{user}/mutes", "putMutes", PutMutes},
+    {"PUT", "/v1/users/{user}/mutes/{other}", "mute", Mute},
+    {"DELETE", "/v1/users/{user}/mutes/{other}", "unmute", Unmute},
     {"GET", "/v1/users/{user}/timeline", "getTimeline", GetTimeline},
     {"GET", "/v1/users/{user}/timeline:count", "countTimeline", CountTimeline},
     {"GET", "/v1/users/{user}/posts", "getPosts", GetPosts},

@@ -37,7 +37,7 @@ struct RangesAway {
 
 class RedisLiveTimelines final
     : public ServesAll<RedisLiveTimelines, ClaimRange, ReadNews, ResetRange, SavePosition,
-                       TimelineBatch, ApplySync, DropTimeline, MarkPart> {
+                       TimelineBatch, ApplySync, SetMutes, DropTimeline, MarkPart> {
  public:
   // Called from the adapter's threads; each function is called by one at a time.
   struct Events {

@@ -35,9 +35,10 @@
 namespace fanline::redis {
 
 // The kinds of requests that a node serves.
-using Submission = std::variant<Submitted<ClaimRange>, Submitted<ReadNews>, Submitted<ResetRange>,
-                                Submitted<SavePosition>, Submitted<TimelineBatch>,
-                                Submitted<ApplySync>, Submitted<DropTimeline>, Submitted<MarkPart>>;
+using Submission =
+    std::variant<Submitted<ClaimRange>, Submitted<ReadNews>, Submitted<ResetRange>,
+                 Submitted<SavePosition>, Submitted<TimelineBatch>, Submitted<ApplySync>,
+                 Submitted<SetMutes>, Submitted<DropTimeline>, Submitted<MarkPart>>;
 
 // Replies of requests that need a claimed range have needs_claim. ClaimRange and MarkPart need
 // none.

@@ -14,13 +14,15 @@
 namespace fanline::redis {
 namespace {
 
-// Marks and the head stand in front of the items.
-void ReadMark(std::string_view text, Marks* marks) {
+// Marks, the version of the mutes and the head stand in front of the items.
+void ReadFront(std::string_view text, LivePage* page) {
   const auto member = ParseMember(text);
   if (member && member->kind == Member::Kind::kMark) {
-    marks->authors.push_back(member->author);
+    page->marks.authors.push_back(member->author);
+  } else if (member && member->kind == Member::Kind::kMutes) {
+    page->mutes = member->version;
   } else if (!member || member->kind != Member::Kind::kHead) {
-    marks->more = true;  // more than it can name, or an unknown mark
+    page->marks.more = true;  // more than it can name, or an unknown mark
   }
 }
 
@@ -36,7 +38,7 @@ void ReadList(const redisReply& list, uint32_t limit, LivePage* page, Looked* lo
   for (size_t i = 0; i + 1 < list.elements; i += 2) {
     const std::string_view score = Text(At(list, i + 1));
     if (score == kScoreOfMarks) {
-      ReadMark(Text(At(list, i)), &page->marks);
+      ReadFront(Text(At(list, i)), page);
       continue;
     }
     const auto created_at = TimeOfScore(score);
@@ -129,7 +131,7 @@ RebuildFinished RedisReaderTimelines::Do(const FinishRebuild& request) {
   const uint32_t most = options_.window.most_marks();
   const std::span marked(request.marked);
   const auto marks = marked.first(std::min<size_t>(marked.size(), most + 1));
-  CommandBuffer out = BeginCall(Script::kRebuildFinish, 2, 8 + marks.size() + 2 * items.size());
+  CommandBuffer out = BeginCall(Script::kRebuildFinish, 2, 9 + marks.size() + 2 * items.size());
   out.Args(keys_.MaxFloor(range), keys_.Timeline(range, reader), request.token);
   if (request.floor == kNoFloor) {
     out.Arg(kScoreOfNoFloor);
@@ -138,7 +140,9 @@ RebuildFinished RedisReaderTimelines::Do(const FinishRebuild& request) {
   }
   out.Args(options_.window.window, options_.window.window + options_.window.spare(),
            options_.timeline_ttl.count(),
-           std::min(options_.timeline_ttl, options_.empty_ttl).count(), most, marks.size());
+           std::min(options_.timeline_ttl, options_.empty_ttl).count(), most);
+  request.mutes == 0 ? out.Arg("") : out.Arg(MemberText::OfMutes(request.mutes));
+  out.Arg(marks.size());
   for (const UserId author : marks) out.Arg(MemberText::OfMark(author));
   for (const Item& item : items) {
     out.Args(ScoreOf(item.created_at), MemberText(item));

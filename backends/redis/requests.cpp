@@ -164,6 +164,24 @@ SyncApplied Parse(const ApplySync&, const redisReply& reply, const RangeLayout&)
   return applied;
 }
 
+CommandBuffer Encode(const SetMutes& request, const Options& options, const Keys& keys) {
+  CommandBuffer out = BeginCall(Script::kSetMutes, 4, 4);
+  out.Args(keys.Own(request.range), keys.Live(request.range), keys.MaxFloor(request.range),
+           keys.Timeline(request.range, request.reader));
+  out.Args(request.epoch, options.window.window, options.window.trim_above());
+  request.mutes == 0 ? out.Arg("") : out.Arg(MemberText::OfMutes(request.mutes));
+  return out;
+}
+
+MutesSet Parse(const SetMutes&, const redisReply& reply, const RangeLayout&) {
+  MutesSet set;
+  const auto answer = Integer(reply);
+  if (!answer) set.status = UnexpectedAnswer("set_mutes");
+  set.live = answer == 1;
+  set.full = answer == 2;
+  return set;
+}
+
 CommandBuffer Encode(const DropTimeline& request, const Options&, const Keys& keys) {
   return CommandOf("EVALSHA", DigestOf(Script::kDrop), 3, keys.Own(request.range),
                    keys.Live(request.range), keys.Timeline(request.range, request.reader),

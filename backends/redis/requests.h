@@ -15,6 +15,7 @@ CommandBuffer Encode(const ClaimRange& request, const Options& options, const Ke
 CommandBuffer Encode(const ReadNews& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const SavePosition& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const ApplySync& request, const Options& options, const Keys& keys);
+CommandBuffer Encode(const SetMutes& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const DropTimeline& request, const Options& options, const Keys& keys);
 CommandBuffer Encode(const MarkPart& request, const Options& options, const Keys& keys);
 
@@ -23,6 +24,7 @@ RangeClaimed Parse(const ClaimRange&, const redisReply& reply, const RangeLayout
 NewsRead Parse(const ReadNews&, const redisReply& reply, const RangeLayout& layout);
 PositionSaved Parse(const SavePosition&, const redisReply& reply, const RangeLayout& layout);
 SyncApplied Parse(const ApplySync&, const redisReply& reply, const RangeLayout& layout);
+MutesSet Parse(const SetMutes&, const redisReply& reply, const RangeLayout& layout);
 TimelineDropped Parse(const DropTimeline&, const redisReply& reply, const RangeLayout& layout);
 PartMarked Parse(const MarkPart&, const redisReply& reply, const RangeLayout& layout);
 

@@ -36,6 +36,9 @@ void TakeMember(std::string_view text, std::string_view score, RawTimeline& time
     case Member::Kind::kMoreMarks:
       timeline.marks.more = true;
       return;
+    case Member::Kind::kMutes:
+      timeline.mutes = member->version;
+      return;
     case Member::Kind::kRebuild:
       timeline.state = TimelineState::kBuilding;
       return;
@@ -67,8 +70,9 @@ RawTimeline ParseTimeline(UserId reader, const redisReply& reply) {
     TakeMember(Text(At(reply, i)), Text(At(reply, i + 1)), timeline);
   }
   if (timeline.state == TimelineState::kNotLive) Complain(timeline, "neither F nor B");
-  const size_t marks = timeline.marks.authors.size() + timeline.marks.more;
-  if (marks >= reply.elements / 2 || Text(At(reply, 2 * marks)) != kHeadMember) {
+  const size_t front =
+      timeline.marks.authors.size() + timeline.marks.more + (timeline.mutes == 0 ? 0 : 1);
+  if (front >= reply.elements / 2 || Text(At(reply, 2 * front)) != kHeadMember) {
     Complain(timeline, "T does not stand in front of all items");
   }
   return timeline;

@@ -52,6 +52,10 @@ struct MutationSwitches {
   bool own_pushed = true;    // off: an author's posts are pushed to followers only
   bool rebuilds_own = true;  // off: a rebuild reads followed authors only
   bool pulls_own = true;     // off: so does a page
+  // Mutes.
+  bool syncs_mute = true;     // off: a live timeline is not told of them
+  bool rebuilds_mute = true;  // off: nor does a rebuild name them
+  bool pages_mute = true;     // off: pages show whom the reader mutes
 };
 
 }  // namespace fanline

@@ -27,7 +27,7 @@ struct DeliverySample {
 struct Hint {
   UserId author{};
   // post(author, post): the state of one post may have changed.
-  // sync(reader, author): whether reader follows author may have changed.
+  // sync(reader, author): whether reader follows author; if both are one, whom the reader mutes.
   struct Post {
     PostId post{};
     std::optional<DeliverySample> sample;

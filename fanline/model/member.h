@@ -4,6 +4,7 @@
 //
 // Redis sorts members by score, then by their bytes:
 //   mark      A<author>, or A: there are more   -inf
+//   mutes     M<version>                        -inf
 //   head      T                                 -inf
 //   item      see below                         minus created_at
 //   floor     F                                 minus its time; +inf: nothing older exists
@@ -40,12 +41,8 @@ class MemberText {
  public:
   // Of an item, which must have its post and its author. Its created_at is not looked at.
   explicit MemberText(const Item& item) : MemberText("", item) {}
-  static MemberText OfMark(UserId author) {
-    MemberText text;
-    text.Append("A");
-    text.Append(IdText(Raw(author)));
-    return text;
-  }
+  static MemberText OfMark(UserId author) { return OfNumber("A", Raw(author)); }
+  static MemberText OfMutes(uint64_t version) { return OfNumber("M", version); }
   static MemberText OfRemoval(const Item& item) { return MemberText("X", item); }
   // As items have it.
   static MemberText OfAuthor(UserId author) {
@@ -67,6 +64,12 @@ class MemberText {
 
  private:
   MemberText() = default;
+  static MemberText OfNumber(std::string_view letter, uint64_t number) {
+    MemberText text;
+    text.Append(letter);
+    text.Append(IdText(number));
+    return text;
+  }
   MemberText(std::string_view letter, const Item& item) {
     FANLINE_CHECK(IsValidId(Raw(item.post)) && IsValidId(Raw(item.author)),
                   "an item is written with its post and its author");
@@ -90,7 +93,7 @@ inline std::string RebuildMember(std::string_view token) { return "B:" + std::st
 
 // ---- score ----------------------------------------------------------------------------------
 
-inline constexpr std::string_view kScoreOfMarks = "-inf";  // and of the head
+inline constexpr std::string_view kScoreOfMarks = "-inf";  // of the mutes and of the head
 inline constexpr std::string_view kScoreOfNoFloor = "+inf";
 // Of an item, or of a floor that is not kNoFloor.
 constexpr int64_t ScoreOf(UnixMs time) { return -time; }
@@ -107,10 +110,21 @@ inline std::optional<UnixMs> TimeOfScore(std::string_view score) {
 // ---- reading --------------------------------------------------------------------------------
 
 struct Member {
-  enum class Kind { kMark, kMoreMarks, kHead, kItem, kUnknownItem, kFloor, kRebuild, kRemoval };
+  enum class Kind {
+    kMark,
+    kMoreMarks,
+    kMutes,
+    kHead,
+    kItem,
+    kUnknownItem,
+    kFloor,
+    kRebuild,
+    kRemoval
+  };
   Kind kind{};
-  UserId author{};  // of a mark
-  Item item{};      // an item or a removal; without its time. Of a kUnknownItem: not set
+  UserId author{};       // of a mark
+  Item item{};           // an item or a removal; without its time. Of a kUnknownItem: not set
+  uint64_t version = 0;  // of the reader's mutes
 };
 
 inline uint64_t NumberOfBytes(std::string_view bytes) {
@@ -161,6 +175,10 @@ inline std::optional<Member> ParseMember(std::string_view text) {
   if (text.starts_with('A')) {
     const auto author = ParseId(text.substr(1));
     if (author) return Member{.kind = Kind::kMark, .author = UserId{*author}};
+  }
+  if (text.starts_with('M')) {
+    const auto version = ParseId(text.substr(1));
+    if (version) return Member{.kind = Kind::kMutes, .version = *version};
   }
   if (text.starts_with('X')) {
     auto removed = ParseAnyItem(text.substr(1));

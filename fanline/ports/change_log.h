@@ -1,6 +1,6 @@
 // Table log1, the changes that a mirror carries to the reverse rows, and the requests about them.
-// Each change of a forward edge or of a friendship is pending from its own transaction on. Once
-// everything that follows from it is acknowledged, it is marked done.
+// Each change of a forward edge, of a friendship or of mutes is pending from its own transaction
+// on. Once everything that follows from it is acknowledged, it is marked done.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,13 @@ namespace fanline {
 enum class ChangeKind {
   kEdge = 1,        // `edge` as it was written: the reverse row must come to agree
   kFriendship = 2,  // src, dst: the pair, smaller id first; live: friends; ver: of friend_request
+  kMutes = 3,       // src mutes or unmutes: the timeline must be told; dst is src, ver: of mute
 };
+
+// Whether the row can be applied, as far as its kind goes.
+constexpr bool IsKnown(ChangeKind kind) {
+  return kind == ChangeKind::kEdge || kind == ChangeKind::kFriendship || kind == ChangeKind::kMutes;
+}
 
 // Names a row of log1. The id alone does not: a shard that loses its tail in a failover gives out
 // the same ids again.

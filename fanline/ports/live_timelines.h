@@ -211,6 +211,24 @@ struct SyncApplied {
   bool full = false;  // it was deleted: a full Redis took no more
 };
 
+// Makes one reader's timeline name the version of the reader's mutes. Deletes the timeline instead
+// if it is building (its rebuild starts again) or if a full Redis takes no more.
+struct SetMutes {
+  using Reply = struct MutesSet;
+  uint64_t id = 0;
+  Range range = 0;
+  uint64_t epoch = 0;
+  UserId reader{};
+  uint64_t mutes = 0;  // Mutes::mark of the reader's
+};
+struct MutesSet {
+  uint64_t id = 0;
+  Status status;
+  bool needs_claim = false;
+  bool live = false;  // the key was there and ready
+  bool full = false;  // it was deleted: a full Redis took no more
+};
+
 // Makes one timeline not live (quarantine).
 struct DropTimeline {
   using Reply = struct TimelineDropped;
@@ -250,8 +268,8 @@ struct WindowLimits {
   uint32_t window = 450;       // W: items a trimmed timeline keeps
   uint32_t max_entries = 512;  // items + sentinels never exceed this: zset-max-listpack-entries
 
-  // Two sentinels, and what one write may add before a trim.
-  static constexpr uint32_t kBeside = 2 + kMaxAddsPerWrite;
+  // Two sentinels, the version of the mutes, and what one write may add before a trim.
+  static constexpr uint32_t kBeside = 3 + kMaxAddsPerWrite;
   bool fits() const { return window > 0 && window + kBeside <= max_entries; }
   uint32_t underfilled_below() const { return window / 2; }
   // A timeline with more members than this is trimmed, so that one more write of kMaxAddsPerWrite

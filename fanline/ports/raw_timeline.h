@@ -20,6 +20,7 @@ struct RawTimeline {
   std::vector<Item> items = {};  // as stored, newest first, even those not newer than the floor
   Floor floor = kNoFloor;        // when ready
   Marks marks = {};
+  uint64_t mutes = 0;        // as in LivePage
   std::string problem = {};  // why this is no timeline: wrong type, a foreign member ...; or empty
 };
 

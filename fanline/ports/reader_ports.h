@@ -14,6 +14,7 @@
 #include "fanline/model/ids.h"
 #include "fanline/model/item.h"
 #include "fanline/ports/live_timelines.h"
+#include "fanline/ports/mutes.h"
 #include "fanline/ports/port.h"
 
 namespace fanline {
@@ -78,6 +79,7 @@ struct FolloweesRead {
   Status status;
   ServerId server = 0;
   std::vector<UserId> authors = {};
+  uint64_t mutes = 0;  // Mutes::mark of the reader's
 };
 
 struct ReadLastAt {
@@ -172,6 +174,7 @@ struct LivePage {
   TimelineState state = TimelineState::kNotLive;
   std::vector<Item> items;  // newest first, strictly newer than the floor
   Marks marks;
+  uint64_t mutes = 0;  // Mutes::mark of the reader's, as the timeline was last told
   Floor floor = kNoFloor;
   bool reached_floor = false;  // the cache has nothing older: pull from the truth
   UnixMs as_of = 0;            // AppliedPosition::as_of of the reader's range
@@ -205,8 +208,8 @@ struct RebuildBegan {
   RebuildBegun begun{};
 };
 
-// Rebuild script 2. A timeline without any item or mark lives for kEmptyTimelineTtl: a made-up
-// reader gets one too.
+// Rebuild script 2. A timeline without any item, mark or mutes lives for kEmptyTimelineTtl: a
+// made-up reader gets one too.
 struct FinishRebuild {
   using Reply = struct RebuildFinished;
   uint64_t id = 0;
@@ -215,6 +218,7 @@ struct FinishRebuild {
   std::vector<Item> items = {};  // newest first, each once
   Floor floor = kNoFloor;
   std::vector<UserId> marked = {};  // the followed who may have posts that are merged at read
+  uint64_t mutes = 0;               // Mutes::mark of the reader's
 };
 struct RebuildFinished {
   uint64_t id = 0;

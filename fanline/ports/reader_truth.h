@@ -50,6 +50,7 @@ class TruthReads {
   // Of the last read, once all its replies are there.
   const Status& status() const { return status_; }
   std::vector<UserId> TakeFollowees() { return std::move(followees_); }
+  uint64_t mutes() const { return mutes_; }  // FolloweesRead::mutes of the last read of followees
   std::vector<AuthorLastAt> TakeLastAt() { return std::move(last_at_); }
   ItemsRead TakeItems() { return std::move(items_); }
 
@@ -70,11 +71,23 @@ class TruthReads {
   Status failed_, status_;
   bool lacks_ = false;
   std::vector<UserId> followees_;
+  uint64_t mutes_ = 0;
   std::vector<AuthorLastAt> last_at_;
   ItemsRead items_;
 };
 
-using TruthPort = Port<ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox, LookUpUser>;
+// The same requests among others.
+template <class Wide>
+std::vector<Wide> Widened(const TruthReads::Requests& requests) {
+  std::vector<Wide> all;
+  for (const auto& request : requests) {
+    std::visit([&](const auto& each) { all.emplace_back(each); }, request);
+  }
+  return all;
+}
+
+using TruthPort =
+    Port<ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox, LookUpUser, ReadMutes>;
 
 // The replies to a run, for a caller that steps it to its end on its own thread. One thread waits;
 // any thread may reply.
@@ -177,7 +190,7 @@ class ReaderTruth {
   const ShardMap& map_;
   TruthReads reads_;
   RunReplies<FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed, OutboxRead, UserLookedUp,
-             LivePageRead, RebuildBegan, RebuildFinished, RebuildAbandoned>
+             MutesRead, LivePageRead, RebuildBegan, RebuildFinished, RebuildAbandoned>
       replies_;
   const TruthPort port_;
 };

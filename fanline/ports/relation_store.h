@@ -1,5 +1,6 @@
 // Requests of programs that serve users: who follows whom, lists, counters, and the steps of a
-// friendship's change (friendship_run.h). A change of an edge is a ChangeEdge (forward_edges.h).
+// friendship's change (friendship_run.h). A change of an edge is a ChangeEdge (forward_edges.h),
+// one of mutes a ChangeMutes (mutes.h).
 //
 // Each is served by one shard, that of the user who is named first unless it is said otherwise.
 // Changes go to the truth (forward rows, friend requests); the other direction follows a moment
@@ -19,6 +20,7 @@
 #include "fanline/model/edge.h"
 #include "fanline/model/friendship.h"
 #include "fanline/model/relation.h"
+#include "fanline/ports/mutes.h"
 #include "fanline/ports/port.h"
 
 namespace fanline {
@@ -214,7 +216,8 @@ struct FriendshipWritten {
   bool overtaken = false;
 };
 
-using RelationPort = Port<ReadPair, ReadList, CountRelations, CheckUsers, ReadForward,
-                          ReadFriendship, AskRoom, UseUpChange, AnnouncePair, WriteFriendship>;
+using RelationPort =
+    Port<ReadPair, ReadList, CountRelations, CheckUsers, ReadForward, ReadFriendship, AskRoom,
+         UseUpChange, AnnouncePair, WriteFriendship, ChangeMutes>;
 
 }  // namespace fanline

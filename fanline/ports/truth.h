@@ -14,6 +14,7 @@
 #include "fanline/model/ids.h"
 #include "fanline/model/item.h"
 #include "fanline/model/post_state.h"
+#include "fanline/ports/mutes.h"
 
 namespace fanline {
 

@@ -18,9 +18,9 @@
 namespace fanline::pusher {
 
 struct Ports {
-  Port<ReadPostStates, ReadFollowerPage, ReadSync> truth;
-  Port<ClaimRange, ReadNews, ResetRange, SavePosition, TimelineBatch, ApplySync, DropTimeline,
-       MarkPart>
+  Port<ReadPostStates, ReadFollowerPage, ReadSync, ReadMutes> truth;
+  Port<ClaimRange, ReadNews, ResetRange, SavePosition, TimelineBatch, ApplySync, SetMutes,
+       DropTimeline, MarkPart>
       timelines;
   Port<AcquireRange, RaiseEpoch, SaveStart, SettleRange> owners;
   Port<AppendDeadLetter> dead_letters;

@@ -39,8 +39,9 @@ std::optional<RunStep> SyncRuns::OnNews(uint64_t unit, const Status& status) {
         lists_.Has(run.range, run.author) && common_.setup.guards.lists_follow_the_dead;
     for (const UserId reader : readers) {
       const bool live = audience.holds(reader);
-      if (live || follows_the_dead) ReadTruth(run, {unit, reader, live, audience.heard()});
-      run.open += live || follows_the_dead;
+      const bool reads = live || (follows_the_dead && reader != run.author);
+      if (reads) ReadTruth(run, {unit, reader, live, audience.heard()});
+      run.open += reads;
     }
     if (run.open > 0) return std::nullopt;
   }
@@ -49,6 +50,11 @@ std::optional<RunStep> SyncRuns::OnNews(uint64_t unit, const Status& status) {
 }
 
 void SyncRuns::ReadTruth(const Run& run, const Call& call) {
+  if (call.reader == run.author) {
+    const Shard shard = common_.setup.shards.ShardOf(call.reader);
+    ports_.truth.Submit(ReadMutes{NextCall(call), shard, call.reader});
+    return;
+  }
   const uint32_t window = call.live ? common_.limits.window.window : 0;
   ports_.truth.Submit(ReadSync{NextCall(call), call.reader, run.author, window});
 }
@@ -91,6 +97,25 @@ std::optional<RunStep> SyncRuns::On(SyncTruth& truth) {
     return true;
   };
   return Answered(truth.id, truth.status, false, next);
+}
+
+std::optional<RunStep> SyncRuns::On(const MutesRead& read) {
+  const auto next = [&](const Run& run, const Call& call) {
+    if (!common_.setup.guards.syncs_mute) return false;
+    ports_.timelines.Submit(
+        SetMutes{NextCall(call), run.range, run.epoch, call.reader, read.mutes.mark()});
+    return true;
+  };
+  return Answered(read.id, read.status, false, next);
+}
+
+std::optional<RunStep> SyncRuns::On(const MutesSet& set) {
+  const auto last = [&](const Run& run, const Call& call) {
+    if (set.full) ports_.metrics.Full(1);
+    if (!set.live) audiences_.Of(run.range).NotLive(call.reader, call.heard);
+    return false;
+  };
+  return Answered(set.id, set.status, set.needs_claim, last);
 }
 
 std::optional<RunStep> SyncRuns::On(const SyncApplied& applied) {

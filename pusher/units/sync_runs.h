@@ -12,6 +12,9 @@
 // author's followers are listed (follower_lists.h), the edge is read all the same. Each edge that
 // is read is set in the list, before the unit ends.
 //
+// A sync of a reader with himself is about his mutes: nobody follows himself. It reads their
+// version and has the timeline name it. His own posts are left alone.
+//
 // The readers of a unit do not wait for each other. The adapters have all calls of one kind under
 // way together and combine the reads about one author. If a call fails, the unit fails once all its
 // chains have ended. The next attempt syncs every reader again, which changes nothing for those who
@@ -43,6 +46,8 @@ class SyncRuns {
   // units of others.
   std::optional<RunStep> OnNews(uint64_t unit, const Status& status);
   std::optional<RunStep> On(SyncTruth& truth);
+  std::optional<RunStep> On(const MutesRead& read);
+  std::optional<RunStep> On(const MutesSet& set);
   std::optional<RunStep> On(const SyncApplied& applied);
   // Forgets a unit of a range that was lost. Its calls are still answered.
   void ForgetUnit(uint64_t unit);

@@ -74,6 +74,8 @@ class Units {
   void On(SyncTruth& truth, Now now) { Advance(syncs_.On(truth), now); }
   void On(const RangeReset& reset, Now now);
   void On(const BatchWritten& written, Now now);
+  void On(const MutesRead& read, Now now) { Advance(syncs_.On(read), now); }
+  void On(const MutesSet& set, Now now) { Advance(syncs_.On(set), now); }
   void On(const SyncApplied& applied, Now now) { Advance(syncs_.On(applied), now); }
   void On(TimelineDropped& dropped, Now now);
   void On(const PartMarked& marked, Now now) { posts_.On(marked, now); }

@@ -2,12 +2,13 @@
 -- truth, without those removed meanwhile, and those pushed meanwhile. Keeps the newest W that are
 -- not older than the floor, and while there is room the items of the same moment as the last of
 -- these.
--- Marks are those of the key and those read: a reader who unfollowed meanwhile has no key any more.
+-- Marks are those of the key and those read: a reader who unfollowed meanwhile has no key any more,
+-- nor has one whose mutes changed.
 --
 -- KEYS  maxfloor:{tag}, the timeline
 -- ARGV  token, floor as a score (+inf = nothing older exists), window W, most items, TTL
---       in milliseconds, TTL of a timeline without an item or mark, most marks, number of marks,
---       marks, then (score, member) of each item read, newest first
+--       in milliseconds, TTL of a timeline without an item, mark or mutes, most marks, the member that
+--       names the version of the reader's mutes ("" = none), number of marks, marks, then (score, member) of each item read, newest first
 -- Reply 1; 0 = start again: the token is gone (expired, deleted, another rebuild), or removals have left
 --       fewer than W/2 items above a floor, and the key was deleted.
 -- The key is written afresh in pieces, T and F with the first. A full Redis refuses the first write
@@ -42,9 +43,10 @@ for i = 1, #held, 2 do
   local removed = removed_by(member)
   if removed then gone[removed] = true end
 end
-local last_mark = 8 + tonumber(ARGV[8])
-for i = 9, last_mark do mark(ARGV[i]) end
+local last_mark = 9 + tonumber(ARGV[9])
+for i = 10, last_mark do mark(ARGV[i]) end
 if #marks > tonumber(ARGV[7]) then marks = {MORE_MARKS} end
+if ARGV[8] ~= '' then marks[#marks + 1] = ARGV[8] end  -- takes the room of one
 local most = tonumber(ARGV[4]) - #marks
 window = math.max(1, math.min(window, most))
 

@@ -1,7 +1,7 @@
 -- timeline.lua - what the scripts share; put in front of each of them, never run alone.
 --
--- A timeline is a sorted set, newest first: marks (A<author>, score -inf), T (-inf), items (binary,
--- score -created_at_ms), then
+-- A timeline is a sorted set, newest first: marks (A<author>, score -inf), perhaps the version of the
+-- reader's mutes (M<version>, -inf), T (-inf), items (binary, score -created_at_ms), then
 --   ready     F, score -floor, +inf = nothing older exists
 --   building  B:<token> and removal records X<post id>, all +inf
 -- so its LAST member by rank tells what it is:
@@ -37,6 +37,11 @@ end
 
 local function is_mark(member)
   return string.byte(member) == 65  -- 'A'
+end
+
+-- Names the version of the reader's mutes.
+local function is_mutes(member)
+  return string.byte(member) == 77  -- 'M'
 end
 
 -- Of any kind, known or not.
@@ -151,15 +156,24 @@ local function takes_more(key)
   return type(redis.pcall('ZADD', key, FIRST, HEAD)) ~= 'table'
 end
 
--- How many marks there are: they stand in front of T.
-local function marks_of(key)
+-- How many members stand in front of T: marks, and then the version of the reader's mutes.
+local function in_front_of_head(key)
   return redis.call('ZRANK', key, HEAD)
+end
+
+-- The member that names the version of the reader's mutes, or nil.
+local function mutes_of(key)
+  local front = in_front_of_head(key)
+  local last = front > 0 and redis.call('ZRANGE', key, front - 1, front - 1)[1]
+  return last and is_mutes(last) and last or nil
 end
 
 -- Call after marks were added. More than `most` are replaced by a single A, which says that there
 -- are more than the timeline can name.
 local function bound_marks(key, most)
-  local marks = marks_of(key)
+  local marks = in_front_of_head(key)
+  if marks <= most then return end
+  if mutes_of(key) then marks = marks - 1 end
   if marks <= most then return end
   redis.call('ZREMRANGEBYRANK', key, '0', marks - 1)
   redis.call('ZADD', key, FIRST, MORE_MARKS)
@@ -167,12 +181,12 @@ end
 
 -- The trim rule. A ready timeline of `card` members, F the last, is cut when they are more than
 -- `trim_above` (WindowLimits in fanline/ports/live_timelines.h): back to its newest `window` items,
--- or fewer if marks take the room. The newest removed item becomes the floor. Returns whether it
+-- or fewer if what stands in front takes the room. The newest removed item becomes the floor. Returns whether it
 -- was cut. An add earlier in the script was not refused for lack of memory, so no write here is.
 local function trim(key, maxfloor, card, trim_above, window)
   if card <= trim_above then return false end
-  local marks = marks_of(key)
-  local cut = marks + 1 + math.min(window, trim_above - 2 - marks)
+  local front = in_front_of_head(key)
+  local cut = front + 1 + math.min(window, trim_above - 2 - front)
   local newest = redis.call('ZRANGE', key, cut, cut, 'WITHSCORES')
   note_floor(maxfloor, newest[2])
   redis.call('ZREMRANGEBYRANK', key, cut, card - 2)
@@ -182,5 +196,5 @@ end
 
 -- Whether a ready timeline holds fewer than `least` items although older ones exist.
 local function falls_short(key, least)
-  return redis.call('ZCARD', key) - 2 - marks_of(key) < least and redis.call('ZSCORE', key, FLOOR) ~= NO_FLOOR
+  return redis.call('ZCARD', key) - 2 - in_front_of_head(key) < least and redis.call('ZSCORE', key, FLOOR) ~= NO_FLOOR
 end

@@ -3,6 +3,7 @@
 --
 -- Whose rows lie where: shard of a user = shard map of `installation` [crc32(decimal id) mod 1024].
 --   by src      following, user_rel, log1, repair_log
+--   by reader   mute
 --   by dst      follower, user_fan         (dst is the author who is followed)
 --   by user     recount
 --   of the shard                          log_scan, counter_sweep, removal_allowance (an
@@ -103,19 +104,30 @@ CREATE TABLE IF NOT EXISTS follower (
   KEY newest (dst, state, pos, src)                    -- lists of followers, newest first
 ) ENGINE = InnoDB;
 
--- Every change of a forward row or of a friendship, written in the change's own transaction. A row
--- is pending until the mirror has written the reverse row (kind 1) or both forward rows (kind 2)
--- and what follows from that is acknowledged. Transactions commit in another order than their ids,
+-- The authors whom a reader mutes, whether followed or not: pages leave their posts out. A row stays
+-- when the last of them is unmuted. Each change gives out the next version: max(version + 1,
+-- microseconds of the clock). Live timelines name the version of a row that names anybody.
+CREATE TABLE IF NOT EXISTS mute (
+  reader_id BIGINT UNSIGNED NOT NULL,
+  version   BIGINT UNSIGNED NOT NULL,
+  authors   VARBINARY(8000) NOT NULL,                  -- ids ascending, 8 bytes each, big endian
+  PRIMARY KEY (reader_id)
+) ENGINE = InnoDB;
+
+-- Every change of a forward row, of a friendship or of mutes, written in the change's own
+-- transaction. A row is pending until the mirror has written the reverse row (kind 1) or both
+-- forward rows (kind 2), has had the timeline told (kind 3), and what follows is acknowledged. Transactions commit in another order than their ids,
 -- so a mirror asks for pending rows, never for rows above an id that it has saved. Rows that are
 -- done are purged by age. The key `pending` finds the oldest rows that are not done, and those done
 -- long ago, without touching the millions between.
 CREATE TABLE IF NOT EXISTS log1 (
   id    BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
-  kind  TINYINT NOT NULL,                              -- 1 edge src -> dst, 2 friendship of both
+  kind  TINYINT NOT NULL,                              -- 1 edge src -> dst, 2 friendship of both,
+                                                       -- 3 mutes of src
   src   BIGINT UNSIGNED NOT NULL,                      -- of a friendship: the smaller id
-  dst   BIGINT UNSIGNED NOT NULL,
-  ver   BIGINT UNSIGNED NOT NULL,                      -- of following or friend_request
-  state TINYINT NOT NULL,                              -- 1 follows or friends, 0 not
+  dst   BIGINT UNSIGNED NOT NULL,                      -- of mutes: src
+  ver   BIGINT UNSIGNED NOT NULL,                      -- of following, friend_request or mute
+  state TINYINT NOT NULL,                              -- 1 follows or friends, 0 not; of mutes 1
   pos   BIGINT NOT NULL,
   delivery TINYINT NOT NULL DEFAULT 0,                 -- of following
   ts    DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),  -- when it was written (UTC)

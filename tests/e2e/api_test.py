@@ -316,6 +316,56 @@ class ApiTest(KeepsLogs):
         with self.assertRaises(jsonschema.ValidationError):
             self.contract.check_request("CheckRequest", {"ids": ids})
 
+    # ---- mutes ---------------------------------------------------------------------------------
+
+    def test_of_two_devices_neither_undoes_what_the_other_mutes(self):
+        ann, bob, eve = (self.user(number) for number in range(3))
+        path = f"/v1/users/{ann}/mutes"
+        empty = self.client.get(path)
+        self.assertEqual((self.ok(empty)["muted"], empty.headers["etag"]), ([], '"0"'))
+        first = self.client.put(f"{path}/{bob}")
+        self.assertTrue(self.ok(first)["changed"])
+        for method, late, body in (("PUT", path, {"muted": [str(eve)]}), ("PUT", f"{path}/{eve}", None),
+                                   ("DELETE", f"{path}/{bob}", None)):
+            answer = self.client.ask(method, late, body, {"If-Match": empty.headers["etag"]})
+            self.refused(answer, 412, "mutes_changed")
+            self.assertEqual(answer.headers["etag"], first.headers["etag"])
+        again = self.client.ask("PUT", f"{path}/{bob}", None, {"If-Match": empty.headers["etag"]})
+        self.assertFalse(self.ok(again)["changed"], "a repetition")
+        self.refused(self.client.ask("PUT", path, {"muted": []}), 428, "precondition_required")
+        self.assertEqual(self.ok(self.client.get(path))["muted"], [str(bob)])
+        most = [str(self.user(number)) for number in range(1, 1_001)]
+        whole = self.client.ask("PUT", path, {"muted": most}, {"If-Match": first.headers["etag"]})
+        self.assertEqual(self.ok(whole)["muted"], sorted(most, key=int))
+        for answer in (self.client.put(f"{path}/{self.user(2_000)}"),
+                       self.client.ask("PUT", path, {"muted": [*most, str(self.user(2_000))]}, {"If-Match": "*"})):
+            self.refused(answer, 409, "mute_limit")
+        self.assertFalse(self.ok(self.client.delete(f"{path}/{self.user(2_000)}"))["changed"])
+        for answer in (self.client.get(f"{path}?limit=1"), self.client.ask("PUT", path, {"muted": ["x"]}),
+                       self.client.put(f"{path}/0"), self.client.delete(f"{path}/{ann}")):
+            self.assertEqual(answer.status, 400, answer.text)
+
+    def test_devices_at_once_lose_no_change(self):
+        """Each adds authors of its own: one by one, or by the whole list that it has read."""
+        ann = self.user(0)
+        path = f"/v1/users/{ann}/mutes"
+
+        def device(client, number):
+            for step in range(12):
+                author = str(self.user(100 * (number + 1) + step))
+                while True:
+                    read = client.get(path)
+                    muted = self.ok(read)["muted"]
+                    answer = (client.put(f"{path}/{author}") if step % 2 else
+                              client.ask("PUT", path, {"muted": [*muted, author]}, {"If-Match": read.headers["etag"]}))
+                    if answer.status == 200:
+                        break
+                    self.refused(answer, 412, "mutes_changed")
+
+        self.together(device)
+        expected = {str(self.user(100 * (number + 1) + step)) for number in range(CLIENTS) for step in range(12)}
+        self.assertEqual(set(self.ok(self.client.get(path))["muted"]), expected)
+
     # ---- what is refused -----------------------------------------------------------------------
 
     def test_bad_requests_are_told_what_is_wrong(self):
@@ -353,6 +403,7 @@ class ApiTest(KeepsLogs):
     CHANGES = [("PUT", "/v1/users/{0}/following/{1}"), ("DELETE", "/v1/users/{0}/following/{1}"),
                ("PATCH", "/v1/users/{0}/following/{1}"),
                ("POST", "/v1/users/{0}/friendships/{1}/request"), ("POST", "/v1/users/{0}/relations:check"),
+               ("PUT", "/v1/users/{0}/mutes"), ("PUT", "/v1/users/{0}/mutes/{1}"), ("DELETE", "/v1/users/{0}/mutes/{1}"),
                ("POST", "/v1/posts"), ("POST", "/v1/posts/1/hide"), ("DELETE", "/v1/posts/1?author_id={0}")]
 
     def test_a_page_of_another_site_changes_nothing(self):
@@ -450,15 +501,16 @@ class ApiTest(KeepsLogs):
            ("GET", "following/{other}"), ("GET", "following"), ("GET", "followers"),
            ("GET", "friends"), ("GET", "friendships/{other}"),
            ("POST", "friendships/{other}/request"), ("POST", "relations:check"),
-           ("GET", "familiar-followers/{other}"), ("GET", "counts"),
+           ("GET", "familiar-followers/{other}"), ("GET", "counts"), ("GET", "mutes"), ("PUT", "mutes"),
+           ("PUT", "mutes/{other}"), ("DELETE", "mutes/{other}"),
            ("GET", "timeline"), ("GET", "timeline:count"), ("GET", "posts"), ("GET", "posts:count")]
 
     def ask_all(self, user, other):
         """The statuses of every operation of the user."""
-        bodies = {"check": {"ids": [str(other)]}, "PATCH": {"delivery": "all"}}
-        return {self.client.ask(method, f"/v1/users/{user}/{path.format(other=other)}",
-                                bodies.get("check" if path.endswith("check") else method)).status
-                for method, path in self.ALL}
+        bodies = {("POST", "relations:check"): {"ids": [str(other)]}, ("PUT", "mutes"): {"muted": [str(other)]},
+                  ("PATCH", "following/{other}"): {"delivery": "all"}}
+        return {self.client.ask(method, f"/v1/users/{user}/{path.format(other=other)}", bodies.get((method, path)),
+                                {"If-Match": "*"}).status for method, path in self.ALL}
 
     def test_a_shard_that_is_down_is_503_for_its_users_and_comes_back(self):
         here, also = self.user(0, shard=0), self.user(1, shard=0)

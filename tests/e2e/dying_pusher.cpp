@@ -10,7 +10,8 @@
 
 namespace fanline::mysql {
 
-class DyingTruth final : public ServesAll<DyingTruth, ReadPostStates, ReadFollowerPage, ReadSync> {
+class DyingTruth final
+    : public ServesAll<DyingTruth, ReadPostStates, ReadFollowerPage, ReadSync, ReadMutes> {
  public:
   DyingTruth(const Config& config, HealthSink health, LogSink log, TruthService service,
              const PoolLimits& limits)
@@ -26,6 +27,7 @@ class DyingTruth final : public ServesAll<DyingTruth, ReadPostStates, ReadFollow
   static uint64_t Number(const char* name) { return std::strtoull(std::getenv(name), nullptr, 10); }
 
   void Look(const ReadSync&) {}
+  void Look(const ReadMutes&) {}
   // Comes after the pages of followers that were asked for in the same step.
   void Look(const ReadPostStates& request) {
     for (const auto& [author, post] : request.posts) {

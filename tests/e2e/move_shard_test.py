@@ -22,6 +22,7 @@ ODD_ROWS = [
     f"friend_request (low, high, ver, state, asked_by) VALUES (7, {LARGE}, {LARGE}, 2, {LARGE})",
     f"follower (dst, bucket, src, ver, state, pos) VALUES ({LARGE}, 1023, {LARGE}, 1, 0, -5)",
     "repair_log (net, cause, src, dst, before_value, after_value, ver) VALUES ('pair', 'lost', 1, 2, '', 'x', 3)",
+    f"mute VALUES ({LARGE}, {LARGE}, 0x00FF275C0A8022FF)",
     f"recount (user_id, counter) VALUES ({LARGE}, 2)",
     f"author_post (author_id, post_id, created_at_ms) VALUES ({LARGE}, {LARGE}, NULL)",
 ]

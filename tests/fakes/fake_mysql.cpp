@@ -218,6 +218,10 @@ SyncTruth FakeMysql::Do(const ReadSync& request) const {
   return truth;
 }
 
+MutesRead FakeMysql::Do(const ReadMutes& request) const {
+  return {request.id, request.shard, {}, relations.mutes(request.reader)};
+}
+
 // ---- owners ---------------------------------------------------------------------------------
 
 RangeOwned FakeMysql::Found(Owner& owner, uint64_t id, uint64_t start) {

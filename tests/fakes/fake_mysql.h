@@ -55,6 +55,7 @@ class FakeMysql {
   PostStates Do(const ReadPostStates& request) const;
   FollowerPage Do(const ReadFollowerPage& request) const;
   SyncTruth Do(const ReadSync& request) const;
+  MutesRead Do(const ReadMutes& request) const;
   RangeOwned Do(const AcquireRange& request);
   RangeOwned Do(const RaiseEpoch& request);
   void LoseOwner(Range range) { owners_.erase(range); }  // its row, by a restore

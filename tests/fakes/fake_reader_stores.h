@@ -20,10 +20,11 @@
 
 namespace fanline::fakes {
 
-class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadLastAt, ReadItems,
-                                          ConfirmReads, ReadOutbox, LookUpUser, ReadLivePage,
-                                          BeginRebuild, FinishRebuild, AbandonRebuild>,
-                         public ReaderTruth {
+class FakeReaderStores
+    : public ServesAll<FakeReaderStores, ReadFollowees, ReadLastAt, ReadItems, ConfirmReads,
+                       ReadOutbox, LookUpUser, ReadMutes, ReadLivePage, BeginRebuild, FinishRebuild,
+                       AbandonRebuild>,
+      public ReaderTruth {
  public:
   FakeReaderStores(RangeLayout layout, WindowLimits window, const ShardMap& map = OneShard())
       : ReaderTruth(*this, map), mysql(layout, 1'000), redis(layout, window) {}
@@ -37,6 +38,7 @@ class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadL
   Status mysql_fails = Status::Done(), redis_fails = Status::Done();
   Status confirm_fails = Status::Done();  // of anything that was read
   Status pages_fail = Status::Done();     // of live timelines, while rebuilds are well
+  Status mutes_fail = Status::Done();     // reads of them
   std::set<Shard> away;                   // these shards answer that they are away
   bool holds = false;                     // requests to the shards wait to be answered
   std::optional<Shard> locked;            // reads of items of this one
@@ -47,7 +49,8 @@ class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadL
   size_t looks = 0;      // reads of when authors last posted
   size_t reads = 0;      // of items
   size_t most_read = 0;  // rows of the largest read
-  size_t calls = 0;      // of the truth, of any kind
+  size_t mutes_read = 0;
+  size_t calls = 0;  // of the truth, of any kind
 
   template <class R>
   void Serve(const R& request, ReplyTo<typename R::Reply> to) {
@@ -95,7 +98,10 @@ class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadL
   }
 
   Status Do(const ReadFollowees& request, FolloweesRead& reply) {
-    return Truth(reply, [&] { reply.authors = mysql.Followees(request.reader); });
+    return Truth(reply, [&] {
+      reply.authors = mysql.Followees(request.reader);
+      reply.mutes = mysql.relations.mutes(request.reader).mark();
+    });
   }
   Status Do(const ReadLastAt& request, LastAtRead& reply) {
     if (++looks > 100'000) throw std::runtime_error("the pull does not end");
@@ -124,14 +130,21 @@ class FakeReaderStores : public ServesAll<FakeReaderStores, ReadFollowees, ReadL
   Status Do(const LookUpUser& request, UserLookedUp& reply) {
     return Truth(reply, [&] { reply.facts = mysql.LookUp(request.user); });
   }
+  Status Do(const ReadMutes& request, MutesRead& reply) {
+    if (!mutes_fail.done()) return mutes_fail;
+    return Truth(reply, [&] {
+      ++mutes_read;
+      reply.mutes = mysql.relations.mutes(request.reader);
+    });
+  }
   Status Do(const BeginRebuild& request, RebuildBegan& reply) {
     if (redis.full) return Status::Later("redis", "OOM");
     return Timelines([&] { reply.begun = redis.Begin(request.reader, request.token, 1); });
   }
   Status Do(const FinishRebuild& request, RebuildFinished& reply) {
     return Timelines([&] {
-      reply.applied =
-          redis.Finish(request.reader, request.token, request.items, request.floor, request.marked);
+      reply.applied = redis.Finish(request.reader, request.token, request.items, request.floor,
+                                   request.marked, request.mutes);
     });
   }
   Status Do(const AbandonRebuild& request, RebuildAbandoned&) {

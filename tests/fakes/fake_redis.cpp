@@ -145,7 +145,7 @@ PositionSaved FakeRedis::Do(const SavePosition& request) {
 // ---- writes ---------------------------------------------------------------------------------
 
 size_t FakeRedis::Card(const Timeline& timeline) {
-  return 1 + MarksOf(timeline) + timeline.items.size() + timeline.removed.size() +
+  return 1 + InFrontOfHead(timeline) + timeline.items.size() + timeline.removed.size() +
          (timeline.building ? 1 : 0) + (timeline.floor ? 1 : 0);
 }
 
@@ -169,9 +169,9 @@ void FakeRedis::CutBehindFloor(Timeline& timeline) {
                 [&](const auto& each) { return each.second.created_at < *timeline.floor; });
 }
 
-// The items of a trimmed timeline: marks take the room of items where there is no other.
+// The items of a trimmed timeline: marks and mutes take the room of items where there is no other.
 size_t FakeRedis::Keeps(const Timeline& timeline) const {
-  return std::min<size_t>(window_.window, window_.trim_above() - 2 - MarksOf(timeline));
+  return std::min<size_t>(window_.window, window_.trim_above() - 2 - InFrontOfHead(timeline));
 }
 
 void FakeRedis::BoundMarks(Timeline& timeline) const {
@@ -358,6 +358,35 @@ SyncApplied FakeRedis::Do(const ApplySync& request) {
   return applied;
 }
 
+MutesSet FakeRedis::Do(const SetMutes& request) {
+  MutesSet set{.id = request.id};
+  if (auto refused = Refused(request.range, request.epoch)) {
+    set.status = std::move(*refused);
+    set.needs_claim = true;
+    return set;
+  }
+  const auto found = timelines_.find(request.reader);
+  if (found == timelines_.end()) {
+    KeysOf(request.reader).live.erase(request.reader);
+    return set;
+  }
+  Timeline& timeline = found->second;
+  if (timeline.building) {
+    if (rules.sync_drops_building) Delete(request.reader);
+    return set;
+  }
+  CutBehindFloor(timeline);
+  if (full && request.mutes != 0) {
+    if (rules.drop_full) Delete(request.reader);
+    set.full = true;
+    return set;
+  }
+  set.live = true;
+  timeline.mutes = request.mutes;
+  if (Card(timeline) > window_.trim_above()) Trim(timeline);
+  return set;
+}
+
 TimelineDropped FakeRedis::Do(const DropTimeline& request) {
   TimelineDropped dropped{request.id, Status::Done(), false};
   if (auto refused = Refused(request.range, request.epoch)) {
@@ -405,7 +434,7 @@ void FakeRedis::Abandon(UserId reader, const std::string& token) {
 }
 
 bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
-                       Floor floor, const std::vector<UserId>& marked) {
+                       Floor floor, const std::vector<UserId>& marked, uint64_t mutes) {
   const auto found = timelines_.find(reader);
   if (found == timelines_.end() || !found->second.building || found->second.token != token) {
     return false;
@@ -415,7 +444,7 @@ bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vecto
     return false;
   }
   Timeline& building = found->second;
-  Timeline ready{.floor = floor};
+  Timeline ready{.mutes = mutes, .floor = floor};
   ready.marks.insert(marked.begin(), marked.end());
   if (rules.keep_marks) {
     ready.marks.insert(building.marks.begin(), building.marks.end());
@@ -430,7 +459,7 @@ bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vecto
   const auto sorted = Sorted(ready);
   size_t last = std::min(sorted.size(), Keeps(ready));
   while (last < sorted.size() && sorted[last].created_at == sorted[last - 1].created_at) ++last;
-  if (last <= window_.window + window_.spare() - MarksOf(ready)) {
+  if (last <= window_.window + window_.spare() - InFrontOfHead(ready)) {
     if (last < sorted.size()) ready.floor = sorted[last].created_at;
     for (size_t i = last; i < sorted.size(); ++i) ready.items.erase(sorted[i].post);
   } else {
@@ -455,6 +484,7 @@ LivePage FakeRedis::Read(UserId reader, const std::optional<Position>& after, ui
   const auto written = position(layout_.RangeOf(reader));
   page.as_of = written ? written->as_of : 0;
   page.floor = timeline.floor.value_or(kNoFloor);
+  page.mutes = timeline.mutes;
   page.marks = {{timeline.marks.begin(), timeline.marks.end()}, timeline.more_marks};
   for (const Item& item : Sorted(timeline)) {
     if (item.created_at <= page.floor) break;
@@ -516,6 +546,7 @@ std::vector<std::pair<std::string, double>> FakeRedis::Members(UserId reader) co
   add(kHeadMember, -kInf);
   for (const UserId author : timeline.marks) add(MemberText::OfMark(author), -kInf);
   if (timeline.more_marks) add(kMoreMarksMember, -kInf);
+  if (timeline.mutes != 0) add(MemberText::OfMutes(timeline.mutes), -kInf);
   for (const auto& [post, item] : timeline.items) add(MemberText(item), score(item.created_at));
   if (timeline.building) add(RebuildMember(timeline.token), kInf);
   for (const auto& [author, post] : timeline.removed) {

@@ -47,6 +47,7 @@ class FakeRedis {
     std::set<PostKey> removed;   // while building
     std::set<UserId> marks;      // authors
     bool more_marks = false;     // than there is room for
+    uint64_t mutes = 0;          // their version, when ready
     std::optional<Floor> floor;  // when ready; kNoFloor = F at +inf
     friend bool operator==(const Timeline&, const Timeline&) = default;
   };
@@ -63,6 +64,7 @@ class FakeRedis {
   PositionSaved Do(const SavePosition& request);
   BatchWritten Do(const TimelineBatch& request);
   SyncApplied Do(const ApplySync& request);
+  MutesSet Do(const SetMutes& request);
   TimelineDropped Do(const DropTimeline& request);
   PartMarked Do(const MarkPart& request);
 
@@ -77,7 +79,7 @@ class FakeRedis {
                      std::optional<uint64_t> generation = std::nullopt);
   void Abandon(UserId reader, const std::string& token);
   bool Finish(UserId reader, const std::string& token, const std::vector<Item>& items, Floor floor,
-              const std::vector<UserId>& marked = {});
+              const std::vector<UserId>& marked = {}, uint64_t mutes = 0);
   LivePage Read(UserId reader, const std::optional<Position>& after, uint32_t limit);
 
   // What happens to a Redis.
@@ -138,6 +140,9 @@ class FakeRedis {
   static size_t Card(const Timeline& timeline);
   static size_t MarksOf(const Timeline& timeline) {
     return timeline.marks.size() + timeline.more_marks;
+  }
+  static size_t InFrontOfHead(const Timeline& timeline) {
+    return MarksOf(timeline) + (timeline.mutes == 0 ? 0 : 1);
   }
 
   RangeLayout layout_;

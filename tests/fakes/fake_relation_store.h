@@ -2,6 +2,7 @@
 // fails on demand.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -11,14 +12,16 @@
 
 namespace fanline::fakes {
 
-class FakeRelationStore : public ServesAll<FakeRelationStore, ChangeEdge, ReadPair, ReadList,
-                                           CountRelations, CheckUsers, ReadForward, ReadFriendship,
-                                           AskRoom, UseUpChange, AnnouncePair, WriteFriendship> {
+class FakeRelationStore
+    : public ServesAll<FakeRelationStore, ChangeEdge, ReadPair, ReadList, CountRelations,
+                       CheckUsers, ReadForward, ReadFriendship, AskRoom, UseUpChange, AnnouncePair,
+                       WriteFriendship, ChangeMutes> {
  public:
   size_t most_followed = 5'000;
   size_t changes = SIZE_MAX;     // allowed to each user; then one a minute
   Status fail = Status::Done();  // what every request is answered, unless done
   std::vector<Turn> turns;       // of all requests so far
+  std::function<MutesChanged(const ChangeMutes&)> change_mutes;  // on the shards of a test
 
   template <class R>
   void Serve(const R& request, ReplyTo<typename R::Reply> to, const Turn& turn) {
@@ -45,6 +48,7 @@ class FakeRelationStore : public ServesAll<FakeRelationStore, ChangeEdge, ReadPa
   ChangeUsedUp Do(const UseUpChange& request);
   PairAnnounced Do(const AnnouncePair&) const { return {}; }
   FriendshipWritten Do(const WriteFriendship& request);
+  MutesChanged Do(const ChangeMutes& request) const { return change_mutes(request); }
 
   EdgeState Of(UserId src, UserId dst) const;
   Friendship PairOf(UserId one, UserId other) const;

@@ -225,6 +225,23 @@ FriendshipWritten FakeRelations::Do(const WriteFriendship& request) {
   return reply;
 }
 
+MutesChanged FakeRelations::Do(const ChangeMutes& request) {
+  MutesChanged reply = Decide(mutes(request.user), request);
+  reply.id = request.id;
+  if (!reply.changed) return reply;
+  mutes_[request.user] = reply.now;
+  const Edge row{request.user, request.user, reply.now.version, true,
+                 static_cast<UnixMs>(request.unix_us / 1000)};
+  Log(shards_.ShardOf(request.user), {0, ChangeKind::kMutes, row, now});
+  return reply;
+}
+
+const Mutes& FakeRelations::mutes(UserId reader) const {
+  static const Mutes none;
+  const auto found = mutes_.find(reader);
+  return found == mutes_.end() ? none : found->second;
+}
+
 bool FakeRelations::AwaitsFriendship(const EdgeKey& key) const {
   const auto found = origins_.find(key);
   return found != origins_.end() && found->second.announced > found->second.friendship;
@@ -247,7 +264,9 @@ FakeRelations::Row& FakeRelations::Add(Shard shard, LoggedChange change) {
 
 std::vector<LoggedChange> FakeRelations::Last(Shard shard, size_t most) const {
   std::vector<const Row*> rows;
-  for (const auto& [id, row] : log_.at(shard).rows) rows.push_back(&row);
+  for (const auto& [id, row] : log_.at(shard).rows) {
+    if (row.change.kind != ChangeKind::kMutes) rows.push_back(&row);
+  }
   std::sort(rows.begin(), rows.end(),
             [](const Row* one, const Row* other) { return one->commit > other->commit; });
   rows.resize(std::min(rows.size(), most));

@@ -1,6 +1,6 @@
 // Relations of schemas/sql as a small in-memory model. Answers each request of forward_edges.h,
-// reverse_edges.h, change_log.h and operator_modes.h, the steps of a friendship's change, and a
-// reconciler's adoption, at once, as the shards would. Held against MariaDB in
+// reverse_edges.h, change_log.h and operator_modes.h, the steps of a friendship's change, changes
+// of mutes, and a reconciler's adoption, at once, as the shards would. Held against MariaDB in
 // tests/integration/mysql/model. Left out: ids that are no user's, how much a user may change
 // within an hour, and counters that have drifted.
 #pragma once
@@ -46,13 +46,14 @@ class FakeRelations {
   LogScanMoved Do(const MoveLogScan& request);
   FriendVersionsRead Do(const ReadFriendVersions& request) const;
   LoggedAgain Do(const LogAgain& request);
+  MutesChanged Do(const ChangeMutes& request);
 
   // Marks these rows of log1 as done.
   void Finish(Shard shard, const std::vector<uint64_t>& ids);
   // A failover that lost the last rows of log1: their ids are given out once more.
   void LoseRows(Shard shard, uint64_t last);
-  // The last `most` changes of edges that a shard committed; and the failover that loses the last
-  // `count`, with their forward rows.
+  // The last `most` changes of edges and friendships that a shard committed; and the failover that
+  // loses the last `count`, with their forward rows.
   std::vector<LoggedChange> Last(Shard shard, size_t most) const;
   void LoseChanges(Shard shard, size_t count);
   size_t PendingOf(Shard shard, const EdgeKey& edge) const;
@@ -99,6 +100,7 @@ class FakeRelations {
   const Edges& forward() const { return forward_; }
   const Edges& reverse() const { return reverse_; }
   const std::map<UserId, int64_t>& fans() const { return fans_; }
+  const Mutes& mutes(UserId reader) const;
   size_t pending() const;
 
   // The reverse row as a mirror without versions would leave it.
@@ -138,6 +140,7 @@ class FakeRelations {
   std::map<EdgeKey, Origins> origins_;
   std::map<EdgeKey, Friendship> pairs_;  // smaller id first
   std::map<UserId, int64_t> fans_;
+  std::map<UserId, Mutes> mutes_;
   std::vector<Table> log_;  // by shard
   uint64_t commits_ = 0;
   std::vector<Applied> applied_;

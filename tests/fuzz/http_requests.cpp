@@ -35,8 +35,8 @@ bool operator==(const Taken& a, const Taken& b) {
   const auto parts = [](const Taken& taken) {
     const Request& request = taken.request;
     return std::tie(taken.text, request.method, request.path, request.params, request.content_type,
-                    request.body, request.origin, taken.keep_alive, taken.head_only,
-                    taken.says_keep_alive);
+                    request.body, request.origin, request.if_match, taken.keep_alive,
+                    taken.head_only, taken.says_keep_alive);
   };
   return parts(a) == parts(b);
 }

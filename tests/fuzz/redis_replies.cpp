@@ -91,6 +91,9 @@ void CheckReply(const redisReply& reply) {
   const SyncApplied applied = Parse(ApplySync{}, reply, layout);
   CheckStatus(applied.status);
   FANLINE_CHECK(!(applied.live && applied.full), "live or deleted");
+  const MutesSet set = Parse(SetMutes{}, reply, layout);
+  CheckStatus(set.status);
+  FANLINE_CHECK(!(set.live && set.full), "live or deleted");
   CheckStatus(Parse(DropTimeline{}, reply, layout).status);
   CheckStatus(Parse(MarkPart{}, reply, layout).status);
 }

@@ -35,6 +35,7 @@ struct Chances {
   static constexpr uint64_t kModes = 15;
   static constexpr uint64_t kOwners = 159;
   static constexpr uint64_t kChoices = 91;
+  static constexpr uint64_t kMutes = 47;
   static constexpr uint64_t kContests = 57;
   static constexpr uint64_t kNodes = 83;
   static constexpr uint64_t kMarks = 61;
@@ -165,6 +166,8 @@ struct Chances {
     character.own_posts = owners() % 100 < 20;
     std::mt19937_64 choices(options.seed ^ kChoices);
     if (choices() % 100 < 35) character.choose = 1 + choices() % 10;
+    std::mt19937_64 mutes(options.seed ^ kMutes);
+    if (mutes() % 100 < 20) character.mute = 1 + mutes() % 4;
     DrawRare();
     DrawScans();
   }

@@ -61,6 +61,7 @@ struct Character {
   uint64_t switch_mode = 0;  // weight: an author's new posts become merged at read, or pushed again
   bool many_marks = false;   // more authors are merged at read than a timeline can name
   uint64_t pull_above = 0;   // authors are switched automatically; 0: never
+  uint64_t mute = 0;         // percent of events after which a reader mutes or unmutes
   bool own_posts = false;    // authors read too, and see their own posts
   // Contests and last words end within a schedule, and a range's owners crash one after another.
   bool short_contests = false;

@@ -26,7 +26,7 @@ struct Checks {
       if (!state.visible()) continue;
       const UserId author = clients.author_of.at(post);
       if (!world.Reads(reader, author)) {  // CheckEdges has compared the edges
-        if (world.mysql.relations.Live({reader, author})) world.Count(Letter::kMuted);
+        if (world.mysql.relations.Live({reader, author})) world.Count(Letter::kBringsNothing);
         continue;
       }
       // If a post was published twice, the first publish to be stored wins. Clients cannot know
@@ -90,6 +90,13 @@ struct Checks {
     return {};
   }
 
+  std::string CheckMutes(UserId reader, const fakes::FakeRedis::Timeline& timeline) const {
+    const uint64_t mutes = world.mysql.relations.mutes(reader).mark();
+    if (timeline.mutes == mutes) return {};
+    return "timeline of reader " + ToString(reader) + " names version " +
+           std::to_string(timeline.mutes) + " of his mutes, which is " + std::to_string(mutes);
+  }
+
   // Reads page by page as things are now: live down to the floor, then pulled.
   std::string CheckWalk(UserId reader) {
     const uint32_t limit = 1 + static_cast<uint32_t>(world.Pick(9));
@@ -99,13 +106,19 @@ struct Checks {
       PageUnderWay read({world}, reader, {.limit = limit, .older_than = next},
                         TruthReads::Answers::kWhole);
       const timeline::Page page = read.Finish();
+      if (page.next && page.items.size() != limit) return "a page that is not the last is not full";
       walked.insert(walked.end(), page.items.begin(), page.items.end());
       next = page.next;
     } while (next && walked.size() < 10'000);
     world.Count(Letter::kWalked);
-    if (walked == Expected(reader, false)) return {};
+    std::vector<Item> expected = Expected(reader, false);
+    const Mutes& mutes = world.mysql.relations.mutes(reader);
+    const size_t muted = std::erase_if(
+        expected, [&](const Item& item) { return mutes.Has(clients.author_of.at(item.post)); });
+    if (muted > 0) world.Count(Letter::kFiltered);
+    if (walked == expected) return {};
     return "a walk of reader " + ToString(reader) + "\n  shows   " + Text(walked) + "\n  expected" +
-           Text(Expected(reader, false));
+           Text(expected);
   }
 
   template <class Edges>
@@ -213,7 +226,8 @@ struct Checks {
       if (auto wrong = CheckTimeline(reader, timeline); !wrong.empty()) return wrong;
       if (timeline.building) continue;
       if (auto wrong = CheckMarks(reader, timeline); !wrong.empty()) return wrong;
-      if (!timeline.more_marks && timeline.marks.empty()) continue;
+      if (auto wrong = CheckMutes(reader, timeline); !wrong.empty()) return wrong;
+      if (!timeline.more_marks && timeline.marks.empty() && timeline.mutes == 0) continue;
       if (auto wrong = CheckWalk(reader); !wrong.empty()) return wrong;
     }
     return {};

@@ -106,7 +106,7 @@ enum class Letter : size_t {
   kLedAstray,      // a call went to the old primary after a switch
   kRowsLost,       // by a failover
   kChosen,         // a user chose what a follow brings
-  kMuted,          // a checked timeline lacks posts of somebody who is followed
+  kBringsNothing,  // a checked timeline lacks posts of somebody who is followed
   kLateCommit,     // a change commits after changes with higher ids
   kLockedRow,      // a call met a row that somebody else has locked
   kHung,           // a mirror took no turn for long
@@ -121,6 +121,8 @@ enum class Letter : size_t {
   kPageFailed,     // so many did not that there is none
   kPageLeft,       // its client left before it was served
   kPageAstray,     // a server that it had read from was no primary any more
+  kMuted,          // a reader mutes or unmutes an author
+  kFiltered,       // a checked walk left out what is muted
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
@@ -134,9 +136,10 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "hint refused", "walked",
     "own", "duel", "owners away", "large page", "held hints", "more marks", "node away", "beside one away",
     "try again", "moved", "blamed", "hint damaged", "stood before", "drained", "letter refused", "commit back",
-    "led astray", "rows lost", "chosen", "muted", "late commit", "locked row", "hung", "asked again", "changes lost",
-    "reverse lost", "marked", "edited", "escaped",
-    "page overtaken", "page lacks", "page failed", "page left", "page astray"};
+    "led astray", "rows lost", "chosen", "brings nothing", "late commit", "locked row", "hung", "asked again",
+    "changes lost", "reverse lost", "marked", "edited", "escaped",
+    "page overtaken", "page lacks", "page failed", "page left", "page astray",
+    "muted", "filtered"};
 // clang-format on
 
 struct FleetOptions {

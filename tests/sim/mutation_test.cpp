@@ -84,6 +84,7 @@ bool SwitchesAndCrashes(const Character& of) { return Switches(of) && of.crash_d
 
 bool Chooses(const Character& of) { return Steady(of) && of.choose > 0; }
 bool ChoosesFriends(const Character& of) { return of.choose > 0 && of.befriend > 0; }
+bool MutesAuthors(const Character& of) { return Steady(of) && of.mute > 0; }
 
 bool ReadsOwn(const Character& of) { return Steady(of) && of.own_posts; }
 bool LeavesOutOwn(const Character& of) { return ReadsOwn(of) && of.leave_out; }
@@ -185,6 +186,10 @@ const Mutation kMutations[] = {
     {"rebuilds_own", [](Guards& guards) { guards.logic.rebuilds_own = false; }, {1, 2, 3}, ReadsOwn},
     {"pulls_own", [](Guards& guards) { guards.logic.pulls_own = false; }, {1, 2, 3}, ReadsOwn},
     {"letters_before_commit", [](Guards& guards) { guards.logic.letters_before_commit = false; }, {2, 12, 13}, RefusesLetters},
+    // Mutes.
+    {"syncs_mute", [](Guards& guards) { guards.logic.syncs_mute = false; }, {15, 28, 40}, MutesAuthors},
+    {"rebuilds_mute", [](Guards& guards) { guards.logic.rebuilds_mute = false; }, {15, 28, 40}, MutesAuthors},
+    {"pages_mute", [](Guards& guards) { guards.logic.pages_mute = false; }, {15, 28, 40}, MutesAuthors},
     // Primaries that change.
     {"truth_proved", [](Guards& guards) { guards.truth_proved = false; }, {5, 54, 174}, Demotes},
     {"reads_confirmed", [](Guards& guards) { guards.reads_confirmed = false; }, {546, 733, 1011}, Demotes},

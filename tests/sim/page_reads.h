@@ -27,7 +27,16 @@ struct PageStores {
   FolloweesRead Answer(const ReadFollowees& request) const {
     return From(request, [&](const fakes::FakeMysql& rows, FolloweesRead& reply) {
       reply.authors = rows.Followees(request.reader);
+      reply.mutes = rows.relations.mutes(request.reader).mark();
     });
+  }
+  // The truth, or no answer.
+  MutesRead Answer(const ReadMutes& request) const {
+    if (world.primaries.LeadsAstray(process, request.shard)) {
+      world.primaries.Renew(process, request.shard);
+      return Failed(request);
+    }
+    return world.mysql.Do(request);
   }
   LastAtRead Answer(const ReadLastAt& request) const {
     return From(request, [&](const fakes::FakeMysql& rows, LastAtRead& reply) {
@@ -81,10 +90,10 @@ struct PageStores {
 class PageUnderWay {
  public:
   PageUnderWay(const PageStores& stores, UserId reader, const timeline::PageQuery& query,
-               TruthReads::Answers answers)
+               TruthReads::Answers answers, timeline::MutesCache* remembered = nullptr)
       : stores_(stores),
         run_(reader, query, stores.world.Own(reader), stores.world.shards, answers,
-             stores.world.options.guards.logic) {
+             stores.world.options.guards.logic, remembered) {
     calls_.push_back({run_.Begin(), {}});
   }
 
@@ -118,9 +127,9 @@ class PageUnderWay {
   bool Silent(Shard shard) const { return silent_.contains(shard); }
 
  private:
-  using Request = std::variant<ReadLivePage, ReadFollowees, ReadLastAt, ReadItems, ConfirmReads>;
-  using Reply =
-      std::variant<LivePageRead, FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed>;
+  using Request = timeline::PageRun::Request;
+  using Reply = std::variant<LivePageRead, FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed,
+                             MutesRead>;
   struct Call {
     Request request;
     std::optional<Reply> reply;
@@ -152,6 +161,8 @@ class PageUnderWay {
   }
   void Take(LivePageRead reply) {
     failed_ |= !reply.status.done();
+    // A refill may find another floor, or none.
+    floor_.reset();
     if (reply.page.state == TimelineState::kReady) floor_ = reply.page.floor;
     run_.OnLive(std::move(reply));
     if (run_.read().done()) {

@@ -80,7 +80,9 @@ struct Readers {
     return {0, {}, world.redis.Begin(at.reader, request.token, 1)};
   }
   FolloweesRead Answer(Rebuilding& at, const ReadFollowees& request) {
-    return {0, request.shard, {}, 0, ServerOf(world, at).Followees(at.reader)};
+    const fakes::FakeMysql& rows = ServerOf(world, at);
+    return {
+        0, request.shard, {}, 0, rows.Followees(at.reader), rows.relations.mutes(at.reader).mark()};
   }
   LastAtRead Answer(Rebuilding&, const ReadLastAt& request) {
     return {0, request.shard, {}, 0, world.mysql.LastAt(request.of)};
@@ -95,10 +97,10 @@ struct Readers {
     return {0, request.shard, Confirmed(at) ? Status() : Status::Later("mysql", "another server")};
   }
   RebuildFinished Answer(Rebuilding& at, const FinishRebuild& request) {
-    return {
-        0,
-        {},
-        world.redis.Finish(at.reader, request.token, request.items, request.floor, request.marked)};
+    return {0,
+            {},
+            world.redis.Finish(at.reader, request.token, request.items, request.floor,
+                               request.marked, request.mutes)};
   }
   RebuildAbandoned Answer(Rebuilding& at, const AbandonRebuild& request) {
     world.redis.Abandon(at.reader, request.token);

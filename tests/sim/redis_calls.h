@@ -159,6 +159,7 @@ struct RedisCaller : Caller {
   static Slots::Keys KeysOf(const ResetRange&) { return {kOwnKey, kPosKey}; }  // without a walk
   static Slots::Keys KeysOf(const SavePosition&) { return {kOwnKey, kPosKey}; }
   static Slots::Keys KeysOf(const ApplySync& sync) { return {kOwnKey, kLiveKey, sync.reader}; }
+  static Slots::Keys KeysOf(const SetMutes& set) { return {kOwnKey, kLiveKey, set.reader}; }
   static Slots::Keys KeysOf(const DropTimeline& drop) { return {kOwnKey, kLiveKey, drop.reader}; }
   static Slots::Keys KeysOf(const MarkPart&) { return {}; }
 

@@ -20,6 +20,7 @@ struct Schedule {
   Application application{world};
   Clients clients{world, application};
   Readers readers{world};
+  Mutings mutings{world};
   Walks walks{world};
   Programs programs{world, application};
   Faults faults{world, programs};
@@ -86,6 +87,7 @@ struct Schedule {
       }
       rare.Step();
       odd_faults.Step();
+      mutings.Step();
       walks.Step();
     }
   }

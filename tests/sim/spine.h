@@ -256,9 +256,10 @@ struct PusherMetrics : pusher::Metrics {
 };
 
 struct PusherProcess
-    : ServesAll<PusherProcess, ReadPostStates, ReadFollowerPage, ReadSync, ClaimRange, ResetRange,
-                SavePosition, ReadNews, TimelineBatch, ApplySync, DropTimeline, MarkPart,
-                AcquireRange, RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter, WeighAuthor>,
+    : ServesAll<PusherProcess, ReadPostStates, ReadFollowerPage, ReadSync, ReadMutes, ClaimRange,
+                ResetRange, SavePosition, ReadNews, TimelineBatch, ApplySync, SetMutes,
+                DropTimeline, MarkPart, AcquireRange, RaiseEpoch, SaveStart, SettleRange,
+                AppendDeadLetter, WeighAuthor>,
       RedisCaller,
       Consumes<pusher::Pusher, pusher::Input> {
   using RedisCaller::RedisCaller;
@@ -294,7 +295,7 @@ struct PusherProcess
         return failed;
       });
     } else if constexpr (std::is_same_v<R, ReadPostStates> || std::is_same_v<R, ReadFollowerPage> ||
-                         std::is_same_v<R, ReadSync>) {
+                         std::is_same_v<R, ReadSync> || std::is_same_v<R, ReadMutes>) {
       AskTruth(std::move(request), to);
     } else {
       AskTimelines(std::move(request), to);
@@ -335,6 +336,7 @@ struct PusherProcess
   static UserId AuthorOf(const ReadPostStates& request) { return request.posts.at(0).first; }
   static UserId AuthorOf(const ReadFollowerPage& request) { return request.author; }
   static UserId AuthorOf(const ReadSync& request) { return request.author; }
+  static UserId AuthorOf(const ReadMutes& request) { return request.reader; }
 
   // An author's posts and followers lie on one shard.
   bool TruthAway(UserId author) {

@@ -33,7 +33,7 @@ struct Walks {
   };
   struct Unseen {
     UserId author{};
-    bool visible = false, followed = false;
+    bool held = false, visible = false, followed = false, unmuted = false;
   };
   using Look = std::tuple<bool, std::optional<Floor>, size_t, size_t>;
   struct Walk {
@@ -48,6 +48,7 @@ struct Walks {
     std::map<PostId, Unseen> gone{};
   };
   std::deque<Walk> walks{};
+  timeline::MutesCache remembered{2 * timeline::MutesCache::kBytesBeside};
   uint64_t process = 0;  // another API process than the one that rebuilds
 
   void Start() { process = ++world.incarnations; }
@@ -84,7 +85,7 @@ struct Walks {
         row->second.created_at != item.created_at) {
       return false;
     }
-    if (!world.Reads(reader, author)) return false;
+    if (!world.Reads(reader, author) || MayBeMuted(reader, author)) return false;
     const auto live = world.redis.timelines().find(reader);
     if (live == world.redis.timelines().end() || live->second.building) return true;
     if (item.created_at <= *live->second.floor) return true;
@@ -92,18 +93,29 @@ struct Walks {
     return live->second.more_marks || live->second.marks.contains(author);
   }
 
+  // A live timeline that was not told yet names what its reader muted before.
+  bool IsTold(UserId reader) const {
+    const auto live = world.redis.timelines().find(reader);
+    return live == world.redis.timelines().end() || live->second.building ||
+           live->second.mutes == world.mysql.relations.mutes(reader).mark();
+  }
+  bool MayBeMuted(UserId reader, UserId author) const {
+    return !IsTold(reader) || world.mysql.relations.mutes(reader).Has(author);
+  }
+
   // Whether a page may show the post: the timeline held it, or it was visible and, at the same time
   // or another, its author was followed or still marked.
   bool MayShow(UserId reader, PostId post, Unseen& of) const {
     const auto live = world.redis.timelines().find(reader);
     if (live != world.redis.timelines().end()) {
-      if (live->second.items.contains(post)) return true;
+      of.held |= live->second.items.contains(post);
       of.followed |= live->second.marks.contains(of.author);
     }
     const auto row = world.mysql.posts().find({of.author, post});
     of.visible |= row != world.mysql.posts().end() && row->second.visible();
     of.followed |= world.Reads(reader, of.author);
-    return of.visible && of.followed;
+    of.unmuted |= !IsTold(reader) || !world.mysql.relations.mutes(reader).Has(of.author);
+    return (of.held || (of.visible && of.followed)) && of.unmuted;
   }
   Look Looks(UserId reader) const {
     const auto live = world.redis.timelines().find(reader);
@@ -152,7 +164,8 @@ struct Walks {
   void BeginPage(Walk& walk) {
     const bool partly = random() % 8 != 0;
     walk.page.emplace(PageStores{world, process}, walk.reader, walk.query,
-                      partly ? TruthReads::Answers::kPartly : TruthReads::Answers::kWhole);
+                      partly ? TruthReads::Answers::kPartly : TruthReads::Answers::kWhole,
+                      &remembered);
     walk.before = Looks(walk.reader);
     walk.gone.clear();
     if (random() % 4 != 0) return;
@@ -173,11 +186,15 @@ struct Walks {
       Wrong(walk, "was told that a page is incomplete though every request was answered");
     }
     if (page.items.size() > walk.query.limit) Wrong(walk, "was shown more than it asked for");
-    for (const Item& item : page.items) CheckShown(walk, item);
+    if (page.mutes_unknown && !walk.page->failed()) {
+      Wrong(walk, "was shown all authors though every request was answered");
+    }
+    for (const Item& item : page.items) CheckShown(walk, page, item);
     for (auto at = walk.still.begin(); at != walk.still.end();) {
       const auto& [item, author] = *at;
       if (page.next && IsNewer(ItemAt(*page.next), item)) break;  // on a later page
-      const bool lacks = page.incomplete && MayLack(*walk.page, item, author);
+      const bool lacks =
+          page.mutes_unknown || (page.incomplete && MayLack(*walk.page, item, author));
       if (!lacks) Wrong(walk, "was not shown " + ToString(item.post) + ", which stood still");
       at = walk.still.erase(at);
     }
@@ -186,7 +203,7 @@ struct Walks {
     return page.next.has_value();
   }
 
-  void CheckShown(Walk& walk, const Item& item) {
+  void CheckShown(Walk& walk, const timeline::Page& page, const Item& item) {
     const std::string post = ToString(item.post);
     if (walk.last && !IsNewer(*walk.last, item)) {
       Wrong(walk, "was shown " + post + " twice, or out of order");
@@ -194,7 +211,11 @@ struct Walks {
     if (walk.query.newer_than && !IsNewer(item, ItemAt(*walk.query.newer_than))) {
       Wrong(walk, "was shown " + post + ", which is not new");
     }
-    if (walk.gone.contains(item.post)) Wrong(walk, "was shown " + post + ", which was long gone");
+    const auto gone = walk.gone.find(item.post);
+    const bool may_be_muted =
+        page.mutes_unknown && gone != walk.gone.end() && !gone->second.unmuted;
+    if (gone != walk.gone.end() && !may_be_muted)
+      Wrong(walk, "was shown " + post + ", which was long gone");
     walk.last = item;
     world.counts.walked += walk.still.erase(item);
   }

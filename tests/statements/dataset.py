@@ -38,6 +38,7 @@ _FILL = [
     ("author (author_id, last_at)", f"{_USER}, {STARTED} + seq"),
     ("author_mode (author_id, pull, marked)", f"{_USER}, 0, 1"),
     ("user_rel (user_id, following_cnt)", f"{_USER}, {PER_OWNER}"),
+    ("mute (reader_id, version, authors)", f"{_USER}, 1, x'0000000000000007'"),
     ("user_fan (user_id, fans_cnt)", f"{_USER}, IF(seq % 2, {PER_OWNER}, -1)"),
     ("recount (user_id, counter)", f"{_USER}, 1"),
     ("following (src, dst, ver, state, pos)", f"{_OWNER}, {_MEMBER}, 1, 1, {STARTED} + seq"),

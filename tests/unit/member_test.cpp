@@ -69,6 +69,18 @@ TEST(Member, EveryKindIsReadAsItWasWritten) {
   }
 }
 
+TEST(Member, TheVersionOfMutesStandsBetweenMarksAndTheHead) {
+  for (const uint64_t version : {uint64_t{1}, kLast}) {
+    const auto member = ParseMember(MemberText::OfMutes(version));
+    ASSERT_TRUE(member);
+    EXPECT_EQ(member->kind, Kind::kMutes);
+    EXPECT_EQ(member->version, version);
+  }
+  for (const char* text : {"M", "M0", "M01", "Mx", "M-1"}) EXPECT_FALSE(ParseMember(text)) << text;
+  EXPECT_LT(Text(MemberText::OfMark(UserId{kLast})), Text(MemberText::OfMutes(1)));
+  EXPECT_LT(Text(MemberText::OfMutes(kLast)), kHeadMember);
+}
+
 const std::string kOfPost5 = "\1\xff\xff\xff\xff\xff\xff\xff\xfa";
 
 TEST(Member, WhatIsNoneIsNotRead) {

@@ -2,6 +2,7 @@
 
 #include "backends/mysql/edges/edge_rows.h"
 #include "backends/mysql/edges/forward_edges.h"
+#include "backends/mysql/edges/mutes.h"
 #include "backends/mysql/sql/sql_text.h"
 
 namespace fanline::mysql {
@@ -71,6 +72,10 @@ ChangeUsedUp RelationService::Do(Connection& connection, const UseUpChange& requ
 
 PairAnnounced RelationService::Do(Connection& connection, const AnnouncePair& request) const {
   return {.status = {}, .settled = AnnounceFriendship(connection, request.edge, request.version)};
+}
+
+MutesChanged RelationService::Do(Connection& connection, const ChangeMutes& request) const {
+  return ChangeMutesRow(connection, request);
 }
 
 MirrorModeRead RelationService::Do(Connection& connection, const ReadMirrorMode&) const {

@@ -31,6 +31,7 @@ struct RelationService {
   ChangeUsedUp Do(Connection& connection, const UseUpChange& request) const;
   PairAnnounced Do(Connection& connection, const AnnouncePair& request) const;
   FriendshipWritten Do(Connection& connection, const WriteFriendship& request) const;
+  MutesChanged Do(Connection& connection, const ChangeMutes& request) const;
   MirrorModeRead Do(Connection& connection, const ReadMirrorMode& request) const;
 
   template <class R>
@@ -42,7 +43,7 @@ struct RelationService {
 };
 using MysqlRelations = ShardPort<RelationService, ChangeEdge, ReadPair, ReadList, CountRelations,
                                  CheckUsers, ReadForward, ReadFriendship, AskRoom, UseUpChange,
-                                 AnnouncePair, WriteFriendship, ReadMirrorMode>;
+                                 AnnouncePair, WriteFriendship, ChangeMutes, ReadMirrorMode>;
 
 // The shard of the pair's row and of its rows of log1.
 Shard PairShard(const ShardMap& map, UserId one, UserId other);

@@ -18,12 +18,13 @@ struct ReaderService {
   ReadsConfirmed Do(Connection& connection, const ConfirmReads& request) const;
   OutboxRead Do(Connection& connection, const ReadOutbox& request) const;
   UserLookedUp Do(Connection& connection, const LookUpUser& request) const;
+  MutesRead Do(Connection& connection, const ReadMutes& request) const;
 };
 
 struct TruthHere {
   ShardMap map_here;
   ShardsHere<ReaderService, ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox,
-             LookUpUser>
+             LookUpUser, ReadMutes>
       shards_here;
 };
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "backends/mysql/edges/mutes.h"
 #include "backends/mysql/posts/follower_pages.h"
 #include "backends/mysql/posts/post_rows.h"
 
@@ -29,6 +30,13 @@ std::vector<PostStates> TruthService::DoAll(Connection& connection,
 std::vector<FollowerPage> TruthService::DoAll(Connection& connection,
                                               const std::vector<ReadFollowerPage>& requests) {
   return ReadFollowerPages(connection, layout, requests);
+}
+
+MutesRead TruthService::Do(Connection& connection, const ReadMutes& request) {
+  return {.id = 0,
+          .shard = request.shard,
+          .status = {},
+          .mutes = ReadMutesRow(connection, request.reader)};
 }
 
 }  // namespace fanline::mysql

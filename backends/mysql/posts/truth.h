@@ -25,6 +25,8 @@ struct TruthService {
   std::vector<FollowerPage> DoAll(Connection& connection,
                                   const std::vector<ReadFollowerPage>& requests);
   std::vector<SyncTruth> DoAll(Connection& connection, const std::vector<ReadSync>& requests);
+  MutesRead Do(Connection& connection, const ReadMutes& request);
+  Shard ShardOf(const ReadMutes& request) const { return request.shard; }
   Shard ShardOf(const ReadPostStates& request) const {
     return map.ShardOf(request.posts.at(0).first);
   }
@@ -36,6 +38,6 @@ struct TruthService {
   ShardMap map;
   RangeLayout layout;
 };
-using MysqlTruth = ShardPort<TruthService, ReadPostStates, ReadFollowerPage, ReadSync>;
+using MysqlTruth = ShardPort<TruthService, ReadPostStates, ReadFollowerPage, ReadSync, ReadMutes>;
 
 }  // namespace fanline::mysql

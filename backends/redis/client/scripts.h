@@ -22,9 +22,10 @@ enum class Script {
   kResetEnd,
   kResetPage,
   kSavePosition,
+  kSetMutes,
   kSync,
 };
-inline constexpr size_t kScriptCount = 14;
+inline constexpr size_t kScriptCount = 15;
 
 // The text for SCRIPT LOAD, and the digest by which EVALSHA names it: the text's SHA-1.
 const std::string& TextOf(Script script);

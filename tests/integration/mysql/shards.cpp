@@ -18,11 +18,26 @@ std::string Environment(const char* name) {
   return value;
 }
 
-constexpr const char* kTables[] = {
-    "installation",  "following",      "follower",          "user_rel", "user_fan",
-    "log1",          "friend_request", "repair_log",        "author",   "author_post",
-    "author_mode",   "range_owner",    "range_start",       "setting",  "recount",
-    "counter_sweep", "log_scan",       "removal_allowance", "migration"};
+constexpr const char* kTables[] = {"installation",
+                                   "following",
+                                   "follower",
+                                   "mute",
+                                   "user_rel",
+                                   "user_fan",
+                                   "log1",
+                                   "friend_request",
+                                   "repair_log",
+                                   "author",
+                                   "author_post",
+                                   "author_mode",
+                                   "range_owner",
+                                   "range_start",
+                                   "setting",
+                                   "recount",
+                                   "counter_sweep",
+                                   "log_scan",
+                                   "removal_allowance",
+                                   "migration"};
 
 }  // namespace
 

@@ -139,6 +139,16 @@ TEST_F(FullRedis, ASyncThatCannotAddDropsTheTimeline) {
   }
 }
 
+TEST_F(FullRedis, MutesThatCannotBeNamedDropTheTimeline) {
+  Build(kBob, 3);
+  Fill();
+  EXPECT_FALSE(driver_.Do(SetMutes{0, range_, kEpoch, kBob, 0}).full) << "it names none";
+  EXPECT_TRUE(driver_.Do(SetMutes{0, range_, kEpoch, kBob, 7}).full);
+  MakeRoom();
+  EXPECT_FALSE(Exists(kBob));
+  EXPECT_FALSE(IsListed(kBob));
+}
+
 // Otherwise a Redis full of timelines would only grow.
 TEST_F(FullRedis, NoTimelineIsMade) {
   Fill();

@@ -108,7 +108,8 @@ class Model {
     if (dice < 50) return Begin();
     if (dice < 64) return Finish();
     if (dice < 65) return Abandon();
-    if (dice < 80) return Sync();
+    if (dice < 77) return Sync();
+    if (dice < 80) return Mute();
     if (dice < 88) return ReadPage();
     if (dice < 89) return News();
     if (dice < 90) return Drop();
@@ -208,9 +209,10 @@ class Model {
     const auto items = SomeItems(30);
     const Floor floor = Pick(2) == 0 ? kNoFloor : 1000 + Pick(30);
     const auto marks = SomeAuthors(Pick(2) == 0 ? 9 : 0);
-    const RebuildFinished got = reader_.Finish(reader, token, items, floor, marks);
+    const uint64_t mutes = Version();
+    const RebuildFinished got = reader_.Finish(reader, token, items, floor, marks, mutes);
     EXPECT_TRUE(got.status.done());
-    EXPECT_EQ(got.applied, fake_.Finish(reader, token, items, floor, marks));
+    EXPECT_EQ(got.applied, fake_.Finish(reader, token, items, floor, marks, mutes));
     return "finish";
   }
 
@@ -241,6 +243,21 @@ class Model {
     return "sync";
   }
 
+  uint64_t Version() { return Pick(3) == 0 ? 0 : UINT64_MAX - 1 - Pick(2); }
+  std::string Mute() {
+    SetMutes request;
+    request.reader = AnyReader();
+    request.range = RangeOf(request.reader);
+    request.epoch = Epoch(request.range);
+    request.mutes = Version();
+    const auto expected = fake_.Do(request);
+    const auto got = driver_.Do(request);
+    CompareStatus(expected, got);
+    EXPECT_EQ(got.full, expected.full);
+    EXPECT_EQ(got.live, expected.live);
+    return "mute";
+  }
+
   std::string ReadPage() {
     const UserId reader = AnyReader();
     std::optional<Position> after;
@@ -255,6 +272,7 @@ class Model {
     EXPECT_EQ(got.state, expected.state);
     EXPECT_EQ(got.items, expected.items);
     EXPECT_EQ(got.marks, expected.marks);
+    EXPECT_EQ(got.mutes, expected.mutes);
     EXPECT_EQ(got.floor, expected.floor);
     EXPECT_EQ(got.reached_floor, expected.reached_floor);
     EXPECT_EQ(got.as_of, expected.as_of);

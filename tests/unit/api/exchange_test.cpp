@@ -14,11 +14,11 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using Shards =
-    fakes::Keeper<ChangeEdge, ReadPair, ReadList, CountRelations, CheckUsers, ReadForward,
-                  ReadFriendship, AskRoom, UseUpChange, AnnouncePair, WriteFriendship,
-                  ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox, LookUpUser,
-                  ReadLivePage, BeginRebuild, FinishRebuild, AbandonRebuild>;
+using Shards = fakes::Keeper<ChangeEdge, ReadPair, ReadList, CountRelations, CheckUsers,
+                             ReadForward, ReadFriendship, AskRoom, UseUpChange, AnnouncePair,
+                             WriteFriendship, ReadFollowees, ReadLastAt, ReadItems, ConfirmReads,
+                             ReadOutbox, LookUpUser, ReadMutes, ChangeMutes, ReadLivePage,
+                             BeginRebuild, FinishRebuild, AbandonRebuild>;
 
 class ExchangeTest : public ::testing::Test {
  protected:

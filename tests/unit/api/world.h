@@ -76,6 +76,10 @@ struct World {
   World() {
     const auto clock = [this] { return Now{mono.load(), now}; };
     posts.as_of = [this] { return now; };
+    posts.redis.rules.fence = false;
+    relations.change_mutes = [this](const ChangeMutes& change) {
+      return posts.mysql.relations.Do(change);
+    };
     exchanges = std::make_unique<Exchanges>(relations, relations, posts, posts, &texts, map,
                                             Exchanges::Rules(), clock);
     rebuilds = std::make_unique<Rebuilds>(

@@ -56,6 +56,13 @@ TEST(Head, TheOriginIsKeptAndMayBeSentOnce) {
   EXPECT_EQ(StatusOf(head + "Origin: https://b.example\r\n\r\n"), 400);
 }
 
+TEST(Head, AConditionIsKeptAsItCameAndMayBeSentOnce) {
+  EXPECT_EQ(Get("/").request.if_match, "");
+  const std::string head = "PUT / HTTP/1.1\r\nHost: x\r\nif-match:  \"7\"\r\n";
+  EXPECT_EQ(Read(head + "\r\n").request.if_match, "\"7\"");
+  EXPECT_EQ(StatusOf(head + "If-Match: \"8\"\r\n\r\n"), 400);
+}
+
 TEST(Head, AnAbsoluteTargetIsItsPath) {
   EXPECT_EQ(Get("http://example.org:80/a/b?c=1").request.path, "/a/b");
   EXPECT_EQ(Get("HTTP://example.org").request.path, "/");

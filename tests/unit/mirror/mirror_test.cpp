@@ -85,6 +85,62 @@ struct MirrorWorld : World {
   Seen seen;
 };
 
+// ---- mutes ----------------------------------------------------------------------------------
+
+struct MutesWorld : MirrorWorld {
+  void Mute(uint64_t author) { store.Do(ChangeMutes{.user = ann, .authors = {UserId{author}}}); }
+};
+
+TEST(Mirror, OfMutesTheTimelineIsToldAndNobodyElse) {
+  MutesWorld w;
+  w.Mute(77);
+  w.Read();
+  EXPECT_FALSE(w.Waits<MarkDone>()) << "the hint is not acknowledged";
+  w.Go<AppendHints>();
+  EXPECT_THAT(w.hints, ElementsAre(Hint::OfSync(w.ann, w.ann)));
+  w.Go<MarkDone>();
+  EXPECT_THAT(w.Pending(), IsEmpty());
+  w.Turns(100);
+  EXPECT_THAT(w.hints, SizeIs(1));
+  EXPECT_THAT(w.log, IsEmpty());
+  EXPECT_THAT(w.store.reverse(), IsEmpty());
+}
+
+TEST(Mirror, AHintOfMutesIsAppendedUntilItIsAcknowledged) {
+  MutesWorld w;
+  w.Mute(77);
+  w.Read();
+  w.Go<AppendHints>(Fate::kLater);
+  EXPECT_FALSE(w.Waits<MarkDone>());
+  w.Mute(78);
+  w.Turns(100);
+  EXPECT_THAT(w.Pending(), IsEmpty());
+  EXPECT_THAT(w.hints, SizeIs(2)) << "the second change came after the first hint was sent";
+}
+
+TEST(Mirror, WhoCrashesBeforeTheMarkTellsTheTimelineAgain) {
+  MutesWorld w;
+  w.Mute(77);
+  w.Read();
+  w.Go<AppendHints>();
+  w.Crash();
+  w.Start();
+  w.Turns(100);
+  EXPECT_THAT(w.hints, SizeIs(2));
+  EXPECT_THAT(w.Pending(), IsEmpty());
+}
+
+TEST(Mirror, ARowOfMutesThatNamesTwoUsersIsSetAside) {
+  MutesWorld w;
+  w.store.Log(0, {0, ChangeKind::kMutes, {w.ann, w.bob, 5, true, 0}, 0});
+  w.Turns(100);
+  ASSERT_THAT(w.letters, SizeIs(1));
+  EXPECT_EQ(w.letters[0].reason, "row 1 of log1 on shard 0: src " + ToString(w.ann) + ", dst " +
+                                     ToString(w.bob) + ": send the user as both");
+  EXPECT_THAT(w.Pending(), IsEmpty());
+  EXPECT_THAT(w.hints, IsEmpty());
+}
+
 // ---- the steps ------------------------------------------------------------------------------
 
 TEST(Mirror, Msg1ThenReverseRowThenHintThenMsg2ThenMark) {

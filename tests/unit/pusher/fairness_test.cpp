@@ -54,10 +54,10 @@ const std::vector<std::vector<UserId>>& Followers() {
   return kAll;
 }
 
-struct Fleet
-    : ServesAll<Fleet, ReadPostStates, ReadFollowerPage, ReadSync, ClaimRange, ResetRange,
-                SavePosition, ReadNews, TimelineBatch, ApplySync, DropTimeline, MarkPart,
-                AcquireRange, RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter, WeighAuthor> {
+struct Fleet : ServesAll<Fleet, ReadPostStates, ReadFollowerPage, ReadSync, ReadMutes, ClaimRange,
+                         ResetRange, SavePosition, ReadNews, TimelineBatch, ApplySync, SetMutes,
+                         DropTimeline, MarkPart, AcquireRange, RaiseEpoch, SaveStart, SettleRange,
+                         AppendDeadLetter, WeighAuthor> {
   Fleet()
       : pusher(
             {{*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, seen},

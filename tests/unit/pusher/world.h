@@ -97,14 +97,14 @@ struct Stores {
   uint64_t pushers = 0, crashes = 0;
 };
 
-using TruthRequest = std::variant<ReadFollowerPage, ReadSync>;
+using TruthRequest = std::variant<ReadFollowerPage, ReadSync, ReadMutes>;
 using TimelineRequest = std::variant<ClaimRange, ResetRange, SavePosition, TimelineBatch, ApplySync,
-                                     DropTimeline, MarkPart>;
+                                     SetMutes, DropTimeline, MarkPart>;
 
-struct World
-    : ServesAll<World, ReadPostStates, ReadFollowerPage, ReadSync, ClaimRange, ReadNews, ResetRange,
-                SavePosition, TimelineBatch, ApplySync, DropTimeline, MarkPart, AcquireRange,
-                RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter, WeighAuthor> {
+struct World : ServesAll<World, ReadPostStates, ReadFollowerPage, ReadSync, ReadMutes, ClaimRange,
+                         ReadNews, ResetRange, SavePosition, TimelineBatch, ApplySync, SetMutes,
+                         DropTimeline, MarkPart, AcquireRange, RaiseEpoch, SaveStart, SettleRange,
+                         AppendDeadLetter, WeighAuthor> {
   explicit World(Limits given = Limits{}, std::shared_ptr<Stores> theirs = nullptr,
                  uint32_t shards = 1, bool own_posts = false)
       : stores(theirs ? std::move(theirs) : std::make_shared<Stores>()),

@@ -183,8 +183,8 @@ TEST(RedisBatch, AnApplyNamesEachItemOnceAndFencesAlsoWhenNothingIsToBeWritten) 
 // ---- options --------------------------------------------------------------------------------
 
 TEST(RedisOptions, AWindowLeavesRoomForAWrite) {
-  EXPECT_FALSE((WindowLimits{495, 512}.fits()));
-  EXPECT_TRUE((WindowLimits{494, 512}.fits()));
+  EXPECT_FALSE((WindowLimits{494, 512}.fits()));
+  EXPECT_TRUE((WindowLimits{493, 512}.fits()));
 }
 
 }  // namespace

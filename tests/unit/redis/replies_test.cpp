@@ -45,6 +45,7 @@ TEST(RedisReplies, AnAnswerOfAnotherShapeIsLater) {
   EXPECT_TRUE(Parse(ReadNews{}, *odd, kLayout).status.later());
   EXPECT_TRUE(Parse(SavePosition{}, *odd, kLayout).status.later());
   EXPECT_TRUE(Parse(ApplySync{}, *odd, kLayout).status.later());
+  EXPECT_TRUE(Parse(SetMutes{}, *odd, kLayout).status.later());
   EXPECT_TRUE(Parse(DropTimeline{}, *odd, kLayout).status.later());
   EXPECT_TRUE(Parse(MarkPart{}, *odd, kLayout).status.later());
   EXPECT_TRUE(

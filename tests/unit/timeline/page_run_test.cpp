@@ -35,7 +35,8 @@ struct PulledWorld : World {
     PageRun::Requests requests = run.GoOn();
     for (rounds = 0; !run.done(); ++rounds) {
       if (on_round) on_round();
-      using Reply = std::variant<FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed>;
+      using Reply = std::variant<FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed,
+                                 MutesRead, LivePageRead>;
       fakes::Inbox<Reply> replies;
       for (const auto& request : requests) {
         std::visit([&](const auto& each) { Submit(each, replies); }, request);
@@ -177,7 +178,7 @@ struct MergingRun {
     requests = std::visit(
         [&](const auto& each) {
           typename std::decay_t<decltype(each)>::Reply reply;
-          reply.shard = each.shard;
+          if constexpr (requires { each.shard; }) reply.shard = each.shard;
           if constexpr (requires { reply.authors = {{other, 6'000, true}}; }) {
             reply.authors = {{other, 6'000, true}};
           } else if constexpr (requires { reply.read.items; }) {

@@ -9,6 +9,7 @@
 
 #include "backends/mysql/edges/forward_edges.h"
 #include "backends/mysql/edges/mirror_store.h"
+#include "backends/mysql/edges/mutes.h"
 #include "backends/mysql/repairs/repair_store.h"
 #include "backends/mysql/sql/shard_connections.h"
 #include "tests/integration/mysql/friendships.h"
@@ -36,7 +37,8 @@ struct Edges {
     if (dice < 50) return Apply();
     if (dice < 60) return Befriend();
     if (dice < 64) return Announce();
-    if (dice < 70) return Read();
+    if (dice < 67) return Mute();
+    if (dice < 71) return Read();
     if (dice < 74) return AskAgain();
     if (dice < 84) return Mark();
     if (dice < 86) return Purge();
@@ -123,6 +125,24 @@ struct Edges {
     EXPECT_TRUE(status.done()) << status.message;
     EXPECT_EQ(settled, fake.Announce(key, version));
     return "announcement to " + Text(EdgeOf(key, {}));
+  }
+
+  std::string Mute() {
+    ChangeMutes request{.user = world.User()};
+    request.what = static_cast<ChangeMutes::What>(world.Below(3));
+    for (uint64_t i = world.Below(4); i > 0; --i) request.authors.push_back(world.User());
+    if (world.OneIn(3)) request.expected = fake.mutes(request.user).version - world.Below(2);
+    request.unix_us = Microseconds();
+    const MutesChanged expected = fake.Do(request);
+    MutesChanged got;
+    const Status status = connections.Run(map.ShardOf(request.user), [&](Connection& connection) {
+      got = ChangeMutesRow(connection, request);
+    });
+    EXPECT_TRUE(status.done()) << status.message;
+    EXPECT_EQ(got.now, expected.now);
+    EXPECT_EQ(Words(got.changed, got.conflicts, got.over_limit),
+              Words(expected.changed, expected.conflicts, expected.over_limit));
+    return "mutes of " + ToString(request.user);
   }
 
   std::string Text1(const LoggedChange& change, UnixMs now) const {

@@ -19,7 +19,8 @@ struct Readers {
 
   std::string Draw() {
     const uint64_t dice = world.Below(100);
-    if (dice < 25) return Followees();
+    if (dice < 20) return Followees();
+    if (dice < 25) return Mutes();
     if (dice < 65) return Items();
     if (dice < 85) return Outbox();
     return LookUp();
@@ -32,12 +33,23 @@ struct Readers {
     EXPECT_EQ(Text(truth.Followees(reader, &got)), "done");
     std::sort(got.begin(), got.end());
     EXPECT_EQ(got, expected);
+    const auto again = truth.Ask(ReadFollowees{0, truth.map().ShardOf(reader), reader});
+    EXPECT_EQ(again.authors.size(), expected.size());
+    EXPECT_EQ(again.mutes, fake.relations.mutes(reader).mark());
     expected.push_back(reader);
     std::vector<AuthorLastAt> last_at;
     EXPECT_EQ(Text(truth.LastAt(expected, &last_at)), "done");
     EXPECT_EQ(ByAuthor(last_at), ByAuthor(fake.LastAt(expected)));
     return "followees of " + ToString(reader);
   }
+  std::string Mutes() {
+    const UserId reader = world.User();
+    const MutesRead got = truth.Ask(ReadMutes{0, truth.map().ShardOf(reader), reader});
+    EXPECT_EQ(Text(got.status), "done");
+    EXPECT_EQ(got.mutes, fake.relations.mutes(reader));
+    return "mutes of " + ToString(reader);
+  }
+
   static std::map<UserId, std::string> ByAuthor(const std::vector<AuthorLastAt>& all) {
     std::map<UserId, std::string> texts;
     for (const AuthorLastAt& one : all) {

@@ -20,23 +20,21 @@ class MutesCache {
 
   explicit MutesCache(size_t most_bytes = kMostBytes) : most_bytes_(most_bytes) {}
 
-  // Of that version or a later one; null: not held.
+  // What was read for that version, or has it; 0: any. Null: not held. A later one does not serve:
+  // a failover may have lost it.
   std::shared_ptr<const Mutes> Find(UserId reader, uint64_t version) {
     const std::lock_guard lock(mutex_);
     const auto found = by_reader_.find(reader);
-    if (found == by_reader_.end() || found->second->version < version) return nullptr;
+    if (found == by_reader_.end() || !found->second->Is(version)) return nullptr;
     entries_.splice(entries_.begin(), entries_, found->second);
     return found->second->mutes;
   }
-  // `version`: that was asked for, if it is later than that of the mutes: a failover lost it.
+  // `version`: that was asked for. The mutes may have another: a change, or a failover that lost
+  // it.
   void Put(UserId reader, uint64_t version, std::shared_ptr<const Mutes> mutes) {
-    version = std::max(version, mutes->version);
     const std::lock_guard lock(mutex_);
     const auto found = by_reader_.find(reader);
-    if (found != by_reader_.end()) {
-      if (found->second->version > version) return;
-      Remove(found->second);
-    }
+    if (found != by_reader_.end()) Remove(found->second);
     entries_.push_front({reader, version, std::move(mutes)});
     by_reader_[reader] = entries_.begin();
     bytes_ += BytesOf(entries_.front());
@@ -51,8 +49,11 @@ class MutesCache {
  private:
   struct Entry {
     UserId reader{};
-    uint64_t version = 0;
+    uint64_t asked = 0;
     std::shared_ptr<const Mutes> mutes;
+    bool Is(uint64_t version) const {
+      return version == 0 || version == asked || version == mutes->version;
+    }
   };
   using Entries = std::list<Entry>;  // the last used first
 

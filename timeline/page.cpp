@@ -15,8 +15,9 @@ void CutAt(const std::optional<Position>& place, std::vector<Item>& items) {
   items.erase(cut, items.end());
 }
 
-// The most items that are read of a live timeline to refill a page: more than most timelines hold.
-constexpr uint32_t kRefill = 512;
+// Items that are read of a live timeline to refill a page: a few pages at first, for Redis spends
+// ten times as long on all of it; then more than most timelines hold.
+constexpr uint32_t kFirstRefill = 4, kRefill = 512;
 
 // One item more than asked for shows that there is a next page.
 bool CutToLimit(uint32_t limit, std::vector<Item>& items) {
@@ -30,7 +31,10 @@ bool CutToLimit(uint32_t limit, std::vector<Item>& items) {
 PageNeed PageRead::needed() const {
   if (!asked_) return NeedTimeline{query_.older_than, query_.limit + 1};
   if (want_mutes_) return NeedMutes{*want_mutes_};
-  if (held_) return NeedTimeline{looked_at_, kRefill};
+  if (held_) {
+    const uint32_t some = kFirstRefill * (query_.limit + 1);
+    return NeedTimeline{looked_at_, refilled_ ? kRefill : std::min(some, kRefill)};
+  }
   if (done()) return NothingNeeded{};
   const Pull& pull = beside_ ? *beside_ : *pull_;
   return std::visit([](const auto& need) { return PageNeed(need); }, pull.needed());
@@ -42,7 +46,10 @@ void PageRead::OnTimeline(LivePage cached) {
     page_.timeline = cached.state;
     return OnNoTimeline();
   }
-  if (held_) return TakeItems(std::move(cached));
+  if (held_) {
+    refilled_ = true;
+    return TakeItems(std::move(cached));
+  }
   asked_ = true;
   page_.timeline = cached.state;
   page_.as_of = cached.as_of;

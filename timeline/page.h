@@ -10,7 +10,7 @@
 // Posts of authors whom the reader mutes are left out. The timeline, or the read of whom the reader
 // follows, says whether there are any, and their version; the caller knows the authors, or reads
 // them. A page still holds as many items as were asked for if there are as many: a live timeline is
-// read once more, to its end, and authors who are muted are not pulled.
+// read on, a few pages and then to its end, and authors who are muted are not pulled.
 //
 // Passive: needed() says which read comes next, On...() takes its answer. Not thread-safe.
 #pragma once
@@ -120,6 +120,7 @@ class PageRead {
   // What waits for them: the live timeline as far as it was read, and whom the reader follows.
   std::optional<LivePage> held_;
   std::optional<std::vector<UserId>> held_followees_;
+  bool refilled_ = false;              // a little was not enough: the rest is read
   std::optional<Position> looked_at_;  // the last item of the live timeline that was read
   bool asked_ = false;                 // the live timeline
   bool more_ = false;                  // items of it, or of those merged into it

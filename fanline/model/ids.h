@@ -2,8 +2,7 @@
 // graph counts from 0 shifts its ids). On the wire and in keys they are decimal, without sign,
 // leading zero or blank, so that one id has one spelling.
 //
-// Post ids are unique in the whole installation, not only per author: a timeline item is the
-// post id alone.
+// Post ids are unique in the whole installation, not only per author.
 #pragma once
 
 #include <charconv>

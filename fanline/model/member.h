@@ -93,7 +93,7 @@ inline std::string RebuildMember(std::string_view token) { return "B:" + std::st
 
 // ---- score ----------------------------------------------------------------------------------
 
-inline constexpr std::string_view kScoreOfMarks = "-inf";  // of the mutes and of the head
+inline constexpr std::string_view kScoreOfMarks = "-inf";  // of marks, of the mutes and of the head
 inline constexpr std::string_view kScoreOfNoFloor = "+inf";
 // Of an item, or of a floor that is not kNoFloor.
 constexpr int64_t ScoreOf(UnixMs time) { return -time; }

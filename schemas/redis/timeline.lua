@@ -3,7 +3,7 @@
 -- A timeline is a sorted set, newest first: marks (A<author>, score -inf), perhaps the version of the
 -- reader's mutes (M<version>, -inf), T (-inf), items (binary, score -created_at_ms), then
 --   ready     F, score -floor, +inf = nothing older exists
---   building  B:<token> and removal records X<post id>, all +inf
+--   building  B:<token> and removal records X<item>, all +inf
 -- so its LAST member by rank tells what it is:
 --   F ready | B.. or X.. building | an item: just pushed, older than the floor | none: not live
 -- Items of the same time as the floor sort in front of F (1 < 'F'). They may stay; readers are served

@@ -74,7 +74,8 @@ TEST_F(MutesTest, OfTwoDevicesTheSecondIsToldOfTheFirst) {
   EXPECT_EQ(Ask("PUT /v1/users/5/mutes", seen, R"({"muted":[]})").status, 412);
   EXPECT_EQ(Ask("PUT /v1/users/5/mutes/7", seen).status, 200) << "the first is repeated";
   EXPECT_THAT(Muted(), ElementsAre("7"));
-  EXPECT_EQ(Ask("PUT /v1/users/5/mutes", first, R"({"muted":["9",8,"9"]})").status, 200);
+  EXPECT_EQ(Ask("PUT /v1/users/5/mutes", "W/" + first, R"({"muted":["9",8,"9"]})").status, 200)
+      << "a proxy has made it weak";
   EXPECT_THAT(Muted(), ElementsAre("8", "9"));
 }
 
@@ -87,7 +88,7 @@ TEST_F(MutesTest, AWholeListIsReplacedOnlyByWhoSaysWhatItReplaces) {
 }
 
 TEST_F(MutesTest, WhatCannotBeReadIsRefused) {
-  for (const char* etag : {"0", "\"x\"", "\"\"", "W/\"0\"", "\"0\", \"1\"", "\"00\""}) {
+  for (const char* etag : {"0", "\"x\"", "\"\"", "W/0", "\"0\", \"1\"", "\"00\""}) {
     EXPECT_EQ(Ask("PUT /v1/users/5/mutes/7", etag).status, 400) << etag;
   }
   for (const char* body : {R"({})", R"({"muted":"7"})", R"({"muted":["x"]})",

@@ -258,6 +258,17 @@ TEST(MutedPages, AskOnceForAVersionThatIsLost) {
   EXPECT_EQ(w.mutes_read, 1u);
 }
 
+// A failover loses the last change; a rebuild, or a pulled page, then names the version before it.
+TEST(MutedPages, AreNotThoseOfALaterVersionThatIsLost) {
+  AskingWorld w;
+  const Mutes before = w.mutes();
+  w.cache.Put(kBob, before.version + 10,
+              std::make_shared<const Mutes>(Mutes{before.version + 10, {kAnn, kBen}}));
+  EXPECT_THAT(PostsOfPage(w.Read()), ElementsAre(3, 1));
+  w.redis.FlushAll();
+  EXPECT_THAT(PostsOfPage(w.Read()), ElementsAre(3, 1));
+}
+
 // ---- what a rebuild writes ----------------------------------------------------------------------
 
 TEST(MutedPages, ARebuildNamesTheVersion) {

@@ -20,10 +20,6 @@ class _Post:
         self.version = 0
 
     @property
-    def author_of(self, post):
-        """None: of a post that it does not know."""
-        return self._posts[post].author if post in self._posts else None
-
     def visible(self):
         return self.created_at_ms is not None and not (self.deleted or self.hidden)
 

@@ -21,8 +21,8 @@ struct Limits {
   uint32_t posts_per_unit = kMaxAddsPerWrite;  // most post hints in one unit
   // Most syncs in one unit. Their calls are under way together.
   uint32_t syncs_per_unit = 256;
-  // Syncs of all units together. Each may hold a timeline's members and a window of items. A unit
-  // may have one sync beyond this bound.
+  // Syncs of all units together. Each may hold a window of items. A unit may have one sync beyond
+  // this bound.
   uint32_t syncs_in_flight = 512;
   // Followers read at once: on an author's first page in a range, and on each further page. The
   // larger size needs a wide credit (units/admission.h). Other authors' first pages pass further

@@ -55,6 +55,9 @@ class WithReconciler(Installation):
     def rel(self, name, **labels):
         return self.reconciler.counters().total(f"fanline_rel_{name}", **labels)
 
+    def repairs(self, **labels):
+        return self.reconciler.counters().total("fanline_relation_repairs_total", **labels)
+
     def gauge(self, name, **labels):
         return self.reconciler.scrape().total(f"fanline_rel_{name}", **labels)
 
@@ -133,7 +136,7 @@ class Pairs(WithReconciler):
                         f"SELECT {column} FROM {table} WHERE user_id = {user}")]
 
         self.wait_for(lambda: counters() == [0, 0], "both counters to be counted anew")
-        self.wait_for(lambda: self.rel("repairs_total", kind="counter") >= 2, "the metric")
+        self.wait_for(lambda: self.repairs(net="counter") >= 2, "the metric")
         self.assertEqual(sorted(repair[:5] for repair in self.tables.repairs()[before:]), [
             ("counter", "drift", reader, 0, "following_cnt -7"),
             ("counter", "drift", author, 0, "fans_cnt -1")])
@@ -203,12 +206,12 @@ class Pairs(WithReconciler):
         stayed = edges[100:]
         self.stack.mysql[0].query(f"DELETE FROM following WHERE src >= {BASE + 60_000} "
                                   f"AND src < {BASE + 90_000}")
-        removed, bumped = self.rel("repairs_total", kind="remove"), self.rel("repairs_total", kind="bump")
+        removed, bumped = self.repairs(cause="stale"), self.repairs(cause="lost")
         self.log.written(*left, *stayed)  # what the shards had acknowledged before
-        self.wait_for(lambda: self.rel("repairs_total", kind="bump") >= bumped + len(left) + sum(
+        self.wait_for(lambda: self.repairs(cause="lost") >= bumped + len(left) + sum(
             shard_of(src) == 0 for src, *_ in stayed), "the forward rows to be brought back")
         self.wait_for(lambda: self.gauge("pending") == 0, "the pairs to be answered")
-        self.assertEqual(self.rel("repairs_total", kind="remove"), removed)
+        self.assertEqual(self.repairs(cause="stale"), removed)
         forward, reverse = self.tables.forward(), self.tables.reverse()
         for src, dst, _, live in left + stayed:
             self.assertEqual(reverse[src, dst][1], live)
@@ -284,7 +287,7 @@ class Healthy(WithReconciler):
         self.wait_for(lambda: self.rel("pairs_total", result="matched") == 1_000, "every pair")
         time.sleep(2 * GRACE)
         mirror.check_alive()
-        self.assertEqual((self.rel("checks_total"), self.rel("repairs_total"),
+        self.assertEqual((self.rel("checks_total"), self.repairs(),
                           self.rel("retries_total")), (0, 0, 0))
         self.assertEqual(self.gauge("pending"), 0)
         forward, reverse = self.tables.forward(), self.tables.reverse()

@@ -170,12 +170,12 @@ double Bare(const Config& config, const Stores& stores) {
     const UserId reader = Reader(config, i);
     std::vector<std::vector<UserId>> authors(map.shards());
     bench::Must(connections.Run(map.ShardOf(reader), [&](mysql::Connection& connection) {
-      connection.Query(
-          "SELECT dst FROM following WHERE state = 1 AND delivery <> 2 AND src = " + std::to_string(Raw(reader)),
-          [&](const mysql::Row& row) {
-            const UserId author{row.UInt64(1)};
-            authors[map.ShardOf(author)].push_back(author);
-          });
+      connection.Query("SELECT dst FROM following WHERE state = 1 AND delivery <> 2 AND src = " +
+                           std::to_string(Raw(reader)),
+                       [&](const mysql::Row& row) {
+                         const UserId author{row.UInt64(1)};
+                         authors[map.ShardOf(author)].push_back(author);
+                       });
     }));
     std::vector<Item> items;
     for (Shard shard = 0; shard < map.shards(); ++shard) {

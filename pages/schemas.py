@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A message, or a table and its keys."""
+    """A message, an enum, or a table and its keys."""
     name: str
     about: list
     rows: list
@@ -50,7 +50,7 @@ def lines_of(text, mark):
 
 
 def messages(text):
-    """What the file is about, and its messages."""
+    """What the file is about, its messages and enums."""
     about, above, found, open_blocks = [], [], [], []
     for code, comment, _ in lines_of(text, "//"):
         if not code:
@@ -59,12 +59,15 @@ def messages(text):
         beside = [comment] if comment is not None else []
         if code.startswith("syntax"):
             about = above
-        elif started := re.match(r"(message|oneof) (\w+) \{$", code):
+        elif started := re.match(r"(message|oneof|enum) (\w+) \{$", code):
             open_blocks.append(started[1])
-            if started[1] == "message":
+            if started[1] != "oneof":
                 found.append(Group(started[2], above, [], []))
         elif code == "}":
             open_blocks.pop()
+        elif open_blocks[-1:] == ["enum"]:
+            name, number = re.match(r"(\w+) = (\d+);$", code).groups()
+            found[-1].rows.append(Row(name, "value", above + beside, number))
         elif open_blocks:
             field = FIELD.match(code)
             assert field, f"not understood: {code}"

@@ -5,8 +5,6 @@
 #include <utility>
 
 namespace fanline::reconciler {
-namespace {}  // namespace
-
 RetryReconciler::RetryReconciler(const Ports& ports, const Checker::Setup& setup,
                                  const RetryLimits& limits, RepairGate& gate)
     : ports_(ports),

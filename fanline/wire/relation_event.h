@@ -1,8 +1,8 @@
 // What an application that keeps its own follow graph says happened to one edge of it
 // (schemas/proto/relation_event.proto): relation.follow or relation.unfollow {src, dst, version}. A
 // follow may name its delivery. The version is the application's and grows per edge; the highest
-// wins, so an event seen twice, late or overtaken by a newer one changes nothing. Only what a follow
-// without a delivery keeps is what is there when it arrives.
+// wins, so an event seen twice, late or overtaken by a newer one changes nothing. Only what a
+// follow without a delivery keeps is what is there when it arrives.
 //
 // The forms and the strictness are those of event_wire.h. Pure; any thread.
 #pragma once

@@ -86,8 +86,9 @@ void EdgeComparer::Take(const PendingAsked& asked, Now now) {
   std::set<LogRow> pending;
   for (const LoggedChange& change : asked.pending) pending.insert(change.row());
   for (Item& item : std::exchange(queue.asking, {})) {
-    if (pending.contains(RowOf(item.order.edge, item.order.claim))) {
-      Finish(item);
+    item.pending = pending.contains(RowOf(item.order.edge, item.order.claim));
+    if (item.pending) {
+      Hold(std::move(item), now);
     } else {
       QueueOf(item.order.edge).waiting.push_back(std::move(item));
     }
@@ -172,7 +173,7 @@ void EdgeComparer::Take(const PendingRead& read, Now now) {
   });
 }
 
-// Those whose time has come are read again, if they may, and held again if not.
+// Those whose time has come are asked about or read again, if they may, and held again if not.
 template <class May>
 void EdgeComparer::Release(Held& held, Now now, May may) {
   Items again;
@@ -180,7 +181,8 @@ void EdgeComparer::Release(Held& held, Now now, May may) {
     Item item = std::move(held.items.front().second);
     held.items.pop_front();
     if (may(item)) {
-      QueueOf(item.order.edge).waiting.push_back(std::move(item));
+      Queue& queue = item.pending ? asks_[ForwardOf(item.order.edge)] : QueueOf(item.order.edge);
+      queue.waiting.push_back(std::move(item));
     } else {
       again.push_back(std::move(item));
     }

@@ -1,7 +1,7 @@
 // Compares many edges with what a scan knows of them, and has only those checked that differ
 // (checker.h). Reads many at a time, from both sides.
 //
-//   order -> its row of log1 is pending: the mirror's, finished
+//   order -> its row of log1 is pending: the mirror's; held, and asked about again
 //         -> both rows are read: they agree, at the claimed version or above: finished
 //         -> held for a grace, and while the mirror is behind -> read again: they agree: finished
 //         -> check of the scan's net -> resolved: finished
@@ -11,7 +11,8 @@
 // grace later. If the forward row is newer than the claim, its own change may be on its way,
 // however long the mirror takes: the edge is held until log1 has no older row pending. A change in
 // between begins the wait anew. An application's own tables have no log1; whoever orders waits for
-// its mirror (later_reconciler.h).
+// its mirror (later_reconciler.h). A row of log1 that is pending may have been carried already, and
+// what was carried be lost by a failover before the row is marked: so it is waited for.
 //
 // A shard that is away ends all comparisons that wait for it: they go to the retries. It is left
 // alone for a back-off. In mode pause nothing is asked.
@@ -89,6 +90,7 @@ class EdgeComparer {
  private:
   struct Item {
     CompareOrder order;
+    bool pending = false;            // its row of log1 was, when that was asked for last
     uint64_t forward = 0;            // the forward row's version, as it was read last; 0: not yet
     bool newer = false;              // it is above the claim and above the reverse row
     std::optional<uint64_t> newest;  // row of log1, when that was asked for after the read

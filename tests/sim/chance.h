@@ -213,14 +213,16 @@ struct Chances {
     of.scans = scans() % 100 < 12;
     if (!of.scans) return;
     of.lose_tail = of.lose_other_heads = 0;
-    if (of.healthy || scans() % 100 < 20) return;
+    if (of.healthy || !DrawsEscapes()) return;
     using Escape = Character::Escape;
     of.escape = static_cast<Escape>(1 + scans() % 4);
     of.escapes = 2 + scans() % 6;
     of.odd.lose_changes = 0;
     LoseChangesOnly();
-    // A row that is marked while it is being mirrored may lack its hint: no scan finds that.
+    // A row that is marked while it is being mirrored may lack its hint: no scan finds that, nor a
+    // change of mutes that is marked.
     if (of.escape != Escape::kMarked) return;
+    of.mute = 0;
     of.crash_mirror = of.move_mirror = of.shard_away = of.revoke_all = of.time_out = 0;
     of.odd.lock = of.odd.hang = of.odd.demote = 0;
   }

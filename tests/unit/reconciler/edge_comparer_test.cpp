@@ -79,12 +79,17 @@ TEST_F(EdgeComparerTest, EqualEdgesAreReadManyAtATimeAndPassSilently) {
   EXPECT_EQ(one.comparer.open(), 0u);
 }
 
-TEST_F(EdgeComparerTest, WhatLog1HasPendingIsTheMirrorsAndNobodyReadsItsRows) {
+TEST_F(EdgeComparerTest, WhatLog1HasPendingIsTheMirrorsAndIsReadWhenItIsDone) {
   world.forward[Between(10)] = kAlive;
   world.Log(7, EdgeOf(Between(10), kAlive));
   Compare(10, Said(kAlive, 7));
-  EXPECT_EQ(Run(), Tickets{10});
+  EXPECT_EQ(Run(), Tickets{});
+  EXPECT_EQ(Pass(seconds(3)), Tickets{});
   EXPECT_TRUE(world.read.empty());
+  world.log1.clear();  // the mirror marks it, and the reverse row that it wrote is lost
+  EXPECT_EQ(Pass(seconds(3)), Tickets{});
+  EXPECT_EQ(Pass(seconds(3)), Tickets{10});
+  EXPECT_EQ(world.reverse[Between(10)], kAlive);
 }
 
 TEST_F(EdgeComparerTest, ADifferenceThatIsStillThereAGraceLaterIsRepairedAsTheNetsFinding) {

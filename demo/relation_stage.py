@@ -123,7 +123,7 @@ class RelationStage:
         client.start()
         client.finish()
         forward = []
-        for src, dst, live in changes:
+        for src, dst, live, _ in changes:
             edge = f"src = {src} AND dst = {dst}"
             self._shard(src).query(f"UPDATE log1 SET done = 1 WHERE done = 0 AND {edge}")
             ver, = self._one(src, f"SELECT ver FROM following WHERE {edge}")

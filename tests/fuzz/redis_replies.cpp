@@ -131,8 +131,8 @@ void CheckBatch(std::string_view text, const Options& options, const Keys& keys)
   TimelineBatch batch{.epoch = 1};
   for (uint32_t i = 0; i < 5; ++i) {
     batch.writes.push_back({.reader = UserId{i + 1}, .adds_end = i + 1, .removes_end = i + 1});
-    batch.adds.push_back({PostId{i + 7}, 1'700'000'000'000});
-    batch.removes.push_back(PostId{i + 70});
+    batch.adds.push_back({PostId{i + 7}, 1'700'000'000'000, UserId{i + 3}});
+    batch.removes.push_back({PostId{i + 70}, 0, UserId{i + 3}});
   }
   Server server(text);
   int answers = 0;

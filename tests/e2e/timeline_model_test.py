@@ -61,7 +61,7 @@ class TimelineModel(Reading):
             return
         self.used.add(post)
         self.posts[post] = self.draw.choice(self.authors)
-        clock = self.draw.choice((0, 0, 0, -HOUR, HOUR, self.draw.randrange(-50 * HOUR, 20 * HOUR)))
+        clock = self.draw.choice((0, 0, 0, -HOUR, self.draw.randrange(-50 * HOUR, 0)))  # later is refused
         moment = (self.began + clock) // 1000 * 1000 if self.draw.random() < 0.5 else self.began
         if self.draw.random() < 0.05:  # what is said of a post may arrive before it
             self.change(post)

@@ -11,10 +11,7 @@ namespace {
 // A row that nobody can apply is a job of its own: somebody wrote it by hand, with src as dst or
 // version 0.
 JobKey KeyOf(const LoggedChange& change) {
-  const bool sound = change.kind == ChangeKind::kMutes
-                         ? IsValidId(Raw(change.edge.src)) && change.edge.dst == change.edge.src
-                         : IsKnown(change.kind) && !WhyRefused({change.edge, change.id});
-  return {change.kind, change.edge.key(), sound ? 0 : change.id};
+  return {change.kind, change.edge.key(), WhyDamaged(change) ? change.id : 0};
 }
 
 }  // namespace

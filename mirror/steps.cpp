@@ -20,19 +20,10 @@ Record RecordOf(Shard shard, const LoggedChange& change) {
           .headers = {}};
 }
 
-// Why nobody could apply what the row says.
-std::string WhyDamaged(Shard shard, const LoggedChange& change) {
-  std::string why;
-  if (change.kind == ChangeKind::kMutes) {
-    why = "src " + ToString(change.edge.src) + ", dst " + ToString(change.edge.dst) +
-          ": send the user as both";
-  } else if (IsKnown(change.kind)) {
-    why = WhyRefused({change.edge, change.id})->reason;
-  } else {
-    why = "kind: found " + std::to_string(static_cast<int>(change.kind)) + "; send 1 to 3";
-  }
+// Of a damaged row.
+std::string WhyAside(Shard shard, const LoggedChange& change) {
   return "row " + std::to_string(change.id) + " of log1 on shard " + std::to_string(shard) + ": " +
-         why;
+         *WhyDamaged(change);
 }
 
 }  // namespace
@@ -56,7 +47,7 @@ void Steps::Begin(const std::vector<Ref>& rows) {
     WindowRow& row = *window_.Find(ref.job, ref.row);
     const bool edge = job.key.kind == ChangeKind::kEdge;
     if (job.key.damaged != 0) {
-      SetAside(ref.job, row, WhyDamaged(job.forward, row.change));
+      SetAside(ref.job, row, WhyAside(job.forward, row.change));
       continue;
     }
     if (edge) msg1s.refs.push_back(ref);

@@ -78,7 +78,8 @@ void LogScanner::On(const LoggedRead& read, Now now) {
   state.open = 1;  // the page itself, until all of it is ordered
   std::vector<LoggedChange> friendships;
   for (const LoggedChange& change : read.changes) {
-    if (change.kind == ChangeKind::kMutes) continue;  // no edge
+    // The mirror has set a damaged row aside; mutes are no edge.
+    if (change.kind == ChangeKind::kMutes || WhyDamaged(change)) continue;
     if (change.kind == ChangeKind::kFriendship) {
       friendships.push_back(change);
       continue;

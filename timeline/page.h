@@ -53,7 +53,7 @@ struct NeedTimeline {
   uint32_t limit = 0;
 };
 struct NeedMutes {
-  uint64_t version = 0;  // or a later one
+  uint64_t version = 0;  // that is named; the row may have another by now
 };
 using PageNeed =
     std::variant<NeedTimeline, NeedMutes, NeedFollowees, NeedLastAt, NeedItems, NothingNeeded>;

@@ -23,7 +23,7 @@ Call Change(EdgeChange change) {
               RefuseByLimits(changed.over_limit ? std::optional(change.src) : std::nullopt,
                              change.src, changed.again_in, shards);
               OrFail(reply.status);
-              if (change.if_followed && !changed.edge.live) {
+              if (change.chooses() && !changed.edge.live) {
                 throw Refused{{Code::kNotFound, "user " + ToString(change.src) +
                                                     " does not follow user " +
                                                     ToString(change.dst) + "; follow them first"}};
@@ -66,7 +66,6 @@ Call Unfollow(const Asked& asked) { return Change(ChangeOf(asked, false)); }
 Call SetDelivery(const Asked& asked) {
   EdgeChange change = ChangeOf(asked, true);
   change.delivery = ReadDelivery(asked.body());
-  change.if_followed = true;
   return Change(change);
 }
 

@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "fanline/base/outcome.h"
@@ -19,11 +21,6 @@ enum class ChangeKind {
   kFriendship = 2,  // src, dst: the pair, smaller id first; live: friends; ver: of friend_request
   kMutes = 3,       // src mutes or unmutes: the timeline must be told; dst is src, ver: of mute
 };
-
-// Whether the row can be applied, as far as its kind goes.
-constexpr bool IsKnown(ChangeKind kind) {
-  return kind == ChangeKind::kEdge || kind == ChangeKind::kFriendship || kind == ChangeKind::kMutes;
-}
 
 // Names a row of log1. The id alone does not: a shard that loses its tail in a failover gives out
 // the same ids again.
@@ -43,6 +40,10 @@ struct LoggedChange {
 
   LogRow row() const { return {id, kind, edge.key(), edge.ver}; }
 };
+
+// Why nobody can apply what the row says: somebody wrote it by hand, with src as dst, version 0 or
+// an unknown kind. None: it is sound. Pure.
+std::optional<std::string> WhyDamaged(const LoggedChange& change);
 
 // Reads the oldest `limit` pending rows above `after`, by id. Transactions do not commit in the
 // order of their ids: a row may appear below an id that was read before.

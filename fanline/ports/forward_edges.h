@@ -45,9 +45,10 @@ struct EdgeChange {
   uint64_t origin_version = 0;
   // What a follow brings. None: as it is, kAll for a new follow. An unfollow resets it.
   std::optional<Delivery> delivery = {};
-  // Of a user's follow: changes `delivery` alone, and only if src follows dst. It settles nothing
-  // that was announced of a friendship, since it says nothing of whether to follow.
-  bool if_followed = false;
+
+  // A user who names it changes it alone, and only if src follows dst. That settles nothing that
+  // was announced of a friendship, since it says nothing of whether to follow.
+  bool chooses() const { return live && origin == Origin::kUser && delivery.has_value(); }
 };
 
 // The two changes that a changed friendship causes, each with the pair's version. Both carry the

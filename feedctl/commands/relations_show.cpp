@@ -109,10 +109,6 @@ class Reader {
   mysql::ShardConnections connections_;
 };
 
-std::string DeliveryText(Delivery delivery) {
-  return delivery == Delivery::kAll ? "" : std::string(", delivery ") + NameOf(delivery);
-}
-
 std::string StateText(const EdgeState& state) {
   if (state.ver == 0) return "none";
   return (state.live ? "follows since " + daemon::Rfc3339(state.pos) : std::string("ended")) +

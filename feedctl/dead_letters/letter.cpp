@@ -45,14 +45,10 @@ std::string Told(const Hint& hint) {
                    ToString(hint.author);
 }
 
-std::string Brings(Delivery delivery) {
-  return delivery == Delivery::kAll ? "" : std::string(", delivery ") + NameOf(delivery);
-}
-
 std::string Told(const RelationMessage& message) {
   if (const auto* written = std::get_if<EdgeWritten>(&message)) {
     return Edge(written->edge.key()) + (written->edge.live ? " follows" : " ended") +
-           Brings(written->edge.delivery) + Version(written->edge.ver);
+           DeliveryText(written->edge.delivery) + Version(written->edge.ver);
   }
   const auto& mirrored = std::get<EdgeMirrored>(message);
   return Edge(mirrored.edge) + " mirrored" + Version(mirrored.ver);

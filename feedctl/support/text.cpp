@@ -27,6 +27,10 @@ std::string Counted(uint64_t number, const std::string& noun) {
   return Grouped(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
+std::string DeliveryText(Delivery delivery) {
+  return delivery == Delivery::kAll ? "" : std::string(", delivery ") + NameOf(delivery);
+}
+
 std::string Seconds(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, seconds < 1 ? "%.2f s" : "%.1f s", seconds);

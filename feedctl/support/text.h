@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "fanline/model/delivery.h"
+
 namespace fanline::feedctl {
 
 // 1017674 -> "1,017,674"
@@ -12,6 +14,9 @@ std::string Grouped(uint64_t number);
 
 // (1, "row") -> "1 row", (2000, "row") -> "2,000 rows"
 std::string Counted(uint64_t number, const std::string& noun);
+
+// ", delivery none"; empty for kAll.
+std::string DeliveryText(Delivery delivery);
 
 // "5.1 s", "0.02 s"
 std::string Seconds(double seconds);

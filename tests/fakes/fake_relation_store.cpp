@@ -12,7 +12,7 @@ EdgeState FakeRelationStore::Of(UserId src, UserId dst) const {
 EdgeChanged FakeRelationStore::Do(const ChangeEdge& request) {
   const EdgeKey edge{request.change.src, request.change.dst};
   const EdgeState now = Of(edge.src, edge.dst);
-  const bool live = request.change.if_followed ? now.live : request.change.live;
+  const bool live = request.change.chooses() ? now.live : request.change.live;
   const Delivery delivery = live ? request.change.delivery.value_or(now.delivery) : Delivery::kAll;
   EdgeChanged reply;
   reply.forward.edge = EdgeOf(edge, now);

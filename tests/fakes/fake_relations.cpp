@@ -58,18 +58,18 @@ EdgeChanged FakeRelations::Do(const ChangeEdge& request) {
     if (change.origin_version <= version && guarded) return reply;
     version = change.origin_version;
   }
-  if (change.live && !change.if_followed && !before.live && change.origin != Origin::kFriendship &&
+  if (change.live && !change.chooses() && !before.live && change.origin != Origin::kFriendship &&
       Followed(change.src) >= most_followed) {
     reply.forward = {.edge = EdgeOf(key, {}), .changed = false, .over_limit = true};
     reply.status = Status::Never("follows as many already");
     return reply;
   }
   if (change.origin != Origin::kFriendship && changes_settle &&
-      !(change.if_followed && choices_settle_nothing)) {
+      !(change.chooses() && choices_settle_nothing)) {
     seen.friendship = std::max(seen.friendship, seen.announced);
   }
   origins_[key] = seen;
-  const bool live = change.if_followed ? before.live : change.live;
+  const bool live = change.chooses() ? before.live : change.live;
   const Delivery delivery = DeliveryAfter(change, before, live);
   const bool leaves_nothing = change.origin == Origin::kUser && before.ver == 0 && !live;
   const bool same = before.live == live && before.delivery == delivery;
@@ -156,7 +156,6 @@ Edge FakeRelations::Change(UserId src, UserId dst, bool live, Origin origin,
 Edge FakeRelations::Choose(UserId src, UserId dst, Delivery delivery) {
   EdgeChange change{src, dst, true, static_cast<uint64_t>(now) * 1000};
   change.delivery = delivery;
-  change.if_followed = true;
   return Do(ChangeEdge{0, change}).forward.edge;
 }
 

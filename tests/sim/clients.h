@@ -204,11 +204,8 @@ struct Clients {
   void Choose(const EdgeKey& edge, Delivery delivery) {
     if (world.Away(world.shards.ShardOf(edge.src))) return;  // refused
     if (world.mysql.relations.Live(edge)) world.said.Chose(edge, delivery);
-    const bool changed = Change({.src = edge.src,
-                                 .dst = edge.dst,
-                                 .live = true,
-                                 .delivery = delivery,
-                                 .if_followed = true});
+    const bool changed =
+        Change({.src = edge.src, .dst = edge.dst, .live = true, .delivery = delivery});
     if (!changed) return;
     world.Count(Letter::kChosen);
     world.Trace(ToString(edge.src) + " wants " + NameOf(delivery) + " of " + ToString(edge.dst));

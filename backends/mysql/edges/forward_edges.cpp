@@ -48,7 +48,7 @@ enum Wanted { kUnfollow = 0, kFollow = 1, kIfFollowed = 2 };
 
 Wanted WantedOf(const EdgeChange& change) {
   if (!change.live) return kUnfollow;
-  return change.if_followed ? kIfFollowed : kFollow;
+  return change.chooses() ? kIfFollowed : kFollow;
 }
 
 // `to`: its ver and pos become new_ver and new_pos of change_edge.sql.
@@ -81,8 +81,7 @@ Status CheckEdgeIds(UserId src, UserId dst) {
 
 ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
                              uint32_t most_followed) {
-  const bool brings_all = change.delivery.value_or(Delivery::kAll) == Delivery::kAll;
-  if (change.live && change.origin == Origin::kUser && brings_all && !change.if_followed) {
+  if (change.live && change.origin == Origin::kUser && !change.chooses()) {
     if (const auto made = FollowNew(connection, change, most_followed)) return *made;
   }
   return ChangeAny(connection, {change.src, change.dst, change.unix_us, change.live, PosOf(change)},

@@ -128,6 +128,18 @@ TEST_F(LogScannerTest, WhatIsPendingIsTheMirrorsAndPassed) {
   EXPECT_TRUE(world.read.empty());
 }
 
+TEST_F(LogScannerTest, RowsThatSayNothingOfAnEdgeArePassed) {
+  const UserId ann{7};
+  world.rows[1] = {{1, ChangeKind::kMutes, EdgeOf({ann, ann}, kAsLogged), 0}};
+  world.rows[2] = {{2, ChangeKind::kEdge, EdgeOf({ann, ann}, kAsLogged), 0}};
+  world.rows[3] = {{3, static_cast<ChangeKind>(9), EdgeOf(EdgeBy(10), kAsLogged), 0}};
+  world.rows[4] = {{4, ChangeKind::kFriendship, EdgeOf({ann, ann}, kAsLogged), 0}};
+  Step();
+  Pass(seconds(3));
+  EXPECT_EQ(world.place, 4u);
+  EXPECT_TRUE(world.read.empty() && world.again.empty()) << "mutes, or set aside as damaged";
+}
+
 TEST_F(LogScannerTest, FullPagesFollowEachOtherAtOnceAndThenItRests) {
   for (uint64_t id = 1; id <= 25; ++id) {
     world.Add(id, kAsLogged);

@@ -40,12 +40,7 @@ class ForwardEdgesTest : public ::testing::Test {
   ForwardChanged Follow(uint64_t now = kNow) { return Change({ann_, bob_, true, now}); }
   ForwardChanged Unfollow(uint64_t now = kNow) { return Change({ann_, bob_, false, now}); }
   ForwardChanged Choose(Delivery delivery, uint64_t now = kNow) {
-    return Change({.src = ann_,
-                   .dst = bob_,
-                   .live = true,
-                   .unix_us = now,
-                   .delivery = delivery,
-                   .if_followed = true});
+    return Change({.src = ann_, .dst = bob_, .live = true, .unix_us = now, .delivery = delivery});
   }
   ForwardChanged App(bool live, uint64_t version, uint64_t now = kNow) {
     return Change({ann_, bob_, live, now, Origin::kApplication, version});
@@ -451,7 +446,6 @@ TEST_F(ChangesOfAnHourTest, AreTakenByAChoiceToo) {
   EXPECT_TRUE(Choose(Delivery::kNone).changed);
   EdgeChange change{ann_, bob_, true, kNow};
   change.delivery = Delivery::kAll;
-  change.if_followed = true;
   ExpectRefused(change);
   EXPECT_EQ(shards_.FollowingCount(ann_), 1);
 }

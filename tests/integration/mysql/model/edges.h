@@ -59,7 +59,6 @@ struct Edges {
     }
     if (origin != Origin::kFriendship && request.change.live && world.OneIn(2)) {
       request.change.delivery = AnyDelivery();
-      request.change.if_followed = origin == Origin::kUser && world.OneIn(2);
     }
     world.Compare(fake, forward, request);
     return "change of " + Text(EdgeOf(key, {}));

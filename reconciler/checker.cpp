@@ -92,7 +92,9 @@ std::optional<Time> Checker::SendAsk(Shard shard, Now now) {
   return std::nullopt;  // the reply comes first
 }
 
-// Whole rows are compared, since a shard that lost its tail gives ids out again.
+// Whole rows are compared, since a shard that lost its tail gives ids out again. A pending row is
+// the mirror's. It may have been carried, and then lost, before it is marked: a later net asks
+// again.
 void Checker::On(const PendingAsked& asked, Now now) {
   Queue& queue = asks_[TakeAnswered(asked_, asked.id)];
   const std::vector<CheckOrder> orders = std::exchange(queue.reading, {});
@@ -107,7 +109,7 @@ void Checker::On(const PendingAsked& asked, Now now) {
   for (const CheckOrder& order : orders) {
     if (setup_.guards.pending_is_not_lost && pending.contains(RowOf(order.edge, order.claim))) {
       ports_.metrics.LeftToMirror();
-      End(order, true);
+      End(order, order.net == Net::kPair);
     } else {
       QueueOf(order.edge).waiting.push_back(order);
       ++waiting_;
@@ -165,9 +167,7 @@ void Checker::Decide(const CheckOrder& order, const RowsOfEdge& rows, Now now) {
   const Verdict verdict = Judge(rows.reverse, rows.forward, order.claim);
   ports_.metrics.Checked(order.net, verdict.finding);
   Job job{order, verdict, EdgeOf(order.edge, verdict.state), rows.reverse, rows.forward, 0};
-  if (verdict.action == Action::kHint) {
-    return order.net == Net::kPair ? SendHint(std::move(job)) : End(order, true);
-  }
+  if (verdict.action == Action::kHint) return SendHint(std::move(job));
   if (verdict.action == Action::kReport) return EndHopeless(order, WhyHopeless(verdict));
   if (!MayRepair(order, verdict, now)) return End(order, false);
   if (!verdict.guarded) return SendLog(std::move(job));

@@ -1,7 +1,7 @@
 // Compares the two rows of edges and repairs differences (verdict.h).
 //
 //   the claim names a row of log1: it is read on its primary
-//     pending: the edge is the mirror's -> resolved
+//     pending: the edge is the mirror's -> resolved; of a scan's finding not, until it is marked
 //     done or gone: as if the claim named none
 //   the claim names none: reverse row, then forward row, read on primaries -> verdict
 //     equal:   [hint sync(src, dst) acknowledged] -> resolved
@@ -9,16 +9,16 @@
 //              -> reverse row committed -> hint acknowledged -> msg2 acknowledged -> resolved
 //
 // The mirror that holds the forward shard applies a pending row, however long that takes. So a
-// mirror that is behind makes no work here. A shard that lost the tail of log1 lost that row too.
-// Then the claim says what the forward row must be.
+// mirror that is behind makes no work here. A pending row may have been carried, and what it wrote
+// been lost, before it is marked: that is a scan's finding. A shard that lost the tail of log1 lost
+// that row too. Then the claim says what the forward row must be.
 //
 // Repairs go the way of every change, so they race with nothing: the higher version wins. The row
 // of repair_log comes first, so no repair goes unrecorded. A repair that fails after it is recorded
 // again. The checker applies a forward row that it wrote anew at once, and the mirror applies it
 // again.
 //
-// Equal rows whose msg2 did not come have perhaps no hint either. A scan asks about edges of any
-// age and would hint all of them: it gets none.
+// Equal rows whose msg2 did not come, or which a scan found different, have perhaps no hint either.
 //
 // A call that fails or must wait ends its check unresolved. The caller orders the check again
 // later; repeating a check does no harm. If no check can resolve the edge (no state or version is

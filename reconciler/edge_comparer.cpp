@@ -15,7 +15,6 @@ EdgeComparer::EdgeComparer(Net net, const Ports& ports, const Checker::Setup& se
       setup_(setup),
       limits_(limits),
       gate_(gate),
-      checker_(ports.checker, setup, gate),
       random_(setup.seed),
       asks_(setup.shards.forward.shards()),
       reads_(setup.shards.pairs()),
@@ -32,15 +31,10 @@ void EdgeComparer::Compare(const CompareOrder& order) {
 
 std::vector<uint64_t> EdgeComparer::TakeFinished() { return std::exchange(finished_, {}); }
 
-void EdgeComparer::StopTaking() {
-  taking_ = false;
-  checker_.Drop();
-}
-
 std::optional<Time> EdgeComparer::Send(Now now) {
   std::optional<Time> next;
   if (taking_) {
-    while (auto item = append_again_.Take(now.mono)) SendRetry(std::move(*item), now);
+    while (auto item = append_again_.Take(now.mono)) SendRetry(std::move(*item), {}, now);
     next = append_again_.timer();
   }
   if (taking_ && !paused()) {
@@ -50,8 +44,6 @@ std::optional<Time> EdgeComparer::Send(Now now) {
     }
     for (size_t i = 0; i < reads_.size(); ++i) next = Earlier(next, SendRead(i, now));
   }
-  next = Earlier(next, checker_.Send(now));
-  TakeResults(now);
   return next;
 }
 
@@ -126,12 +118,16 @@ void EdgeComparer::Take(const EdgesRead& read, Now now) {
 
 void EdgeComparer::Judged(Item item, const RowsOfEdge& rows, Now now) {
   const EdgeClaim& claim = item.order.claim;
-  if (Judge(rows.reverse, rows.forward, claim).finding == Finding::kEqual) return Finish(item);
+  const Finding finding = Judge(rows.reverse, rows.forward, claim).finding;
+  if (finding == Finding::kEqual) return Finish(item);
   const bool changed = !item.again || item.forward != rows.forward.ver;
   item.again = true;
   item.forward = rows.forward.ver;
   item.newer = rows.forward.ver > std::max(rows.reverse.ver, claim.state.ver);
-  if (!changed || !setup_.guards.differences_held) return Check(item);
+  if (!changed || !setup_.guards.differences_held) {
+    ports_.metrics.Differs(item.order.edge, finding);
+    return SendRetry(std::move(item), {}, now);
+  }
   item.newest.reset();
   Hold(std::move(item), now);
 }
@@ -192,35 +188,24 @@ void EdgeComparer::Release(Held& held, Now now, May may) {
 
 // ---- the end of an edge -----------------------------------------------------------------------
 
-void EdgeComparer::Check(const Item& item) {
-  const uint64_t ticket = ++ids_;
-  checks_.emplace(ticket, item);
-  checker_.Order({ticket, item.order.edge, item.order.claim, net_});
-}
-
-void EdgeComparer::TakeResults(Now now) {
-  for (const CheckResult& result : checker_.TakeResults()) {
-    Item item = TakeAnswered(checks_, result.order.ticket);
-    result.resolved ? Finish(item) : SendRetry(std::move(item), now);
-  }
-}
-
 void EdgeComparer::FailAll(Queue& queue, const Status& status, Now now) {
   if (status.later()) ports_.metrics.Parked(status.resource);
   queue.retry_at = now.mono + limits_.again.Delay(++queue.attempts, random_());
   Items failed = std::exchange(queue.asking, {});
   std::move(queue.waiting.begin(), queue.waiting.end(), std::back_inserter(failed));
   queue.waiting.clear();
-  for (Item& item : failed) SendRetry(std::move(item), now);
+  for (Item& item : failed) {
+    ports_.metrics.SentToRetry(RetryCause::kChecksFailed);
+    SendRetry(std::move(item), limits_.patience.Delay(1, random_()), now);
+  }
 }
 
 // While it is stopping, what is not finished is compared again after the next start.
-void EdgeComparer::SendRetry(Item item, Now now) {
+void EdgeComparer::SendRetry(Item item, Duration wait, Now now) {
   if (!taking_) return;
   const CompareOrder& order = item.order;
-  const int64_t wait = Milliseconds(limits_.patience.Delay(1, random_()));
-  const RelationRetry retry{order.edge, order.claim, now.unix_ms + wait, 0, 0, net_};
-  ports_.metrics.SentToRetry(RetryCause::kChecksFailed);
+  const UnixMs due = now.unix_ms + Milliseconds(wait);
+  const RelationRetry retry{order.edge, order.claim, due, 0, 0, net_};
   ports_.retries.Submit({Asked(retries_, std::move(item)), {retry}});
 }
 

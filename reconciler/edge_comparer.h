@@ -1,11 +1,14 @@
-// Compares many edges with what a scan knows of them, and has only those checked that differ
-// (checker.h). Reads many at a time, from both sides.
+// Compares many edges with what a scan knows of them, and hands only those over that differ: to the
+// retries (retry_reconciler.h), which check and repair. Reads many at a time, from both sides.
 //
 //   order -> its row of log1 is pending: the mirror's; held, and asked about again
 //         -> both rows are read: they agree, at the claimed version or above: finished
 //         -> held for a grace, and while the mirror is behind -> read again: they agree: finished
-//         -> check of the scan's net -> resolved: finished
-//                                    -> not resolved -> in the retries: finished
+//         -> in the retries, under the scan's net: finished
+//
+// A repair writes a row, then tells whoever serves timelines. A scan that repaired, and died
+// between the two, would pass the edge the next time, as equal. An entry of the retries stays until
+// all is done.
 //
 // A scan meets edges that change meanwhile. So a difference counts only if it is still there a
 // grace later. If the forward row is newer than the claim, its own change may be on its way,
@@ -14,8 +17,8 @@
 // its mirror (later_reconciler.h). A row of log1 that is pending may have been carried already, and
 // what was carried be lost by a failover before the row is marked: so it is waited for.
 //
-// A shard that is away ends all comparisons that wait for it: they go to the retries. It is left
-// alone for a back-off. In mode pause nothing is asked.
+// A shard that is away ends all comparisons that wait for it: they go to the retries, too. It is
+// left alone for a back-off. In mode pause nothing is asked.
 //
 // Passive: no thread, no clock, no sleep. Not thread-safe. The caller bounds what is open.
 #pragma once
@@ -39,7 +42,6 @@
 
 namespace fanline::reconciler {
 
-// Besides the CheckerReply of the checks that it orders.
 using ComparerReply = std::variant<PendingAsked, PendingRead, EdgesRead, RetriesAppended>;
 
 struct CompareOrder {
@@ -51,7 +53,6 @@ struct CompareOrder {
 class EdgeComparer {
  public:
   struct Ports {
-    Checker::Ports checker;
     Port<AskPending, ReadPending> log;
     Port<ReadEdges> store;
     Port<AppendRetries> retries;
@@ -61,7 +62,7 @@ class EdgeComparer {
     uint32_t edges_per_read = 300;
     uint32_t edges_per_second = 5'000;  // read first, per shard of reverse rows
     Duration grace = std::chrono::seconds(3);
-    Backoff patience{};  // until the first check of an entry of the retries
+    Backoff patience{};  // until the first check of what could not be read
     Backoff again{};     // a shard that is away, the retries while Kafka is
   };
 
@@ -70,7 +71,6 @@ class EdgeComparer {
                RepairGate& gate);
 
   void Compare(const CompareOrder& order);
-  void On(const CheckerReply& reply, Now now) { checker_.On(reply, now); }
   void On(const ComparerReply& reply, Now now) {
     std::visit([&](const auto& each) { Take(each, now); }, reply);
   }
@@ -84,8 +84,8 @@ class EdgeComparer {
   size_t open() const { return open_; }
 
   // From now on nothing is begun; what is under way goes on until idle().
-  void StopTaking();
-  bool idle() const { return under_way_ == 0 && checker_.idle(); }
+  void StopTaking() { taking_ = false; }
+  bool idle() const { return under_way_ == 0; }
 
  private:
   struct Item {
@@ -126,10 +126,8 @@ class EdgeComparer {
   void Release(Held& held, Now now, May may);
   void Judged(Item item, const RowsOfEdge& rows, Now now);
   void Hold(Item item, Now now);
-  void Check(const Item& item);
-  void TakeResults(Now now);
   void FailAll(Queue& queue, const Status& status, Now now);
-  void SendRetry(Item item, Now now);
+  void SendRetry(Item item, Duration wait, Now now);
   void Finish(const Item& item);
   template <class Map, class What>
   uint64_t Asked(Map& map, What what);
@@ -139,19 +137,17 @@ class EdgeComparer {
   const Checker::Setup setup_;
   const Limits limits_;
   RepairGate& gate_;
-  Checker checker_;
   std::mt19937_64 random_;
   bool taking_ = true;
   size_t open_ = 0;
   size_t under_way_ = 0;                               // requests of its own
-  uint64_t ids_ = 0;                                   // of requests and checks
+  uint64_t ids_ = 0;                                   // of requests
   std::vector<Queue> asks_;                            // by shard of src
   std::vector<Queue> reads_;                           // by pair of shards
   std::vector<Held> held_;                             // by shard of src
   std::vector<Throttle> throttles_;                    // by shard of dst
   std::unordered_map<uint64_t, Shard> asked_, looks_;  // by request
   std::unordered_map<uint64_t, size_t> reading_;       // the same
-  std::unordered_map<uint64_t, Item> checks_;          // by ticket of the check
   std::unordered_map<uint64_t, Item> retries_;         // by request
   RetryQueue<Item> append_again_;
   std::vector<uint64_t> finished_;

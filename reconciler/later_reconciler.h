@@ -37,8 +37,8 @@ struct LaterLimits {
   Duration look_every = std::chrono::seconds(1);
 };
 
-using LaterInput = std::variant<PartitionAssigned, PartitionRevoked, Record, CheckerReply,
-                                ComparerReply, GroupOffsetsRead>;
+using LaterInput =
+    std::variant<PartitionAssigned, PartitionRevoked, Record, ComparerReply, GroupOffsetsRead>;
 
 class LaterReconciler {
  public:
@@ -74,7 +74,6 @@ class LaterReconciler {
   void On(const PartitionAssigned& assigned, Now);
   void On(const PartitionRevoked& revoked, Now);
   void On(const Record& record, Now);
-  void On(const CheckerReply& reply, Now now) { comparer_.On(reply, now); }
   void On(const ComparerReply& reply, Now now) { comparer_.On(reply, now); }
   void On(const GroupOffsetsRead& read, Now);
 

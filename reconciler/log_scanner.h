@@ -41,8 +41,8 @@ struct LogScanLimits {
   Backoff again{};  // a shard that is away
 };
 
-using LogScanInput = std::variant<CheckerReply, ComparerReply, LoggedRead, LogScanMoved,
-                                  FriendVersionsRead, LoggedAgain, RepairLogged>;
+using LogScanInput = std::variant<ComparerReply, LoggedRead, LogScanMoved, FriendVersionsRead,
+                                  LoggedAgain, RepairLogged>;
 
 class LogScanner {
  public:
@@ -86,7 +86,6 @@ class LogScanner {
     bool lacking = false, known = true;  // an edge lacks it; all edges could be read
   };
 
-  void On(const CheckerReply& reply, Now now) { comparer_.On(reply, now); }
   void On(const ComparerReply& reply, Now now) { comparer_.On(reply, now); }
   void On(const LoggedRead& read, Now now);
   void On(const LogScanMoved& moved, Now now);

@@ -77,8 +77,7 @@ struct Stores {
   template <class Input>
   reconciler::EdgeComparer::Ports ComparerTo(daemon::Inbox<Input>& inbox) {
     const auto to = AsPart<ComparerReply>(inbox);
-    return {.checker = ChecksTo(AsPart<CheckerReply>(inbox)),
-            .log = {changes, to},
+    return {.log = {changes, to},
             .store = {repairs, to},
             .retries = {producer, to},
             .metrics = metrics};

@@ -18,7 +18,7 @@ namespace fanline::reconciler {
 enum class Scan { kRelationLog, kLog1 };
 inline constexpr const char* kScans[] = {"relation-log", "log1"};
 
-// Why a pair went to the retries.
+// Why a pair, or an edge that a scan could not read, went to the retries.
 enum class RetryCause { kChecksFailed, kTooMany };
 
 class Metrics : public ConsumerMetrics {
@@ -40,7 +40,9 @@ class Metrics : public ConsumerMetrics {
   // A record that this reconciler does not know.
   virtual void Undecodable(const std::string& /*why*/) {}
 
-  // The two rows of an edge were compared.
+  // A scan found the rows of an edge different, twice, and gave it to the retries.
+  virtual void Differs(const EdgeKey&, Finding) {}
+  // A check compared the two rows of an edge.
   virtual void Checked(Net, Finding) {}
   // The rows agree now, so long after the change was made that they lacked.
   virtual void Repaired(Net, const Verdict&, Duration /*age*/) {}

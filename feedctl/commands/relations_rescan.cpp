@@ -1,6 +1,6 @@
 // feedctl relations rescan: after a failover, compares the changes of the last hours, as
-// relation-log has them, with their rows. Safe while daemons run: repairs go the way of every
-// change.
+// relation-log has them, with their rows. Safe while daemons run: what differs is given to the
+// reconcilers.
 #include <cstdio>
 
 #include "backends/kafka/tools/log_reader.h"
@@ -46,12 +46,8 @@ class RelationsRescan : public Command {
     table.Add("shard", &shard_, "only edges with a row on this shard; none: all");
     table.Add("dry-run", &dry_run_,
               "say what differs, and change nothing; so it is without --apply");
-    table.Add("apply", &apply_, "repair what differs");
+    table.Add("apply", &apply_, "have the reconcilers repair what differs");
     table.Add("rate", &scan_.edges_per_second, "edges compared per second and shard of followers")
-        .Range(1, 1'000'000);
-    table
-        .Add("removals-per-minute", &scan_.removals_per_minute,
-             "as the reconcilers' option of that name")
         .Range(1, 1'000'000);
     table.Add("show", &scan_.show, "differing edges to name").Range(0, 100'000);
     options::AddOptions(table, settings.kafka);
@@ -63,7 +59,6 @@ class RelationsRescan : public Command {
     const mysql::Installation installation = ReadInstalled(settings_);
     ReadShard(installation);
     scan_.apply = apply_;
-    scan_.closings = ReadClosings();
     kafka::LogReader reader(options::ToOptions(settings_.kafka, kClientId), kBrokerPatience);
     const Span span = Look(reader);
     const Interrupt::Graceful graceful(interrupt);
@@ -71,7 +66,7 @@ class RelationsRescan : public Command {
     ReadAll(reader, span, rescan, interrupt);
     complete_ = !interrupt.requested();
     json_ ? PrintJson(rescan, span) : PrintText(rescan, span);
-    return rescan.differing() > 0 ? kExitFound : 0;
+    return rescan.differing() > 0 && !apply_ ? kExitFound : 0;
   }
 
  private:
@@ -83,17 +78,6 @@ class RelationsRescan : public Command {
     RequireUsage(scan_.shard ? ""
                              : "--shard: found " + QuotedShort(shard_) + ", the last shard is " +
                                    std::to_string(installation.shard_map.shards() - 1));
-  }
-
-  uint64_t ReadClosings() const {
-    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
-    uint64_t closings = 0;
-    Require(connections.Run(mysql::kSettingsShard,
-                            [&](mysql::Connection& connection) {
-                              closings = mysql::GetBreakerClosings(connection);
-                            }),
-            settings_);
-    return closings;
   }
 
   Span Look(kafka::LogReader& reader) const {
@@ -146,10 +130,14 @@ class RelationsRescan : public Command {
                 Counted(messages_, "message").c_str(), Grouped(rescan.differing()).c_str(),
                 rescan.differing() == 1 ? "s" : "");
     if (apply_) {
-      std::printf(", %s repaired, %s left to the reconcilers\n", Grouped(rescan.repaired()).c_str(),
-                  Grouped(rescan.left()).c_str());
+      std::printf(", given to the reconcilers\n");
     } else {
       std::printf("; nothing was changed, --apply repairs\n");
+    }
+    if (rescan.unread() > 0) {
+      std::printf("%s could not be read: a shard is away%s\n",
+                  Counted(rescan.unread(), "edge").c_str(),
+                  apply_ ? "; given to the reconcilers" : "");
     }
     for (const int32_t partition : span.cut) {
       std::printf("partition %d of relation-log begins later than that: what was cut is not seen\n",
@@ -169,8 +157,8 @@ class RelationsRescan : public Command {
     PutJson({{"messages", messages_},
              {"compared", rescan.compared()},
              {"differing", rescan.differing()},
-             {"repaired", rescan.repaired()},
-             {"left", rescan.left()},
+             {"unread", rescan.unread()},
+             {"applied", apply_},
              {"causes", rescan.causes()},
              {"complete", complete_},
              {"cut_partitions", span.cut},

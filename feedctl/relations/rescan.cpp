@@ -6,19 +6,6 @@
 #include "fanline/base/mono_now.h"
 
 namespace fanline::feedctl {
-namespace {
-
-using reconciler::CheckerReply;
-using reconciler::ComparerReply;
-
-reconciler::GateLimits GateOf(const RescanOptions& options) {
-  reconciler::GateLimits limits;
-  limits.removals_per_minute = options.removals_per_minute;
-  return limits;
-}
-
-}  // namespace
-
 void Rescan::Inbox::Push(Reply reply) {
   {
     const std::lock_guard lock(mutex);
@@ -40,7 +27,7 @@ Rescan::Rescan(const Settings& settings, const mysql::Installation& installation
                const RescanOptions& options)
     : options_(options),
       map_(installation.shard_map),
-      gate_(GateOf(options), map_.shards()),
+      gate_({}, map_.shards()),
       changes_(options::ToConfig(settings.mysql), {}, {}),
       store_(options::ToConfig(settings.mysql), map_, {}),
       producer_({.client = options::ToOptions(settings.kafka, kClientId),
@@ -49,23 +36,14 @@ Rescan::Rescan(const Settings& settings, const mysql::Installation& installation
       comparer_(
           Net::kLog, Ports(),
           {.layout = installation.layout(), .shards = {map_, map_}, .seed = std::random_device{}()},
-          {.edges_per_second = options.edges_per_second,
-           .patience = {.first = std::chrono::seconds(5), .most = std::chrono::seconds(5)}},
-          gate_) {
-  gate_.SetMode(options.apply ? ReconcilerMode::kRun : ReconcilerMode::kDryRun, options.closings);
+          {.edges_per_second = options.edges_per_second}, gate_) {
+  gate_.SetMode(ReconcilerMode::kRun);
 }
 
 reconciler::EdgeComparer::Ports Rescan::Ports() {
-  const auto to = AsPart<ComparerReply>(inbox_);
-  const auto to_checker = AsPart<CheckerReply>(inbox_);
-  return {.checker = {.log = {changes_, to_checker},
-                      .store = {store_, to_checker},
-                      .hints = {producer_, to_checker},
-                      .relations = {producer_, to_checker},
-                      .metrics = *this},
-          .log = {changes_, to},
-          .store = {store_, to},
-          .retries = {*this, to},
+  return {.log = {changes_, inbox_},
+          .store = {store_, inbox_},
+          .retries = {*this, inbox_},
           .metrics = *this};
 }
 
@@ -94,31 +72,19 @@ void Rescan::Compare(const std::function<bool()>& stop) {
       stopped = true;
       comparer_.StopTaking();
     }
-    for (const Reply& reply : inbox_.Await(next)) {
-      std::visit([&](const auto& each) { comparer_.On(each, SystemNow()); }, reply);
-    }
+    for (const Reply& reply : inbox_.Await(next)) comparer_.On(reply, SystemNow());
   }
 }
 
 void Rescan::Serve(const AppendRetries& request, ReplyTo<RetriesAppended> to) {
-  left_ += request.retries.size();
+  given_ += request.retries.size();
   options_.apply ? producer_.Submit(request, to) : to({request.id, {}});
 }
 
-void Rescan::Repaired(Net, const reconciler::Verdict& verdict, Duration) {
-  ++repaired_;
-  ++causes_[reconciler::NameOf(verdict.finding)];
-}
-
-void Rescan::WouldRepair(const EdgeKey& edge, const reconciler::Verdict& verdict) {
-  ++causes_[reconciler::NameOf(verdict.finding)];
-  Name(edge, reconciler::NameOf(verdict.finding));
-}
-
-void Rescan::Hopeless(const EdgeKey& edge, const std::string& why) { Name(edge, why); }
-
-void Rescan::Name(const EdgeKey& edge, const std::string& what) {
+void Rescan::Differs(const EdgeKey& edge, reconciler::Finding finding) {
+  const std::string what = reconciler::NameOf(finding);
   ++differing_;
+  ++causes_[what];
   if (named_.size() < options_.show) named_.push_back({edge, what});
 }
 

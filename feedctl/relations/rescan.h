@@ -26,15 +26,12 @@ struct RescanOptions {
   bool apply = false;
   uint32_t edges_per_second = 5'000;  // per shard of followers
   std::optional<Shard> shard;         // only edges with a row there
-  uint64_t closings = 0;              // the breakers' last closing
-  uint32_t removals_per_minute = 1'000;
   uint32_t show = 10;
 };
 
-// An edge that differs and was not repaired.
 struct EdgeFound {
   EdgeKey edge;
-  std::string what;  // "missing", "lost", ..., or why no repair can help
+  std::string what;  // "missing", "lost", ...
 };
 
 class Rescan : public reconciler::Metrics, public ServesAll<Rescan, AppendRetries> {
@@ -48,20 +45,18 @@ class Rescan : public reconciler::Metrics, public ServesAll<Rescan, AppendRetrie
   void Compare(const std::function<bool()>& stop);
 
   uint64_t compared() const { return compared_; }
-  // Edges that differ and were not repaired, and those that were, by what was wrong with them.
   uint64_t differing() const { return differing_; }
-  uint64_t repaired() const { return repaired_; }
   const std::map<std::string, uint64_t>& causes() const { return causes_; }
-  // Given to relation-log.retry, or in a dry run what would be: edges of a shard that is away, and
-  // repairs that take a follower away, which need a second check.
-  uint64_t left() const { return left_; }
+  // Could not be read: a shard is away. To be repaired, they are given to relation-log.retry, as
+  // those are that differ.
+  uint64_t unread() const { return given_ - differing_; }
   size_t waiting() const { return edges_.size(); }
   const std::vector<EdgeFound>& named() const { return named_; }  // the first that differ
 
   void Serve(const AppendRetries& request, ReplyTo<RetriesAppended> to);  // for the comparer
 
  private:
-  using Reply = std::variant<reconciler::CheckerReply, reconciler::ComparerReply>;
+  using Reply = reconciler::ComparerReply;
   struct Inbox {
     void Push(Reply reply);
     std::vector<Reply> Await(std::optional<Time> until);
@@ -71,17 +66,14 @@ class Rescan : public reconciler::Metrics, public ServesAll<Rescan, AppendRetrie
     std::vector<Reply> replies;  // guarded by mutex
   };
 
-  void Repaired(Net, const reconciler::Verdict& verdict, Duration) override;
-  void WouldRepair(const EdgeKey& edge, const reconciler::Verdict& verdict) override;
-  void Hopeless(const EdgeKey& edge, const std::string& why) override;
-  void Name(const EdgeKey& edge, const std::string& what);
+  void Differs(const EdgeKey& edge, reconciler::Finding finding) override;
   reconciler::EdgeComparer::Ports Ports();
 
   const RescanOptions options_;
   const ShardMap map_;
   Inbox inbox_;
   std::unordered_map<EdgeKey, EdgeClaim> edges_;
-  uint64_t compared_ = 0, differing_ = 0, repaired_ = 0, left_ = 0;
+  uint64_t compared_ = 0, differing_ = 0, given_ = 0;
   std::map<std::string, uint64_t> causes_;
   std::vector<EdgeFound> named_;
   reconciler::RepairGate gate_;

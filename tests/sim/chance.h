@@ -219,10 +219,11 @@ struct Chances {
     of.escapes = 2 + scans() % 6;
     of.odd.lose_changes = 0;
     LoseChangesOnly();
-    // A row that is marked while it is being mirrored may lack its hint: no scan finds that, nor a
-    // change of mutes that is marked.
-    if (of.escape != Escape::kMarked) return;
-    of.mute = 0;
+    // No scan finds a change of mutes that is marked.
+    if (of.escape == Escape::kMarked) of.mute = 0;
+    // Nor that a row lacks its hint: which was marked while it was being mirrored; or which was
+    // lost, and was written again by a mirror that then died (decision 44).
+    if (of.escape != Escape::kMarked && of.escape != Escape::kReverseLost) return;
     of.crash_mirror = of.move_mirror = of.shard_away = of.revoke_all = of.time_out = 0;
     of.odd.lock = of.odd.hang = of.odd.demote = 0;
   }

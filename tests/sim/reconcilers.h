@@ -299,7 +299,7 @@ struct LaterPart : ReconcilerCalls, Consumes<reconciler::LaterReconciler, reconc
   template <class Inbox>
   reconciler::EdgeComparer::Ports ComparerPorts(Inbox& to_inbox) {
     const auto to = AsPart<reconciler::ComparerReply>(to_inbox);
-    return {CheckerPorts(to_inbox), {*this, to}, {*this, to}, {*this, to}, metrics};
+    return {{*this, to}, {*this, to}, {*this, to}, metrics};
   }
 
   void TurnOfScanner() {

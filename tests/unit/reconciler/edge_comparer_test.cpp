@@ -10,7 +10,6 @@ namespace {
 using std::chrono::seconds;
 
 constexpr EdgeState kAlive{100, true, 5}, kOver{200, false, 5};
-using EitherReply = std::variant<CheckerReply, ComparerReply>;
 
 EdgeKey Between(uint64_t src) { return {UserId{src}, UserId{2}}; }
 EdgeClaim Said(const EdgeState& state, uint64_t log_id = 0) { return {state, true, log_id}; }
@@ -20,15 +19,12 @@ struct EdgeComparerTest : ::testing::Test {
     One(RepairWorld& world, RepairGate& gate, const EdgeComparer::Limits& limits = {},
         const Checker::Setup& setup = {})
         : comparer(Net::kLog,
-                   {.checker = world.PortsTo(to_checker),
-                    .log = {world, to_comparer},
-                    .store = {world, to_comparer},
-                    .retries = {world, to_comparer},
+                   {.log = {world, inputs},
+                    .store = {world, inputs},
+                    .retries = {world, inputs},
                     .metrics = world},
                    setup, limits, gate) {}
-    fakes::Inbox<EitherReply> inputs;
-    PartOf<CheckerReply, fakes::Inbox<EitherReply>> to_checker = AsPart<CheckerReply>(inputs);
-    PartOf<ComparerReply, fakes::Inbox<EitherReply>> to_comparer = AsPart<ComparerReply>(inputs);
+    fakes::Inbox<ComparerReply> inputs;
     EdgeComparer comparer;
   };
 
@@ -38,9 +34,8 @@ struct EdgeComparerTest : ::testing::Test {
   std::vector<uint64_t> Run(One& with) {
     std::vector<uint64_t> all;
     do {
-      for (const EitherReply& input : std::exchange(with.inputs, {})) {
-        std::visit([&](const auto& reply) { with.comparer.On(reply, now); }, input);
-      }
+      for (const ComparerReply& input : std::exchange(with.inputs, {}))
+        with.comparer.On(input, now);
       next = with.comparer.Send(now);
       for (const uint64_t ticket : with.comparer.TakeFinished()) all.push_back(ticket);
       while (!world.requests.empty()) world.Answer();
@@ -58,7 +53,6 @@ struct EdgeComparerTest : ::testing::Test {
   }
 
   using Tickets = std::vector<uint64_t>;
-  using Steps = std::vector<std::string>;
 
   RepairWorld world;
   RepairGate gate{GateLimits{}, 1};
@@ -74,8 +68,7 @@ TEST_F(EdgeComparerTest, EqualEdgesAreReadManyAtATimeAndPassSilently) {
   }
   EXPECT_EQ(Run().size(), 400u);
   EXPECT_EQ(world.read, (std::vector<size_t>{300, 100}));
-  EXPECT_EQ(world.done, Steps{}) << "no hint, no record";
-  EXPECT_TRUE(world.found.empty()) << "nothing was checked";
+  EXPECT_TRUE(world.retries.empty());
   EXPECT_EQ(one.comparer.open(), 0u);
 }
 
@@ -89,20 +82,23 @@ TEST_F(EdgeComparerTest, WhatLog1HasPendingIsTheMirrorsAndIsReadWhenItIsDone) {
   world.log1.clear();  // the mirror marks it, and the reverse row that it wrote is lost
   EXPECT_EQ(Pass(seconds(3)), Tickets{});
   EXPECT_EQ(Pass(seconds(3)), Tickets{10});
-  EXPECT_EQ(world.reverse[Between(10)], kAlive);
+  EXPECT_EQ(world.retries.size(), 1u);
 }
 
-TEST_F(EdgeComparerTest, ADifferenceThatIsStillThereAGraceLaterIsRepairedAsTheNetsFinding) {
+TEST_F(EdgeComparerTest,
+       ADifferenceThatIsStillThereAGraceLaterIsGivenToTheRetriesAsTheNetsFinding) {
   world.forward[Between(10)] = kAlive;
   Compare(10, Said(kAlive));
   EXPECT_EQ(Run(), Tickets{});
-  EXPECT_EQ(world.done, Steps{});
   EXPECT_EQ(Pass(seconds(2)), Tickets{});
+  EXPECT_TRUE(world.retries.empty());
   EXPECT_EQ(Pass(seconds(1)), Tickets{10});
-  EXPECT_EQ(world.done, (Steps{"log", "apply", "hints", "msg2"}));
-  EXPECT_EQ(world.repairs.at(0).net, "log");
-  EXPECT_EQ(world.by_net[Net::kLog], 1);
-  EXPECT_EQ(world.reverse[Between(10)], kAlive);
+  ASSERT_EQ(world.retries.size(), 1u);
+  EXPECT_EQ(world.retries[0].edge, Between(10));
+  EXPECT_EQ(world.retries[0].claim, Said(kAlive));
+  EXPECT_EQ(world.retries[0].net, Net::kLog);
+  EXPECT_EQ(world.retries[0].due, now.unix_ms) << "at once";
+  EXPECT_EQ(world.differing[Finding::kMissing], 1);
 }
 
 TEST_F(EdgeComparerTest, ADifferenceThatGoesByItselfCostsNothing) {
@@ -111,8 +107,7 @@ TEST_F(EdgeComparerTest, ADifferenceThatGoesByItselfCostsNothing) {
   Run();
   world.reverse[Between(10)] = kAlive;
   EXPECT_EQ(Pass(seconds(3)), Tickets{10});
-  EXPECT_EQ(world.done, Steps{});
-  EXPECT_TRUE(world.found.empty());
+  EXPECT_TRUE(world.retries.empty());
 }
 
 // Each look meets another change that is on its way.
@@ -122,9 +117,9 @@ TEST_F(EdgeComparerTest, AnEdgeThatKeepsChangingIsHeldAnew) {
     if (ver == 100) Compare(10, Said(kAlive));
     EXPECT_EQ(Pass(seconds(3)), Tickets{});
   }
-  EXPECT_EQ(world.done, Steps{});
+  EXPECT_TRUE(world.retries.empty());
   Pass(seconds(3));
-  EXPECT_EQ(world.by_net[Net::kLog], 1) << "it has come to rest";
+  EXPECT_EQ(world.retries.size(), 1u) << "it has come to rest";
 }
 
 // A reverse shard that was away for an hour: the newer change waits in log1 behind many others.
@@ -136,32 +131,31 @@ TEST_F(EdgeComparerTest, WhileTheMirrorIsBehindANewerChangeIsItsOwn) {
   Compare(10, Said(kAlive));
   Run();
   for (int i = 0; i < 100; ++i) EXPECT_EQ(Pass(seconds(3)), Tickets{});
-  EXPECT_EQ(world.done, Steps{});
+  EXPECT_TRUE(world.retries.empty());
   world.log1.clear();
   world.newest_log_id = 90;
   world.Log(60, EdgeOf(Between(11), kAlive));  // of later changes: the edge's own was before
   world.reverse[Between(10)] = world.forward[Between(10)];
   EXPECT_EQ(Pass(seconds(3)), Tickets{10});
-  EXPECT_EQ(world.done, Steps{});
+  EXPECT_TRUE(world.retries.empty());
 }
 
-TEST_F(EdgeComparerTest, WithoutTheseGuardsWhatIsOnItsWayIsRepaired) {
+TEST_F(EdgeComparerTest, WithoutTheseGuardsWhatIsOnItsWayIsADifference) {
   world.forward[Between(10)] = {300, true, 6};
   world.newest_log_id = 50;
   world.Log(20, EdgeOf(Between(11), kAlive));
   One eager(world, gate, {}, {.guards = {.differences_held = false}});
   eager.comparer.Compare({10, Between(10), {}});
   EXPECT_EQ(Run(eager), Tickets{10});
-  world.reverse.clear();
   One hasty(world, gate, {}, {.guards = {.lag_awaited = false}});
   hasty.comparer.Compare({10, Between(10), {}});
   EXPECT_EQ(Run(hasty), Tickets{});
   now.mono += seconds(3);
   EXPECT_EQ(Run(hasty), Tickets{10});
-  EXPECT_EQ(world.by_net[Net::kLog], 2);
+  EXPECT_EQ(world.retries.size(), 2u);
 }
 
-TEST_F(EdgeComparerTest, WhatTheMirrorHasPassedByIsRepaired) {
+TEST_F(EdgeComparerTest, WhatTheMirrorHasPassedByIsADifference) {
   world.forward[Between(10)] = {300, true, 6};
   world.newest_log_id = 50;
   Compare(10);
@@ -172,7 +166,7 @@ TEST_F(EdgeComparerTest, WhatTheMirrorHasPassedByIsRepaired) {
   world.log1.clear();
   world.Log(61, EdgeOf(Between(11), kAlive));
   EXPECT_EQ(Pass(seconds(3)), Tickets{10});
-  EXPECT_EQ(world.reverse[Between(10)], world.forward[Between(10)]);
+  EXPECT_EQ(world.retries.size(), 1u);
 }
 
 TEST_F(EdgeComparerTest, AShardOfLog1ThatIsAwayHoldsWhatItAloneKnows) {
@@ -181,10 +175,10 @@ TEST_F(EdgeComparerTest, AShardOfLog1ThatIsAwayHoldsWhatItAloneKnows) {
   Run();
   world.away = {"log1_0"};
   EXPECT_EQ(Pass(seconds(3)), Tickets{});
-  EXPECT_EQ(world.done, Steps{});
+  EXPECT_TRUE(world.retries.empty());
   world.away.clear();
   EXPECT_EQ(Pass(seconds(3)), Tickets{10});
-  EXPECT_EQ(world.by_net[Net::kLog], 1);
+  EXPECT_EQ(world.retries.size(), 1u);
 }
 
 TEST_F(EdgeComparerTest, WhatCannotBeReadIsLeftToTheRetriesWithItsNet) {
@@ -209,26 +203,6 @@ TEST_F(EdgeComparerTest, NothingIsFinishedBeforeTheRetriesHaveIt) {
   EXPECT_EQ(world.retries.size(), 1u);
 }
 
-// The second check comes from the retries.
-TEST_F(EdgeComparerTest, ARemovalIsNotMadeByTheFirstCheck) {
-  world.forward[Between(10)] = kOver;
-  world.reverse[Between(10)] = kAlive;
-  Compare(10, Said(kOver));
-  Run();
-  EXPECT_EQ(Pass(seconds(3)), Tickets{10});
-  EXPECT_EQ(world.reverse[Between(10)], kAlive);
-  ASSERT_EQ(world.retries.size(), 1u);
-  EXPECT_TRUE(world.repairs.empty());
-}
-
-TEST_F(EdgeComparerTest, WhatOnlyTheClaimStillKnowsIsWrittenAboveIt) {
-  Compare(10, Said(kAlive));
-  Run();
-  EXPECT_EQ(Pass(seconds(3)), Tickets{10});
-  EXPECT_EQ(world.forward[Between(10)], (EdgeState{101, true, 5}));
-  EXPECT_EQ(world.reverse[Between(10)], world.forward[Between(10)]);
-}
-
 TEST_F(EdgeComparerTest, AShardTakesSoManyEdgesASecond) {
   One slow(world, gate, {.edges_per_second = 10});
   for (uint64_t src = 10; src < 35; ++src) {
@@ -251,17 +225,6 @@ TEST_F(EdgeComparerTest, InModePauseNothingIsAsked) {
   gate.SetMode(ReconcilerMode::kRun);
   Run();
   EXPECT_EQ(world.asked.size(), 1u);
-}
-
-TEST_F(EdgeComparerTest, ADryRunReportsAndLeavesTheEdgeToTheRetries) {
-  gate.SetMode(ReconcilerMode::kDryRun);
-  world.forward[Between(10)] = kAlive;
-  Compare(10, Said(kAlive));
-  Run();
-  EXPECT_EQ(Pass(seconds(3)), Tickets{10});
-  EXPECT_EQ(world.withheld, 1);
-  EXPECT_EQ(world.retries.size(), 1u);
-  EXPECT_TRUE(world.repairs.empty());
 }
 
 TEST_F(EdgeComparerTest, AStopBeginsNothingAndIsIdleWhenAllIsAnswered) {

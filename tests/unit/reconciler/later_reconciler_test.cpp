@@ -16,8 +16,7 @@ constexpr EdgeState kEarlier{100, true, 5}, kLater{200, true, 6};
 struct LaterReconcilerTest : ::testing::Test {
   struct One {
     One(RepairWorld& world, RepairGate& gate, const LaterLimits& limits, bool mirror_group)
-        : logic({.comparer = {.checker = world.PortsTo(to_checker),
-                              .log = {world, to_comparer},
+        : logic({.comparer = {.log = {world, to_comparer},
                               .store = {world, to_comparer},
                               .retries = {world, to_comparer},
                               .metrics = world},
@@ -25,7 +24,6 @@ struct LaterReconcilerTest : ::testing::Test {
                  .metrics = world},
                 {.mirror_group = mirror_group}, {}, limits, gate) {}
     fakes::Inbox<LaterInput> inputs;
-    PartOf<CheckerReply, fakes::Inbox<LaterInput>> to_checker = AsPart<CheckerReply>(inputs);
     PartOf<ComparerReply, fakes::Inbox<LaterInput>> to_comparer = AsPart<ComparerReply>(inputs);
     LaterReconciler logic;
   };
@@ -92,8 +90,9 @@ TEST_F(LaterReconcilerTest, WhatGotLostAfterItsPairWasAnsweredIsRepairedTenMinut
   Pass(minutes(1));
   EXPECT_EQ(world.read, (std::vector<size_t>{1})) << "both messages are one edge";
   Pass(seconds(3));
-  EXPECT_EQ(world.reverse[FollowOf(10)], kEarlier);
-  EXPECT_EQ(world.repairs.at(0).net, "log");
+  ASSERT_EQ(world.retries.size(), 1u);
+  EXPECT_EQ(world.retries[0].edge, FollowOf(10));
+  EXPECT_EQ(world.retries[0].net, Net::kLog);
   EXPECT_EQ(committed, 2);
 }
 
@@ -104,8 +103,9 @@ TEST_F(LaterReconcilerTest, TheHighestVersionStandsForAllOfItsEdge) {
   Take(2, EdgeMirrored{FollowOf(10), 200});
   Pass(minutes(10));
   Pass(seconds(3));
-  EXPECT_EQ(world.found[Finding::kLost], 1) << "both rows lost 200, and its msg1 says what it was";
-  EXPECT_EQ(world.forward[FollowOf(10)], (EdgeState{201, true, 6}));
+  ASSERT_EQ(world.retries.size(), 1u);
+  EXPECT_EQ(world.retries[0].claim.state, kLater)
+      << "both rows lost it, and its msg1 says what it was";
 }
 
 TEST_F(LaterReconcilerTest, NothingIsCommittedBeforeItIsFinished) {

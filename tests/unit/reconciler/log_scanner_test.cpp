@@ -91,8 +91,7 @@ struct LogScannerTest : ::testing::Test {
   RepairWorld& repairs() { return world; }
   LogScanner::Ports PortsOfAll() {
     const auto to = AsPart<ComparerReply>(inputs);
-    return {.comparer = {.checker = world.PortsTo(to_checker),
-                         .log = {repairs(), to},
+    return {.comparer = {.log = {repairs(), to},
                          .store = {repairs(), to},
                          .retries = {repairs(), to},
                          .metrics = world},
@@ -104,7 +103,6 @@ struct LogScannerTest : ::testing::Test {
   ScanWorld world;
   RepairGate gate{GateLimits{}, 1};
   fakes::Inbox<LogScanInput> inputs;
-  PartOf<CheckerReply, fakes::Inbox<LogScanInput>> to_checker = AsPart<CheckerReply>(inputs);
   LogScanner scanner{PortsOfAll(), {}, 1, {}, {.rows = 10}, gate};
   Now now{Time{} + seconds(1'000), 1'700'000'000'000};
   std::optional<Time> next;
@@ -116,8 +114,8 @@ TEST_F(LogScannerTest, ARowThatWasMarkedWithoutItsWorkIsFound) {
   Step();
   EXPECT_EQ(world.place, 0u) << "its edge is held for a grace";
   Pass(seconds(3));
-  EXPECT_EQ(world.reverse[EdgeBy(11)], kAsLogged);
-  EXPECT_EQ(world.repairs.at(0).net, "log");
+  ASSERT_EQ(world.retries.size(), 1u);
+  EXPECT_EQ(world.retries[0].edge, EdgeBy(11));
   EXPECT_EQ(world.place, 1u);
 }
 

@@ -42,6 +42,7 @@ struct RepairWorld : ServesAll<RepairWorld, AskPending, ReadPending, ReadEdges, 
   }
 
   void LeftToMirror() override { ++left_to_mirror; }
+  void Differs(const EdgeKey&, Finding finding) override { ++differing[finding]; }
   void Checked(Net, Finding finding) override { ++found[finding]; }
   void Repaired(Net net, const Verdict& verdict, Duration age) override {
     ++by_net[net];
@@ -81,7 +82,7 @@ struct RepairWorld : ServesAll<RepairWorld, AskPending, ReadPending, ReadEdges, 
   std::set<std::string> hangs;    // "log1_N": does not answer
   std::map<int32_t, int64_t> ends, committed;
 
-  std::map<Finding, int> found;
+  std::map<Finding, int> found, differing;
   std::map<RepairKind, int> repaired;
   std::map<Net, int> by_net;
   Duration last_age{};

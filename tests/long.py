@@ -25,7 +25,7 @@ NEWEST = ["env", "FANLINE_NEWEST_READERS=400", "FANLINE_BIN=build/release/bin", 
           "tests.e2e.newest_test"]
 STEPS = [
     (f"{SCHEDULES:,} schedules of the fleet",
-     ["env", f"FANLINE_SIM_SCHEDULES={SCHEDULES}", "FANLINE_SIM_ESCAPES=1", "build/release/bin/fleet_sim"]),
+     ["env", f"FANLINE_SIM_SCHEDULES={SCHEDULES}", "build/release/bin/fleet_sim"]),
     *[(f"a Redis that loses much, a Cluster that changes, round {number} of 3", REDIS)
       for number in (1, 2, 3)],
     ("shards that are away or hang: probes, the reconciler", SHARDS),

@@ -213,7 +213,7 @@ struct Chances {
     of.scans = scans() % 100 < 12;
     if (!of.scans) return;
     of.lose_tail = of.lose_other_heads = 0;
-    if (of.healthy || !DrawsEscapes()) return;
+    if (of.healthy) return;
     using Escape = Character::Escape;
     of.escape = static_cast<Escape>(1 + scans() % 4);
     of.escapes = 2 + scans() % 6;

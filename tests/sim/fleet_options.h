@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 
 #include "fanline/base/mutation_switches.h"
 #include "tests/fakes/fake_mysql.h"
@@ -142,13 +141,6 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "page overtaken", "page lacks", "page failed", "page left", "page astray",
     "muted", "filtered"};
 // clang-format on
-
-// What escapes the pairs: not in `make test`, for about one such schedule in 200 ends with a
-// difference that nobody finds.
-inline bool DrawsEscapes() { return std::getenv("FANLINE_SIM_ESCAPES") != nullptr; }
-constexpr bool IsEscape(Letter letter) {
-  return letter == Letter::kReverseLost || letter == Letter::kMarked || letter == Letter::kEdited;
-}
 
 struct FleetOptions {
   uint64_t seed = 1;

@@ -107,7 +107,7 @@ bool Healthy(const Character& of) { return of.healthy && of.follow > 0; }
 
 const Mutation kMutations[] = {
     // clang-format off
-    {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {5, 26, 33}},
+    {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {13, 17, 20}},
     {"versions", [](Guards& guards) { guards.mysql.versions = false; }, {7, 26, 28}},
     {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {141, 184, 196}, DispatchersCrash},
     {"last_at_grows", [](Guards& guards) { guards.mysql.last_at_grows = false; }, {15, 17, 18}},
@@ -194,8 +194,8 @@ const Mutation kMutations[] = {
     {"truth_proved", [](Guards& guards) { guards.truth_proved = false; }, {5, 54, 174}, Demotes},
     {"reads_confirmed", [](Guards& guards) { guards.reads_confirmed = false; }, {546, 733, 1011}, Demotes},
     // The log scan.
-    {"looks_later", [](Guards& guards) { guards.looks_later = false; }, {593, 1071, 2549}, LosesTold},
-    {"scans_log1", [](Guards& guards) { guards.scans_log1 = false; }, {54, 99, 241}, MarksByHand},
+    {"looks_later", [](Guards& guards) { guards.looks_later = false; }, {375, 640, 1158}, LosesTold},
+    {"scans_log1", [](Guards& guards) { guards.scans_log1 = false; }, {60, 80, 286}, MarksByHand},
     {"lost_rows_sent_again", [](Guards& guards) { guards.lost_rows_sent_again = false; }, {58, 117, 142}, LosesRows},
     // Pages.
     {"pages_proved", [](Guards& guards) { guards.logic.pages_proved = false; }, {60, 149, 546}, Demotes},

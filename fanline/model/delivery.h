@@ -3,6 +3,7 @@
 // relation-log.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -28,6 +29,15 @@ constexpr const char* NameOf(Delivery delivery) {
 constexpr std::optional<Delivery> DeliveryOf(uint64_t number) {
   if (number >= std::size(kDeliveries)) return std::nullopt;
   return static_cast<Delivery>(number);
+}
+
+// Of a row, as it is there: a number that is none of the three, by hand or of a newer version,
+// stays one that IsKnown refuses.
+constexpr Delivery StoredDelivery(uint64_t number) {
+  return static_cast<Delivery>(std::min<uint64_t>(number, UINT8_MAX));
+}
+constexpr bool IsKnown(Delivery delivery) {
+  return DeliveryOf(static_cast<uint64_t>(delivery)).has_value();
 }
 
 constexpr std::optional<Delivery> ParseDelivery(std::string_view name) {

@@ -62,7 +62,7 @@ void OrRefuse(const MutesChanged& reply) {
   }
   if (reply.over_limit) {
     throw Refused{{Code::kMuteLimit, "a user mutes at most " + std::to_string(kMostMuted) +
-                                         " authors; unmute somebody first"}};
+                                         " authors; unmute somebody first, or send fewer"}};
   }
 }
 

@@ -31,8 +31,8 @@ constexpr std::optional<Delivery> DeliveryOf(uint64_t number) {
   return static_cast<Delivery>(number);
 }
 
-// Of a row, as it is there: a number that is none of the three, by hand or of a newer version,
-// stays one that IsKnown refuses.
+// What a row holds. A number that is none of the three, by hand or of a newer version, stays one
+// that IsKnown refuses.
 constexpr Delivery StoredDelivery(uint64_t number) {
   return static_cast<Delivery>(std::min<uint64_t>(number, UINT8_MAX));
 }

@@ -98,7 +98,7 @@ class BrokenTimelines(Reading):
         key = self.key_of(reader)
 
         def named():
-            return [member for member in self.stack.redis.command("ZRANGE", key, 0, 5) if member.startswith("M")]
+            return [member for member in self.stack.redis.command("ZRANGE", key, 0, 5) if str(member).startswith("M")]
 
         def unmuted():
             self.assertEqual(self.client.ask("DELETE", path).status, 200)

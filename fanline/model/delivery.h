@@ -31,8 +31,7 @@ constexpr std::optional<Delivery> DeliveryOf(uint64_t number) {
   return static_cast<Delivery>(number);
 }
 
-// What a row holds. A number that is none of the three, by hand or of a newer version, stays one
-// that IsKnown refuses.
+// The number of a row, whether this version knows it (IsKnown) or not.
 constexpr Delivery StoredDelivery(uint64_t number) {
   return static_cast<Delivery>(std::min<uint64_t>(number, UINT8_MAX));
 }

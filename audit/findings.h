@@ -18,6 +18,7 @@ enum class Kind {
   kTooFew,       // only `held` items despite a floor
   kMalformed,    // the key is no timeline; `problem` says why
   kNotIndexed,   // pushes skip the timeline
+  kMutes,        // it names the version `mutes` of its reader's, which is another
 };
 
 // One fault of a reader's timeline.
@@ -27,6 +28,7 @@ struct Difference {
   Item item = {};
   UserId author{};  // of a mark
   uint64_t held = 0;
+  uint64_t mutes = 0;
   std::string problem = {};
 };
 
@@ -40,12 +42,14 @@ struct Findings {
   uint64_t wrong_size = 0;              // fewer than half a window of items despite a floor
   uint64_t malformed = 0;               // keys that are no timeline
   uint64_t not_indexed = 0;             // live, but a complete live: index does not name the reader
+  uint64_t wrong_mutes = 0;             // naming another version of their readers' mutes
   uint64_t building = 0;                // skipped: being rebuilt
   uint64_t gone = 0;                    // skipped: expired meanwhile
   std::vector<Difference> differences;  // the caller bounds their number
 
   bool good() const {
-    return missing == 0 && extra == 0 && wrong_size == 0 && malformed == 0 && not_indexed == 0;
+    return missing == 0 && extra == 0 && wrong_size == 0 && malformed == 0 && not_indexed == 0 &&
+           wrong_mutes == 0;
   }
   void Add(const Findings& more);
 };
@@ -68,6 +72,7 @@ inline constexpr Figure<Findings> kFigures[] = {
     {"wrong_size", &Findings::wrong_size, "have a floor and less than half a window of items"},
     {"malformed", &Findings::malformed, "keys that are no timeline"},
     {"not_indexed", &Findings::not_indexed, "live, but not in their range's complete index"},
+    {"wrong_mutes", &Findings::wrong_mutes, "live, but naming another version of the mutes"},
     {"building", &Findings::building, "skipped: being rebuilt"},
     {"gone", &Findings::gone, "skipped: expired meanwhile"},
 };

@@ -10,7 +10,8 @@ namespace {
 
 bool Contains(const std::vector<Difference>& differences, const Difference& one) {
   return std::any_of(differences.begin(), differences.end(), [&](const Difference& other) {
-    return one.kind == other.kind && one.item == other.item && one.author == other.author;
+    return one.kind == other.kind && one.item == other.item && one.author == other.author &&
+           one.mutes == other.mutes;
   });
 }
 
@@ -63,6 +64,7 @@ Status Looker::LookAt(UserId reader, Look* look) {
 Status Looker::ReadTruth(UserId reader, Floor floor, Known* known) {
   std::vector<UserId> followees;
   if (Status status = truth_.Followees(reader, &followees); !status.done()) return status;
+  known->part.AddMutes(reader, truth_.mutes().mark());
   if (own_posts_) followees.push_back(reader);
   known->too_much = followees.size() > limits_.most_followees;
   if (known->too_much || followees.empty()) return Status::Done();

@@ -40,6 +40,7 @@ bool TimelineCheck::Check(std::optional<size_t> index, const RawTimeline& timeli
   good_ = true;
   if (!IsLive(timeline)) return good_;
   CompareWithoutPosts(timeline, indexed);
+  if (index) CompareMutes(*index, timeline);
   if (index) CompareMarks(*index, timeline);
   if (index) Compare(*index, timeline);
   return good_;
@@ -73,6 +74,13 @@ void TimelineCheck::CompareWithoutPosts(const RawTimeline& timeline, bool indexe
       Found({.reader = timeline.reader, .kind = Kind::kTooFew, .held = timeline.items.size()});
     }
   }
+}
+
+// By another version, pages leave out whom the reader muted at another time.
+void TimelineCheck::CompareMutes(size_t index, const RawTimeline& timeline) {
+  if (timeline.mutes == truth_.MutesOf(index)) return;
+  ++findings_.wrong_mutes;
+  Found({.reader = timeline.reader, .kind = Kind::kMutes, .mutes = timeline.mutes});
 }
 
 // Without an author's mark, all of the author's posts that are merged at read are missing.

@@ -1,6 +1,7 @@
-// Compares one timeline in Redis with what it should be: its items and its marks. With marks it
-// compares the page that a reader gets down to the floor, made by the code of readers' pages
-// (timeline/page.h). Pure but for its scratch memory: one per thread.
+// Compares one timeline in Redis with what it should be: its items, its marks, and the version of
+// its reader's mutes that it names. With marks it compares the page that a reader gets down to the
+// floor, made by the code of readers' pages (timeline/page.h). Pure but for its scratch memory: one
+// per thread.
 #pragma once
 
 #include <optional>
@@ -30,6 +31,7 @@ class TimelineCheck {
   bool IsLive(const RawTimeline& timeline);
   void CompareWithoutPosts(const RawTimeline& timeline, bool indexed);
   void Compare(size_t index, const RawTimeline& timeline);
+  void CompareMutes(size_t index, const RawTimeline& timeline);
   void CompareMarks(size_t index, const RawTimeline& timeline);
   void TakeShown(size_t index, const RawTimeline& timeline);
   void Found(Difference difference);

@@ -6,13 +6,21 @@
 namespace fanline::audit {
 
 // Edges mostly come reader by reader: the last one's place is remembered.
-void TimelineTruth::Part::AddEdge(UserId reader, UserId author) {
+std::optional<uint32_t> TimelineTruth::Part::IndexOf(UserId reader) {
   if (!last_ || last_->first != reader) {
     const auto at = std::lower_bound(readers_->begin(), readers_->end(), reader);
     const bool found = at != readers_->end() && *at == reader;
     last_ = {reader, static_cast<uint32_t>(found ? at - readers_->begin() : readers_->size())};
   }
-  if (last_->second < readers_->size()) edges_.emplace_back(last_->second, author);
+  return last_->second < readers_->size() ? std::optional(last_->second) : std::nullopt;
+}
+
+void TimelineTruth::Part::AddEdge(UserId reader, UserId author) {
+  if (const auto index = IndexOf(reader)) edges_.emplace_back(*index, author);
+}
+
+void TimelineTruth::Part::AddMutes(UserId reader, uint64_t mark) {
+  if (const auto index = IndexOf(reader)) mutes_.emplace_back(*index, mark);
 }
 
 void TimelineTruth::Part::AddPost(const Item& item, bool pushed) {
@@ -20,9 +28,13 @@ void TimelineTruth::Part::AddPost(const Item& item, bool pushed) {
 }
 
 TimelineTruth::TimelineTruth(const std::vector<UserId>& readers, std::vector<Part> parts,
-                             bool own_posts) {
+                             bool own_posts)
+    : mutes_(readers.size()) {
   for (const UserId reader : readers) {
     if (own_posts) parts.front().AddEdge(reader, reader);
+  }
+  for (const Part& part : parts) {
+    for (const auto& [reader, mark] : part.mutes_) mutes_[reader] = mark;
   }
   TakePosts(parts);
   TakeMarks(parts);

@@ -1,6 +1,7 @@
-// What the pages of some readers should show, by brute force: all posts of everybody they follow,
-// in flat arrays in memory (16 bytes an edge, 40 a post while it is filled). Pushed posts belong in
-// a reader's timeline; those that are merged at read come from beside it.
+// What the timelines of some readers should hold and their pages show, by brute force: all posts of
+// everybody they follow, in flat arrays in memory (16 bytes an edge, 40 a post while it is filled).
+// Pushed posts belong in a reader's timeline; those that are merged at read come from beside it.
+// Whom a reader mutes changes neither: a timeline only names the version of these mutes.
 //
 // Filled shard by shard, each Part by one thread; then constant and safe for any thread. Pure.
 #pragma once
@@ -26,16 +27,20 @@ class TimelineTruth {
     explicit Part(const std::vector<UserId>& readers) : readers_(&readers) {}
     void AddEdge(UserId reader, UserId author);          // dropped if `reader` is not one of them
     void AddPost(const Item& item, bool pushed = true);  // visible ones only
+    void AddMutes(UserId reader, uint64_t mark);         // Mutes::mark; as AddEdge
     // Followers' timelines may mark the author; if announced, all must.
     void AddMarked(UserId author, bool announced) { marked_.emplace_back(author, announced); }
 
    private:
     friend class TimelineTruth;
+    std::optional<uint32_t> IndexOf(UserId reader);
+
     const std::vector<UserId>* readers_;
     std::vector<std::pair<uint32_t, UserId>> edges_;  // index of the reader, author
     std::vector<std::pair<Item, bool>> posts_;        // whether it is pushed
     std::vector<std::pair<UserId, bool>> marked_;
-    std::optional<std::pair<UserId, uint32_t>> last_;  // the last reader looked up, and its index
+    std::vector<std::pair<uint32_t, uint64_t>> mutes_;  // index of the reader, mark
+    std::optional<std::pair<UserId, uint32_t>> last_;   // the last reader looked up, and its index
   };
 
   // `own_posts`: home timelines hold the reader's own posts.
@@ -51,6 +56,9 @@ class TimelineTruth {
 
   // Marks of reader number `index`, ascending: (author, whether the mark must be there).
   std::vector<std::pair<UserId, bool>> MarksOf(size_t index) const;
+
+  // Mutes::mark of reader number `index`.
+  uint64_t MutesOf(size_t index) const { return mutes_[index]; }
 
   // IsNewer, and then by author and kind: of a post that is spelled otherwise one is missing and
   // one extra.
@@ -73,6 +81,7 @@ class TimelineTruth {
   void AppendNewer(const Outbox& outbox, Floor floor, std::vector<Item>* out) const;
 
   std::vector<Item> posts_;
+  std::vector<uint64_t> mutes_;                       // reader by reader
   std::vector<std::pair<UserId, bool>> marked_;       // by author
   std::vector<std::pair<uint32_t, uint32_t>> marks_;  // reader, index in marked_
   std::vector<Outbox> outboxes_;                      // by author, one or two each

@@ -18,6 +18,7 @@ extern const Row kTopicsCreate;
 extern const Row kImport;
 extern const Row kPublish;
 extern const Row kAuthorMode;
+extern const Row kFollow;
 extern const Row kRelationsShow;
 extern const Row kRelationsMode;
 extern const Row kRelationsReconciler;
@@ -47,8 +48,8 @@ constexpr const Row* kCommands[] = {
     // Posts
     &kPublish, &kAuthor, &kAuthorMode,
     // Relations
-    &kRelations, &kRelationsShow, &kRelationsMode, &kRelationsReconciler, &kRelationsCounters,
-    &kRelationsRepairs, &kRelationsRescan,
+    &kFollow, &kRelations, &kRelationsShow, &kRelationsMode, &kRelationsReconciler,
+    &kRelationsCounters, &kRelationsRepairs, &kRelationsRescan,
     // Timelines
     &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
     // Dead letters

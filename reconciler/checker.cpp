@@ -21,7 +21,14 @@ std::string Text(const EdgeState& state) {
   return text + "@" + std::to_string(state.ver);
 }
 
-std::string WhyHopeless(const Verdict& verdict) {
+std::string WhyHopeless(const Verdict& verdict, const RowsOfEdge& rows, const EdgeClaim& claim) {
+  const std::pair<const char*, EdgeState> said[] = {
+      {"forward row", rows.forward}, {"reverse row", rows.reverse}, {"message", claim.state}};
+  for (const auto& [name, state] : said) {
+    if (IsKnown(state.delivery)) continue;
+    return std::string("the delivery of the ") + name + " is " +
+           std::to_string(static_cast<int>(state.delivery)) + ", and there are 0, 1 and 2";
+  }
   return std::string("rows are ") + NameOf(verdict.finding) +
          (verdict.finding == Finding::kLost ? ", and no message says what they were"
                                             : ", and no version is left above them");
@@ -168,7 +175,9 @@ void Checker::Decide(const CheckOrder& order, const RowsOfEdge& rows, Now now) {
   ports_.metrics.Checked(order.net, verdict.finding);
   Job job{order, verdict, EdgeOf(order.edge, verdict.state), rows.reverse, rows.forward, 0};
   if (verdict.action == Action::kHint) return SendHint(std::move(job));
-  if (verdict.action == Action::kReport) return EndHopeless(order, WhyHopeless(verdict));
+  if (verdict.action == Action::kReport) {
+    return EndHopeless(order, WhyHopeless(verdict, rows, order.claim));
+  }
   if (!MayRepair(order, verdict, now)) return End(order, false);
   if (!verdict.guarded) return SendLog(std::move(job));
   const Shard shard = setup_.shards.reverse.ShardOf(order.edge.dst);

@@ -21,9 +21,7 @@ Verdict JudgeLost(const EdgeState& reverse, const EdgeState& forward, const Edge
   return Bump(Finding::kLost, state.ver, state, removes || (!claim.whole && forward.ver == 0));
 }
 
-}  // namespace
-
-Verdict Judge(const EdgeState& reverse, const EdgeState& forward, const EdgeClaim& claim) {
+Verdict JudgeVersions(const EdgeState& reverse, const EdgeState& forward, const EdgeClaim& claim) {
   if (forward.ver < claim.state.ver) return JudgeLost(reverse, forward, claim);
   if (forward == reverse) return {};
   if (forward.ver == 0) return Bump(Finding::kOrphan, reverse.ver, reverse, true);
@@ -35,6 +33,15 @@ Verdict Judge(const EdgeState& reverse, const EdgeState& forward, const EdgeClai
   const bool overtaken = claim.state.ver > 0 && reverse.ver >= claim.state.ver;
   const Finding finding = reverse.ver == 0 ? Finding::kMissing : Finding::kStale;
   return {finding, Action::kApply, forward, removes || overtaken};
+}
+
+}  // namespace
+
+Verdict Judge(const EdgeState& reverse, const EdgeState& forward, const EdgeClaim& claim) {
+  const Verdict verdict = JudgeVersions(reverse, forward, claim);
+  const EdgeState& wins = verdict.action == Action::kHint ? forward : verdict.state;
+  if (IsKnown(wins.delivery)) return verdict;
+  return {Finding::kCorrupt, Action::kReport, {}, verdict.guarded};
 }
 
 }  // namespace fanline::reconciler

@@ -8,6 +8,9 @@
 //   that it had acknowledged, and takes over the newest state that is known.
 // - Both rows differ at one version: they are corrupt, and the forward row's state wins.
 // - There is no forward row: the follow was acknowledged and lost, and is written again.
+// - The state that wins has a number for what the follow brings that nobody knows: it is corrupt,
+// and
+//   is copied to no row.
 //
 // The forward row is changed under its lock, only if it is still as read, to a version above both
 // rows. Its row of log1 then carries the change to the reverse row, so after two rounds the rows

@@ -54,28 +54,19 @@ void PageRead::OnTimeline(LivePage cached) {
   page_.timeline = cached.state;
   page_.as_of = cached.as_of;
   held_ = std::move(cached);
-  if (!WantsMutes(held_->mutes)) GoLive();
-}
-
-// They are asked for once: a page that does without them says so.
-bool PageRead::WantsMutes(uint64_t version) {
-  if (!leaves_out_muted_ || version == 0 || std::exchange(mutes_asked_, true)) return false;
-  want_mutes_ = version;
-  return true;
+  if (!leaves_out_muted_ || held_->mutes == 0) return GoLive();
+  want_mutes_ = held_->mutes;
 }
 
 void PageRead::OnMutes(std::shared_ptr<const Mutes> known, bool mutes_unknown) {
   want_mutes_.reset();
   muted_ = std::move(known);
   page_.mutes_unknown |= mutes_unknown;
-  if (held_) {
-    LivePage first;
-    first.items = std::exchange(held_->items, {});
-    first.floor = held_->floor;
-    first.reached_floor = held_->reached_floor;
-    return TakeItems(std::move(first));
-  }
-  OnFollowees(*std::exchange(held_followees_, std::nullopt), 0);
+  LivePage first;
+  first.items = std::exchange(held_->items, {});
+  first.floor = held_->floor;
+  first.reached_floor = held_->reached_floor;
+  TakeItems(std::move(first));
 }
 
 // Adds items of the live timeline that are not muted, until the page is full, or the timeline ends.
@@ -131,10 +122,10 @@ void PageRead::OnBeside(std::vector<Item> items, bool incomplete) {
   TakeLive();
 }
 
-void PageRead::OnFollowees(std::vector<UserId> authors, uint64_t mutes) {
-  if (WantsMutes(mutes)) {
-    held_followees_ = std::move(authors);
-    return;
+void PageRead::OnFollowees(std::vector<UserId> authors, const Mutes& mutes) {
+  if (leaves_out_muted_ && !muted_) {
+    muted_ = std::make_shared<const Mutes>(mutes);
+    page_.mutes_unknown |= mutes.damaged;
   }
   std::erase_if(authors, [this](UserId author) { return IsMuted(author); });
   pull().OnFollowees(std::move(authors));

@@ -7,10 +7,11 @@
 // changes nothing about what comes behind it. So a walk from page to page shows nothing twice and
 // leaves out nothing that did not move meanwhile.
 //
-// Posts of authors whom the reader mutes are left out. The timeline, or the read of whom the reader
-// follows, says whether there are any, and their version; the caller knows the authors, or reads
-// them. A page still holds as many items as were asked for if there are as many: a live timeline is
-// read on, a few pages and then to its end, and authors who are muted are not pulled.
+// Posts of authors whom the reader mutes are left out. A live timeline says whether there are any,
+// and their version; the caller knows the authors, or reads them. Where the page is pulled, they
+// come with whom the reader follows. A page still holds as many items as were asked for if there
+// are as many: a live timeline is read on, a few pages and then to its end, and authors who are
+// muted are not pulled.
 //
 // Passive: needed() says which read comes next, On...() takes its answer. Not thread-safe.
 #pragma once
@@ -79,7 +80,7 @@ class PageRead {
   void OnNoTimeline();  // Redis did not answer: the page is pulled
   // `known`: those that NeedMutes asked for, or an earlier version if they cannot be read.
   void OnMutes(std::shared_ptr<const Mutes> known, bool mutes_unknown = false);
-  void OnFollowees(std::vector<UserId> authors, uint64_t mutes);
+  void OnFollowees(std::vector<UserId> authors, const Mutes& mutes);
   void OnLastAt(std::vector<AuthorLastAt> authors);
   void OnItems(ItemsRead read);
 
@@ -90,9 +91,7 @@ class PageRead {
   void OnBeside(std::vector<Item> items, bool incomplete = false);
 
   // Nothing more is needed.
-  bool done() const {
-    return asked_ && !want_mutes_ && !held_ && !beside_ && (!pull_ || pull_->done());
-  }
+  bool done() const { return asked_ && !held_ && !beside_ && (!pull_ || pull_->done()); }
   // A live timeline's items are to be merged with others, which are read next.
   bool merges() const { return beside_.has_value(); }
   // Its first items, or all, came from the live timeline.
@@ -101,7 +100,6 @@ class PageRead {
 
  private:
   bool IsMuted(UserId author) const { return muted_ && muted_->Has(author); }
-  bool WantsMutes(uint64_t version);
   void TakeItems(LivePage live);
   void GoLive();
   void PullBeside(const Marks& marks);
@@ -115,16 +113,13 @@ class PageRead {
   std::optional<UserId> own_;
   bool leaves_out_muted_;
   std::optional<uint64_t> want_mutes_;  // a version
-  bool mutes_asked_ = false;
   std::shared_ptr<const Mutes> muted_;  // null: nobody, or not known
-  // What waits for them: the live timeline as far as it was read, and whom the reader follows.
-  std::optional<LivePage> held_;
-  std::optional<std::vector<UserId>> held_followees_;
-  bool refilled_ = false;              // a little was not enough: the rest is read
-  std::optional<Position> looked_at_;  // the last item of the live timeline that was read
-  bool asked_ = false;                 // the live timeline
-  bool more_ = false;                  // items of it, or of those merged into it
-  Floor floor_ = kNoFloor;             // of the live timeline
+  std::optional<LivePage> held_;        // as far as it was read; waits for them, or for more
+  bool refilled_ = false;               // a little was not enough: the rest is read
+  std::optional<Position> looked_at_;   // the last item of the live timeline that was read
+  bool asked_ = false;                  // the live timeline
+  bool more_ = false;                   // items of it, or of those merged into it
+  Floor floor_ = kNoFloor;              // of the live timeline
   std::optional<Beside> wanted_;
   std::optional<Pull> beside_;  // what is merged into the live timeline's items; until it is done
   std::optional<Pull> pull_;    // what is below the floor, or everything

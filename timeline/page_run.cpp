@@ -30,11 +30,11 @@ PageRun::Requests PageRun::Filter() {
 
 void PageRun::OnMutes(MutesRead reply) {
   const auto need = std::get<NeedMutes>(read_.needed());
-  if (reply.status.done()) {
+  if (reply.status.done() && !reply.mutes.damaged) {
     const auto known = std::make_shared<const Mutes>(std::move(reply.mutes));
     if (remembered_) remembered_->Put(reader_, need.version, known);
     read_.OnMutes(known);
-  } else if (answers_ == TruthReads::Answers::kPartly) {
+  } else if (reply.status.done() || answers_ == TruthReads::Answers::kPartly) {
     read_.OnMutes(remembered_ ? remembered_->Find(reader_, 0) : nullptr, true);
   } else {
     End(reply.status);

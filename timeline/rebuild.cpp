@@ -90,7 +90,7 @@ Rebuild::Requests Rebuild::Finish() {
   const bool marks = rules_.guards.rebuilds_mark, mutes = rules_.guards.rebuilds_mute;
   return {FinishRebuild{0, reader_, token_, pull_.items(), pull_.floor(),
                         marks ? pull_.marked() : std::vector<UserId>{},
-                        mutes ? reads_.mutes() : 0}};
+                        mutes ? reads_.mutes().mark() : 0}};
 }
 
 Rebuild::Requests Rebuild::On(const RebuildFinished& reply) {

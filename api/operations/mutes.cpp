@@ -26,8 +26,9 @@ std::optional<uint64_t> ExpectedOf(const Asked& asked, bool needed) {
   const bool quoted = text.size() > 2 && text.front() == '"' && text.back() == '"';
   const auto version = ParseNumber<uint64_t>(text.substr(1, text.size() - 2));
   if (quoted && version && EtagOf(*version) == text) return version;
-  throw Refused{{Code::kBadParameter,
-                 "If-Match is " + Quoted(text) + "; send one ETag of an answer as it came, or *"}};
+  throw Refused{
+      {Code::kBadParameter, "If-Match is " + Quoted(text) +
+                                "; send one ETag of an answer as it came, with its quotes, or *"}};
 }
 
 Json ToJson(const std::vector<UserId>& users) {
@@ -42,6 +43,16 @@ void AnswerWith(Exchange& shards, const Json& body, uint64_t version) {
   shards.Answer(std::move(response));
 }
 
+// Whether nobody knows whom the user mutes; this is the answer then.
+bool AnswersDamaged(Exchange& shards, UserId user, const Mutes& mutes) {
+  if (!mutes.damaged) return false;
+  const std::string detail = "the row of user " + ToString(user) +
+                             " in the table mute is damaged: nobody knows whom it named; PUT the "
+                             "whole list with If-Match: *, which replaces it";
+  shards.Answer(ToResponse({Code::kInternal, detail}), Status::Never(detail));
+  return true;
+}
+
 void OrRefuse(const MutesChanged& reply) {
   if (reply.conflicts) {
     throw Refused{{.code = Code::kMutesChanged,
@@ -51,7 +62,7 @@ void OrRefuse(const MutesChanged& reply) {
   }
   if (reply.over_limit) {
     throw Refused{{Code::kMuteLimit, "a user mutes at most " + std::to_string(kMostMuted) +
-                                         " authors; unmute somebody first"}};
+                                         " authors; unmute somebody first, or send fewer"}};
   }
 }
 
@@ -61,14 +72,16 @@ Call Change(ChangeMutes change, std::function<Json(const Mutes&)> answer) {
           .begin = [change = std::move(change), answer = std::move(answer)](Exchange& shards) {
             ChangeMutes request = change;
             request.unix_us = shards.unix_us();
-            shards.Ask(std::move(request), [&shards, answer](const MutesChanged& reply) {
-              OrFail(reply.status);
-              OrRefuse(reply);
-              Json body = answer(reply.now);
-              body["changed"] = reply.changed;
-              body["version"] = std::to_string(reply.now.version);
-              AnswerWith(shards, body, reply.now.version);
-            });
+            shards.Ask(std::move(request),
+                       [&shards, answer, user = change.user](const MutesChanged& reply) {
+                         OrFail(reply.status);
+                         OrRefuse(reply);
+                         if (AnswersDamaged(shards, user, reply.now)) return;
+                         Json body = answer(reply.now);
+                         body["changed"] = reply.changed;
+                         body["version"] = std::to_string(reply.now.version);
+                         AnswerWith(shards, body, reply.now.version);
+                       });
           }};
 }
 
@@ -116,6 +129,7 @@ Call GetMutes(const Asked& asked) {
     shards.Ask(ReadMutes{0, shards.map().ShardOf(user), user},
                [user, &shards](const MutesRead& reply) {
                  OrFail(reply.status);
+                 if (AnswersDamaged(shards, user, reply.mutes)) return;
                  AnswerWith(shards,
                             {{"user", ToString(user)},
                              {"muted", ToJson(reply.mutes.authors)},

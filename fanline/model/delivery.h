@@ -3,6 +3,7 @@
 // relation-log.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -28,6 +29,14 @@ constexpr const char* NameOf(Delivery delivery) {
 constexpr std::optional<Delivery> DeliveryOf(uint64_t number) {
   if (number >= std::size(kDeliveries)) return std::nullopt;
   return static_cast<Delivery>(number);
+}
+
+// The number of a row, whether this version knows it (IsKnown) or not.
+constexpr Delivery StoredDelivery(uint64_t number) {
+  return static_cast<Delivery>(std::min<uint64_t>(number, UINT8_MAX));
+}
+constexpr bool IsKnown(Delivery delivery) {
+  return DeliveryOf(static_cast<uint64_t>(delivery)).has_value();
 }
 
 constexpr std::optional<Delivery> ParseDelivery(std::string_view name) {

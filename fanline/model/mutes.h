@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fanline/model/ids.h"
@@ -19,12 +19,13 @@ inline constexpr size_t kMostMuted = 1'000;  // authors of a reader
 struct Mutes {
   uint64_t version = 0;         // grows with each change; 0: there never was one
   std::vector<UserId> authors;  // ascending, each once
+  bool damaged = false;         // the row's bytes are no list: nobody knows whom it named
 
   bool Has(UserId author) const {
     return std::binary_search(authors.begin(), authors.end(), author);
   }
   // What a live timeline and a rebuild say of them; 0: nobody is muted.
-  uint64_t mark() const { return authors.empty() ? 0 : version; }
+  uint64_t mark() const { return authors.empty() && !damaged ? 0 : version; }
   friend bool operator==(const Mutes&, const Mutes&) = default;
 };
 
@@ -40,18 +41,19 @@ inline std::string PackAuthors(const std::vector<UserId>& authors) {
   return packed;
 }
 
-// Nothing for bytes that PackAuthors would not write of sorted ids.
-inline std::optional<std::vector<UserId>> UnpackAuthors(std::string_view packed) {
-  if (packed.size() % 8 != 0 || packed.size() > 8 * kMostMuted) return std::nullopt;
+// Of the row. Bytes that PackAuthors would not write of sorted ids are damaged.
+inline Mutes UnpackMutes(uint64_t version, std::string_view packed) {
+  const Mutes damaged{version, {}, true};
+  if (packed.size() % 8 != 0 || packed.size() > 8 * kMostMuted) return damaged;
   std::vector<UserId> authors;
   for (size_t at = 0; at < packed.size(); at += 8) {
     uint64_t raw = 0;
     for (const char byte : packed.substr(at, 8)) raw = raw << 8 | static_cast<unsigned char>(byte);
     const bool ascends = authors.empty() || Raw(authors.back()) < raw;
-    if (!IsValidId(raw) || !ascends) return std::nullopt;
+    if (!IsValidId(raw) || !ascends) return damaged;
     authors.push_back(UserId{raw});
   }
-  return authors;
+  return {version, std::move(authors)};
 }
 
 }  // namespace fanline

@@ -29,9 +29,10 @@ struct MutesRead {
 };
 
 // Writes the row and a row of log1 in one transaction, so that the mirror has the reader's live
-// timeline told. What is so already is done, whatever was expected, and writes nothing. Two changes
-// at once are made one after the other; `expected` lets a caller who has read the row refuse to
-// change another one.
+// timeline told. What is so already is done, whatever was expected, and writes nothing. A row that
+// is damaged is changed by kReplace alone: a change of it would be one of nobody knows what. Two
+// changes at once are made one after the other; `expected` lets a caller who has read the row
+// refuse to change another one.
 struct ChangeMutes {
   enum class What { kMute, kUnmute, kReplace };
 
@@ -47,7 +48,7 @@ struct MutesChanged {
   uint64_t id = 0;
   Status status;
   Mutes now;
-  bool changed = false;     // false also after a repetition
+  bool changed = false;     // false also after a repetition, and if `now` is damaged
   bool conflicts = false;   // nothing was written: `now` has another version than was expected
   bool over_limit = false;  // nothing was written: more than kMostMuted
 };
@@ -81,8 +82,9 @@ inline Mutes After(const Mutes& before, const ChangeMutes& change) {
 inline MutesChanged Decide(const Mutes& before, const ChangeMutes& change) {
   MutesChanged out;
   out.now = before;
+  if (before.damaged && change.what != ChangeMutes::What::kReplace) return out;
   Mutes after = After(before, change);
-  if (after.authors == before.authors) return out;
+  if (after == before) return out;
   out.conflicts = change.expected && *change.expected != before.version;
   if (out.conflicts) return out;
   out.over_limit = after.authors.size() > kMostMuted;

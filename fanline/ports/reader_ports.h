@@ -79,7 +79,7 @@ struct FolloweesRead {
   Status status;
   ServerId server = 0;
   std::vector<UserId> authors = {};
-  uint64_t mutes = 0;  // Mutes::mark of the reader's
+  Mutes mutes = {};  // the reader's, unless they are empty
 };
 
 struct ReadLastAt {

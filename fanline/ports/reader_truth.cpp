@@ -115,7 +115,7 @@ bool TruthReads::Ends(bool may_lack) {
 bool TruthReads::On(FolloweesRead reply) {
   const bool told = Take(reply.shard, reply.status, reply.server, true);
   if (told) followees_ = std::move(reply.authors);
-  if (told) mutes_ = reply.mutes;
+  if (told) mutes_ = std::move(reply.mutes);
   return Ends(told);
 }
 

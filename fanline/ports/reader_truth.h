@@ -50,7 +50,7 @@ class TruthReads {
   // Of the last read, once all its replies are there.
   const Status& status() const { return status_; }
   std::vector<UserId> TakeFollowees() { return std::move(followees_); }
-  uint64_t mutes() const { return mutes_; }  // FolloweesRead::mutes of the last read of followees
+  const Mutes& mutes() const { return mutes_; }  // of the last read of followees
   std::vector<AuthorLastAt> TakeLastAt() { return std::move(last_at_); }
   ItemsRead TakeItems() { return std::move(items_); }
 
@@ -71,7 +71,7 @@ class TruthReads {
   Status failed_, status_;
   bool lacks_ = false;
   std::vector<UserId> followees_;
-  uint64_t mutes_ = 0;
+  Mutes mutes_;
   std::vector<AuthorLastAt> last_at_;
   ItemsRead items_;
 };
@@ -146,6 +146,7 @@ class ReaderTruth {
       : map_(map), reads_(map, TruthReads::Answers::kWhole), port_(server, replies_) {}
 
   Status Followees(UserId reader, std::vector<UserId>* out);
+  const Mutes& mutes() const { return reads_.mutes(); }  // of the last reader of Followees
   // For each of `authors` that has a row, any order.
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out);
   // Visible items of `posts` in the span, at most `limit` of each shard.

@@ -37,6 +37,10 @@ std::string Describe(const Difference& difference) {
       return "no timeline: " + QuotedShort(difference.problem);
     case Kind::kNotIndexed:
       return "live, but not in the index of its range: pushes skip it";
+    case Kind::kMutes:
+      return difference.mutes == 0 ? "does not name the version of its reader's mutes"
+                                   : "names version " + std::to_string(difference.mutes) +
+                                         " of its reader's mutes, which is another";
   }
   return "";
 }

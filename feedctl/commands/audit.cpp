@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "audit/timeline_check.h"
+#include "backends/mysql/edges/mutes.h"
 #include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/posts/reader_truth.h"
 #include "backends/mysql/sql/scan.h"
@@ -151,8 +152,12 @@ class Audit : public Command {
       const auto on_marked = [&](UserId author, bool announced) {
         parts[shard].AddMarked(author, announced);
       };
+      const auto on_mutes = [&](UserId reader, uint64_t mark) {
+        parts[shard].AddMutes(reader, mark);
+      };
       const auto number = static_cast<Shard>(shard);
       Status status = mysql::ScanFollowing(connections, number, on_edge);
+      if (status.done() && !failed) status = mysql::ScanMutes(connections, number, on_mutes);
       if (status.done() && !failed) status = mysql::ScanVisiblePosts(connections, number, on_post);
       if (status.done() && !failed) {
         status = mysql::ScanMarkedAuthors(connections, number, on_marked);

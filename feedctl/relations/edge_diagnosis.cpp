@@ -17,7 +17,7 @@ std::string Anew(const EdgeSeen& seen, const EdgeState& wanted) {
   if (seen.forward.live == wanted.live) {
     changes = Change(seen, !wanted.live) + " and then " + changes;
   }
-  if (wanted.delivery != Delivery::kAll) {
+  if (wanted.delivery != Delivery::kAll && IsKnown(wanted.delivery)) {
     changes += std::string(" and then PATCH there with {\"delivery\":\"") +
                NameOf(wanted.delivery) + "\"}";
   }
@@ -35,6 +35,12 @@ std::string OfEqualRows(const EdgeSeen& seen) {
 
 // No change waits, so no mirror will repair the rows by itself.
 std::string OfBrokenRows(const EdgeSeen& seen) {
+  if (seen.forward.live && !IsKnown(seen.forward.delivery)) {
+    return "what the follow brings is a number that this version does not know, so nobody copies "
+           "it; PATCH /v1/users/" +
+           ToString(seen.edge.src) + "/following/" + ToString(seen.edge.dst) +
+           " with {\"delivery\":\"all\"}, or another choice, rewrites both rows";
+  }
   if (seen.forward.ver > seen.reverse.ver) {
     return "the reverse row is behind and no change of it waits, so it got lost; " +
            Anew(seen, seen.forward) + " makes a running fanline-mirror write it again";

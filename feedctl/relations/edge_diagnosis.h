@@ -20,7 +20,7 @@ struct EdgeSeen {
   bool friendship_waiting = false;       // of the two users, in log1
   bool all_seen = true;                  // false: log1 has more rows than were read
 
-  bool agree() const { return forward == reverse; }
+  bool agree() const { return forward == reverse && IsKnown(forward.delivery); }
 };
 
 // One sentence: the state, and what to do.

@@ -93,6 +93,27 @@ class BrokenTimelines(Reading):
         self.assertEqual((audit["repair"]["rebuilt"], audit["good"]), (2, True))
         self.assert_exact(READERS)
 
+    def test_a_version_of_the_mutes_that_a_timeline_lost_is_found_and_repaired(self):
+        reader, path = 10, f"/v1/users/10/mutes/{EVE}"
+        key = self.key_of(reader)
+
+        def named():
+            return [member for member in self.stack.redis.command("ZRANGE", key, 0, 5) if str(member).startswith("M")]
+
+        def unmuted():
+            self.assertEqual(self.client.ask("DELETE", path).status, 200)
+            self.wait_for(lambda: not named(), "the timeline to be told")
+
+        self.assertEqual(self.client.ask("PUT", path).status, 200)
+        self.addCleanup(unmuted)
+        self.wait_for(named, "the timeline to be told")
+        self.stack.redis.command("ZREM", key, *named())
+        self.wait_for(lambda: self.watched("fanline_audit_wrong_timelines") == 1, "it to be found")
+        audit = self.repair()
+        self.assertEqual((audit["wrong_mutes"], audit["repair"]["rebuilt"], audit["good"]), (1, 1, True))
+        self.assertTrue(named())
+        self.wait_for(lambda: self.watched("fanline_audit_wrong_timelines") == 0, "it to be seen")
+
     def test_beside_writers_only_what_is_wrong_is_repaired(self):
         self.broken(8)
         key = self.key_of(9)

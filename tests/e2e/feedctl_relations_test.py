@@ -10,7 +10,7 @@ from stack.programs.daemon import Daemon
 from stack.programs.relations import Relations
 from stack.waiting import wait_until
 from tests.e2e.feedctl_test import TIMEOUT_S, Installation
-from tests.e2e.relations import Tables, version
+from tests.e2e.relations import Tables, shard_of, version
 
 
 class FeedctlRelations(unittest.TestCase):
@@ -52,6 +52,52 @@ class FeedctlRelations(unittest.TestCase):
         self.assertEqual(well["forward"], well["reverse"])
         self.assertTrue(well["forward"]["following"])
         self.assertEqual(self.show(1551, 1550)["forward"], None)
+
+    def follow(self, *words, code=0):
+        result = self.installation.run("follow", *words)
+        self.assertEqual(result.returncode, code, result.stderr)
+        return result.stdout if code == 0 else result.stderr
+
+    def test_a_follow_is_made_and_what_it_brings_is_chosen(self):
+        self.start_mirror()
+
+        def delivered():
+            self.installation.wait_mirrored()
+            edge = self.show(1580, 1581)
+            self.assertEqual(edge["forward"], edge["reverse"])
+            return edge["forward"]["delivery"]
+
+        self.assertRegex(self.follow(1580, 1581), r"^user 1580 follows user 1581, version \d{16}\n$")
+        self.assertEqual(delivered(), "all")
+        self.assertRegex(self.follow(1580, 1581, "--delivery", "none"),
+                         r"^user 1580 follows user 1581, delivery none, version \d{16}\n$")
+        self.assertEqual(delivered(), "none")
+        again = json.loads(self.follow(1580, 1581, "--json"))
+        self.assertEqual((again["user"], again["other"], again["delivery"], again["changed"]),
+                         ("1580", "1581", "none", False))
+        self.assertRegex(self.follow(1580, 1581, "--delivery", "all"), r"^user 1580 follows user 1581, version \d{16}\n$")
+        self.assertEqual(delivered(), "all")
+        new = json.loads(self.follow(1582, 1583, "--delivery", "no_reposts", "--json"))
+        self.assertEqual((new["delivery"], new["changed"]), ("no_reposts", True))
+        same = json.loads(self.follow(1582, 1583, "--delivery", "no_reposts", "--json"))
+        self.assertEqual((same["changed"], same["version"]), (False, new["version"]))
+
+    def test_a_follow_that_cannot_be_says_why(self):
+        self.assertIn("nobody follows themselves", self.follow(1584, 1584, code=64))
+        self.assertIn("is no user id", self.follow(1584, "Ann", code=64))
+        self.assertIn("--delivery", self.follow(1584, 1585, "--delivery", "some", code=64))
+
+    def test_a_delivery_that_nobody_knows_is_mended_as_advised(self):
+        self.start_mirror()
+        self.follow(1586, 1587)
+        self.installation.wait_mirrored()
+        self.installation.stack.mysql[shard_of(1586)].query("UPDATE following SET delivery = 7 WHERE src = 1586")
+        broken = self.show(1586, 1587, code=1)
+        self.assertEqual(broken["forward"]["delivery"], "unknown")
+        self.assertIn('PATCH /v1/users/1586/following/1587 with {"delivery":"all"}', broken["advice"])
+        self.follow(1586, 1587, "--delivery", "all")
+        self.installation.wait_mirrored()
+        self.assertEqual(self.show(1586, 1587)["reverse"]["delivery"], "all")
 
     def test_a_change_waits_for_a_mirror(self):
         self.relations.change(1552, 1553, True)

@@ -100,7 +100,7 @@ class FakeReaderStores
   Status Do(const ReadFollowees& request, FolloweesRead& reply) {
     return Truth(reply, [&] {
       reply.authors = mysql.Followees(request.reader);
-      reply.mutes = mysql.relations.mutes(request.reader).mark();
+      reply.mutes = mysql.relations.mutes(request.reader);
     });
   }
   Status Do(const ReadLastAt& request, LastAtRead& reply) {

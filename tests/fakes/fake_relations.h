@@ -101,6 +101,7 @@ class FakeRelations {
   const Edges& reverse() const { return reverse_; }
   const std::map<UserId, int64_t>& fans() const { return fans_; }
   const Mutes& mutes(UserId reader) const;
+  void PutMutes(UserId reader, Mutes row) { mutes_[reader] = std::move(row); }  // by hand
   size_t pending() const;
 
   // The reverse row as a mirror without versions would leave it.

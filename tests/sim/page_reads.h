@@ -27,7 +27,7 @@ struct PageStores {
   FolloweesRead Answer(const ReadFollowees& request) const {
     return From(request, [&](const fakes::FakeMysql& rows, FolloweesRead& reply) {
       reply.authors = rows.Followees(request.reader);
-      reply.mutes = rows.relations.mutes(request.reader).mark();
+      reply.mutes = rows.relations.mutes(request.reader);
     });
   }
   // The truth, or no answer.

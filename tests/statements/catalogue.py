@@ -193,8 +193,8 @@ ENTRIES = [
           " ORDER BY dst, bucket, src FOR UPDATE", _REVERSE_KEYS),
     entry(f"SELECT {_EDGE} FROM following FORCE INDEX (PRIMARY) WHERE (src, dst) IN ([])",
           _POST_KEYS),
-    entry(f"SELECT dst, 0 FROM following WHERE state = 1 AND delivery <> 2 AND src = {OWNER} UNION ALL SELECT version, 1"
-          f" FROM mute WHERE reader_id = {OWNER} AND authors <> ''"),
+    entry(f"SELECT dst, '' FROM following WHERE state = 1 AND delivery <> 2 AND src = {OWNER} UNION ALL SELECT version,"
+          f" authors FROM mute WHERE reader_id = {OWNER} AND authors <> ''"),
     *[entry(f"SELECT {shown} FROM {table} FORCE INDEX (newest) WHERE state = 1 AND {owner} = {OWNER}{behind}"
             f" ORDER BY pos DESC, {other} DESC LIMIT 50")
       for table, owner, other, shown in [("following", "src", "dst", "dst, pos, delivery"),
@@ -308,6 +308,8 @@ ENTRIES = [
     entry(f"SELECT version, authors FROM mute WHERE reader_id = {OWNER} FOR UPDATE"),
     entry("INSERT INTO mute (reader_id, version, authors) VALUES [] ON DUPLICATE KEY UPDATE version = version",
           [row(OWNER, 0, "''")]),
+    entry(f"SELECT reader_id, version FROM mute WHERE authors <> '' AND reader_id > {OTHER} ORDER BY reader_id"
+          f" LIMIT {PAGE}"),
     entry(f"UPDATE mute SET version = 9, authors = x'0000000000000007' WHERE reader_id = {OWNER}"),
 
     # Small tables.

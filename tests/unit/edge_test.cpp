@@ -36,6 +36,10 @@ TEST(Delivery, HasThreeNamesAndNumbers) {
     EXPECT_EQ(ParseDelivery(NameOf(*DeliveryOf(number))), DeliveryOf(number));
   }
   EXPECT_EQ(DeliveryOf(3), std::nullopt);
+  EXPECT_TRUE(IsKnown(StoredDelivery(2)));
+  for (const uint64_t odd : {uint64_t{3}, uint64_t{256}, UINT64_MAX}) {
+    EXPECT_FALSE(IsKnown(StoredDelivery(odd))) << odd;
+  }
   EXPECT_EQ(ParseDelivery("None"), std::nullopt);
   EXPECT_STREQ(NameOf(static_cast<Delivery>(3)), "unknown");
 }

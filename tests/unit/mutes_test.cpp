@@ -27,16 +27,32 @@ TEST(Mutes, AreReadAsTheyWereWritten) {
     std::vector<UserId> authors;
     for (uint64_t i = random.Below(40); i > 0; --i) authors.push_back(UserId{random.Id()});
     const Mutes after = After({}, {.what = What::kReplace, .authors = authors});
-    EXPECT_EQ(UnpackAuthors(PackAuthors(after.authors)), after.authors);
+    EXPECT_EQ(UnpackMutes(after.version, PackAuthors(after.authors)), after);
   }
 }
 
 TEST(Mutes, OtherBytesAreNoneOfOurs) {
-  EXPECT_FALSE(UnpackAuthors("1234567"));
-  EXPECT_FALSE(UnpackAuthors(std::string(8, '\0')));
-  EXPECT_FALSE(UnpackAuthors(std::string(8, '\xff')));
-  EXPECT_FALSE(UnpackAuthors(PackAuthors({UserId{2}, UserId{1}})));
-  EXPECT_FALSE(UnpackAuthors(PackAuthors({UserId{2}, UserId{2}})));
+  for (const std::string& bytes :
+       {std::string("1234567"), std::string(8, '\0'), std::string(8, '\xff'),
+        PackAuthors({UserId{2}, UserId{1}}), PackAuthors({UserId{2}, UserId{2}})}) {
+    EXPECT_EQ(UnpackMutes(3, bytes), (Mutes{3, {}, true}));
+  }
+  EXPECT_EQ((Mutes{3, {}, true}.mark()), 3u) << "a page must ask, and say that it does not know";
+}
+
+TEST(Mutes, WhatIsDamagedIsOnlyReplaced) {
+  const Mutes damaged{5, {}, true};
+  for (const auto what : {What::kMute, What::kUnmute}) {
+    const MutesChanged changed = Decide(damaged, {.what = what, .authors = {UserId{7}}});
+    EXPECT_FALSE(changed.changed);
+    EXPECT_EQ(changed.now, damaged);
+  }
+  for (const auto& authors : {std::vector<UserId>{}, {UserId{7}}}) {
+    const MutesChanged changed = Decide(damaged, {.what = What::kReplace, .authors = authors});
+    EXPECT_TRUE(changed.changed);
+    EXPECT_EQ(changed.now, (Mutes{6, authors}));
+  }
+  EXPECT_TRUE(Decide(damaged, {.what = What::kReplace, .expected = 4}).conflicts);
 }
 
 TEST(Mutes, AChangeGivesOutAHigherVersion) {

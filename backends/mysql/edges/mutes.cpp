@@ -1,23 +1,19 @@
 #include "backends/mysql/edges/mutes.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "backends/mysql/sql/sql_text.h"
 #include "fanline/ports/change_log.h"
 
 namespace fanline::mysql {
 namespace {
 
-constexpr int kDamaged = 1366;  // incorrect value for column
-
 Mutes ReadLocked(Connection& connection, UserId reader, const char* locking) {
   Mutes mutes;
   connection.Query(Sql("SELECT version, authors FROM mute WHERE reader_id = ", reader, locking),
-                   [&](const Row& row) {
-                     auto authors = UnpackAuthors(row.Text(2));
-                     if (!authors)
-                       throw MysqlError(kDamaged,
-                                        "the mutes of user " + ToString(reader) + " are damaged");
-                     mutes = {row.UInt64(1), *std::move(authors)};
-                   });
+                   [&](const Row& row) { mutes = UnpackMutes(row.UInt64(1), row.Text(2)); });
   return mutes;
 }
 
@@ -58,6 +54,28 @@ MutesChanged ChangeMutesRow(Connection& connection, const ChangeMutes& change) {
     return true;
   });
   return out;
+}
+
+Status ScanMutes(ShardConnections& connections, Shard shard,
+                 const std::function<void(UserId reader, uint64_t mark)>& each, uint32_t page) {
+  UserId last{};
+  uint32_t read = page;
+  while (read == page) {
+    const std::string sql =
+        Sql("SELECT reader_id, version FROM mute WHERE authors <> '' AND reader_id > ", last,
+            " ORDER BY reader_id LIMIT ", page);
+    std::vector<std::pair<UserId, uint64_t>> rows;
+    const Status status = connections.Run(shard, [&](Connection& connection) {
+      rows.clear();
+      connection.Query(
+          sql, [&](const Row& row) { rows.emplace_back(UserId{row.UInt64(1)}, row.UInt64(2)); });
+    });
+    if (!status.done()) return status;
+    for (const auto& [reader, mark] : rows) each(reader, mark);
+    read = static_cast<uint32_t>(rows.size());
+    if (!rows.empty()) last = rows.back().first;
+  }
+  return Status::Done();
 }
 
 }  // namespace fanline::mysql

@@ -73,17 +73,18 @@ Reply Read(const Connection& connection) {
 
 FolloweesRead ReaderService::Do(Connection& connection, const ReadFollowees& request) const {
   auto reply = Read<FolloweesRead>(connection);
-  // One statement: readers without mutes cost none of their own.
-  connection.Query(Sql("SELECT dst, 0 FROM following WHERE state = 1 AND delivery <> 2 AND src = ",
-                       request.reader, " UNION ALL SELECT version, 1 FROM mute WHERE reader_id = ",
-                       request.reader, " AND authors <> ''"),
-                   [&](const Row& row) {
-                     if (row.Bool(2)) {
-                       reply.mutes = row.UInt64(1);
-                     } else {
-                       reply.authors.push_back(UserId{row.UInt64(1)});
-                     }
-                   });
+  // One statement: mutes cost none of their own.
+  connection.Query(
+      Sql("SELECT dst, '' FROM following WHERE state = 1 AND delivery <> 2 AND src = ",
+          request.reader, " UNION ALL SELECT version, authors FROM mute WHERE reader_id = ",
+          request.reader, " AND authors <> ''"),
+      [&](const Row& row) {
+        if (const auto packed = row.Text(2); !packed.empty()) {
+          reply.mutes = UnpackMutes(row.UInt64(1), packed);
+        } else {
+          reply.authors.push_back(UserId{row.UInt64(1)});
+        }
+      });
   return reply;
 }
 

@@ -155,6 +155,53 @@ TEST_F(MutesTest, APageSaysSoIfNobodySaysWhoIsMuted) {
   EXPECT_FALSE(Home("5").contains("mutes_unknown"));
 }
 
+TEST_F(MutesTest, ACountOfWhatIsNewLacksWhatThePageLacks) {
+  Follow(5, 7);
+  Follow(5, 8);
+  for (uint64_t post = 1; post <= 6; ++post) {
+    w_.Publish(post < 4 ? 7 : 8, post, 1'000 + static_cast<UnixMs>(post));
+  }
+  const std::string newer = "newer_than=" + CursorText(SeenCursor{{1'001, PostId{1}}});
+  const auto count = [&] {
+    return json::parse(Ask("GET /v1/users/5/timeline:count?" + newer).body)["count"];
+  };
+  const auto check = [&] {
+    EXPECT_EQ(count(), 5);
+    Mute("8");
+    Tell();
+    EXPECT_EQ(count(), 2);
+    EXPECT_THAT(Ids(Home("5", "?" + newer)), ElementsAre("3", "2"));
+    EXPECT_EQ(Ask("DELETE /v1/users/5/mutes/8").status, 200);
+    Tell();
+  };
+  check();
+  Home("5");
+  w_.WaitUntilRebuilt(1);
+  EXPECT_EQ(Home("5")["state"], "live");
+  check();
+}
+
+TEST_F(MutesTest, ARowThatIsDamagedIsNamedAndReplaced) {
+  FollowAuthorOfOnePost();
+  auto& relations = w_.posts.mysql.relations;
+  relations.PutMutes(UserId{5}, {9, {}, true});
+  for (const char* line :
+       {"GET /v1/users/5/mutes", "PUT /v1/users/5/mutes/7", "DELETE /v1/users/5/mutes/7"}) {
+    const Response refused = Ask(line);
+    EXPECT_EQ(refused.status, 500) << line;
+    EXPECT_THAT(refused.body, HasSubstr("the row of user 5 in the table mute is damaged"));
+    EXPECT_THAT(refused.body, HasSubstr("If-Match: *"));
+  }
+  const json page = Home("5");
+  EXPECT_THAT(Ids(page), ElementsAre("70"));
+  EXPECT_EQ(page["mutes_unknown"], true);
+  const Response replaced = Ask("PUT /v1/users/5/mutes", "*", R"({"muted":["7"]})");
+  EXPECT_EQ(replaced.status, 200) << replaced.body;
+  EXPECT_THAT(Muted(), ElementsAre("7"));
+  Tell();
+  EXPECT_THAT(Ids(Home("5")), IsEmpty());
+}
+
 // A page with bodies is refilled twice: for muted posts, and for bodies that are gone.
 TEST_F(MutesTest, APageWithBodiesLacksThemToo) {
   Follow(5, 7);

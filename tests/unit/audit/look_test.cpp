@@ -164,6 +164,23 @@ TEST_F(LookTest, OnesOwnPostsBelongThereWhereHomeTimelinesHoldThem) {
   EXPECT_EQ(SurplusIn(LookAt().differences), 1u);
 }
 
+TEST_F(LookTest, AnotherVersionOfTheMutesIsADifference) {
+  const auto mute = [&](UserId author) {
+    return truth_.mysql.relations.Do(ChangeMutes{.user = kReader, .authors = {author}}).now.version;
+  };
+  timelines_.timeline.mutes = mute(kPushed);
+  EXPECT_THAT(LookAt().differences, IsEmpty());
+  mute(UserId{99});
+  const Look first = LookAt();
+  ASSERT_THAT(first.differences, SizeIs(1));
+  EXPECT_EQ(first.differences[0].kind, Kind::kMutes);
+  EXPECT_EQ(InBoth(first.differences, LookAt().differences).size(), 1u);
+  timelines_.timeline.mutes = truth_.mysql.relations.mutes(kReader).version;
+  mute(UserId{98});
+  EXPECT_THAT(InBoth(first.differences, LookAt().differences), IsEmpty())
+      << "one change in flight, then another";
+}
+
 TEST_F(LookTest, WhoFollowsNobodyHasNothing) {
   for (const UserId author : {kPushed, kMerged}) Follow(author, false);
   timelines_.timeline.items.clear();

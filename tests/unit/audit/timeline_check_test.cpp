@@ -55,6 +55,26 @@ TEST_F(TimelineCheckTest, AWholeTimelineIsGood) {
   EXPECT_THAT(found.differences, IsEmpty());
 }
 
+TEST_F(TimelineCheckTest, AnotherVersionOfTheMutesIsFound) {
+  std::vector<TimelineTruth::Part> parts(1, TimelineTruth::Part(readers_));
+  parts[0].AddMutes(kChecked, 500);
+  parts[0].AddMutes(UserId{9}, 900);  // has no timeline
+  const TimelineTruth truth(readers_, std::move(parts), false);
+  const auto found = [&](const TimelineTruth& of, uint64_t names) {
+    RawTimeline timeline = Ready({});
+    timeline.mutes = names;
+    TimelineCheck check(of, kLeast, show_);
+    check.Check(0, timeline, true);
+    EXPECT_EQ(check.findings().good(), check.findings().wrong_mutes == 0);
+    return check.findings().wrong_mutes;
+  };
+  EXPECT_EQ(found(truth, 500), 0u);
+  for (const uint64_t other : {0, 499, 501}) EXPECT_EQ(found(truth, other), 1u) << other;
+  const TimelineTruth nobody(readers_, {TimelineTruth::Part(readers_)}, false);
+  EXPECT_EQ(found(nobody, 0), 0u);
+  EXPECT_EQ(found(nobody, 500), 1u);
+}
+
 TEST_F(TimelineCheckTest, AMarkThatIsMissingOrTooManyIsFound) {
   std::vector<TimelineTruth::Part> parts(1, TimelineTruth::Part(readers_));
   for (const uint64_t author : {7, 8, 9}) parts[0].AddEdge(kChecked, UserId{author});

@@ -6,6 +6,7 @@ namespace fanline::feedctl {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr EdgeState kNone{}, kFollows{20, true, 2}, kEnded{20, false, 2}, kOlder{10, true, 1},
     kMuted{20, true, 2, Delivery::kNone};
@@ -66,6 +67,17 @@ TEST(EdgeDiagnosis, BrokenRowsAreWrittenAnewByFollowAndUnfollow) {
   for (const auto& [forward, reverse, requests] : kTable) {
     EXPECT_THAT(Diagnosis(Seen(forward, reverse)), HasSubstr(requests));
   }
+}
+
+TEST(EdgeDiagnosis, AChoiceThatNobodyKnowsIsMadeAnew) {
+  const EdgeState odd{20, true, 2, StoredDelivery(7)};
+  for (const EdgeState& reverse : {odd, kFollows, kNone}) {
+    EXPECT_FALSE(Seen(odd, reverse).agree());
+    EXPECT_THAT(Diagnosis(Seen(odd, reverse)),
+                HasSubstr("PATCH /v1/users/5/following/7 with {\"delivery\":\"all\"}"));
+  }
+  EXPECT_THAT(Diagnosis(Seen(kOlder, odd)), Not(HasSubstr("PATCH")))
+      << "no such choice can be made";
 }
 
 }  // namespace

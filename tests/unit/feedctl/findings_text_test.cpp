@@ -33,6 +33,10 @@ TEST(FindingsText, EachDifferenceIsALineThatNamesReaderAndPost) {
   EXPECT_EQ(text({.kind = Kind::kMalformed, .problem = "WRONG\nTYPE"}),
             "reader 1: no timeline: \"WRONG?TYPE\"");
   EXPECT_THAT(text({.kind = Kind::kNotIndexed}), HasSubstr("not in the index of its range"));
+  EXPECT_EQ(text({.kind = Kind::kMutes, .mutes = 5}),
+            "reader 1: names version 5 of its reader's mutes, which is another");
+  EXPECT_EQ(text({.kind = Kind::kMutes}),
+            "reader 1: does not name the version of its reader's mutes");
 }
 
 TEST(FindingsText, TheReportHasEverySumAndTheDifferencesAndEndsWithTheVerdict) {

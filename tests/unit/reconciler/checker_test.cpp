@@ -428,6 +428,20 @@ TEST_F(CheckerTest, WhatNoCheckCanResolveSaysWhy) {
   EXPECT_EQ(world.hopeless, 3);
 }
 
+TEST_F(CheckerTest, ADeliveryThatNobodyKnowsIsCopiedToNoRow) {
+  const EdgeState odd{300, true, 5, StoredDelivery(7)};
+  world.forward[kEdge] = odd;
+  world.reverse[kEdge] = kFollows;
+  const std::string why = "row is 7, and there are 0, 1 and 2";
+  EXPECT_EQ(Check(EdgeClaim{}).hopeless, "the delivery of the forward " + why);
+  EXPECT_EQ(world.reverse[kEdge], kFollows);
+  std::swap(world.forward[kEdge], world.reverse[kEdge]);
+  EXPECT_EQ(Check(EdgeClaim{}).hopeless, "the delivery of the reverse " + why);
+  EXPECT_EQ(world.forward[kEdge], kFollows);
+  EXPECT_EQ(world.done, Steps{});
+  EXPECT_EQ(world.found[Finding::kCorrupt], 2);
+}
+
 TEST_F(CheckerTest, AForwardRowThatChangedMeanwhileIsLeftAlone) {
   world.forward[kEdge] = kFollows;
   world.reverse[kEdge] = {300, true, 9};

@@ -30,6 +30,7 @@ inline void PrintTo(const Verdict& verdict, std::ostream* out) {
 constexpr EdgeState kNone{};
 constexpr EdgeState Live(uint64_t ver, UnixMs pos = 5) { return {ver, true, pos}; }
 constexpr EdgeState Muted(uint64_t ver) { return {ver, true, 5, Delivery::kNone}; }
+constexpr EdgeState Odd(uint64_t ver) { return {ver, true, 5, StoredDelivery(7)}; }
 constexpr EdgeState Gone(uint64_t ver, UnixMs pos = 5) { return {ver, false, pos}; }
 constexpr EdgeClaim kScan;
 constexpr EdgeClaim Msg1(const EdgeState& state) { return {state, true}; }
@@ -91,6 +92,17 @@ const Line kTable[] = {
     {Muted(9), Live(7), kScan, {Finding::kAhead,   Action::kBump, Muted(10), kFree}},
     {Live(7), Live(7), Msg1(Muted(9)), {Finding::kLost, Action::kBump, Muted(10), kFree}},
     {Muted(7), kNone,   kScan, {Finding::kOrphan,  Action::kBump, Muted(8), kGuarded}},
+    // A number that nobody knows is copied to no row, and one that loses is written over.
+    {Live(7), Odd(7),  kScan, {Finding::kCorrupt, Action::kReport, kNone, kFree}},
+    {kNone,   Odd(7),  Msg2(7),     {Finding::kCorrupt, Action::kReport, kNone, kFree}},
+    {Odd(9),  Live(7), kScan, {Finding::kCorrupt, Action::kReport, kNone, kFree}},
+    {Odd(9),  kNone,   kScan, {Finding::kCorrupt, Action::kReport, kNone, kGuarded}},
+    {Odd(7),  Odd(7),  kScan, {Finding::kCorrupt, Action::kReport, kNone, kFree}},
+    {Odd(7),  Odd(7),  Msg2(9),     {Finding::kLost, Action::kReport, kNone, kFree}},
+    {Live(7), Live(7), Msg1(Odd(9)), {Finding::kCorrupt, Action::kReport, kNone, kFree}},
+    {Odd(7),  Live(7), kScan, {Finding::kCorrupt, Action::kBump, Live(8), kFree}},
+    {Odd(6),  Live(7), kScan, {Finding::kStale,   Action::kApply, Live(7), kFree}},
+    {Live(9), Odd(7),  kScan, {Finding::kAhead,   Action::kBump, Live(10), kFree}},
     // No forward row.
     {Live(7), kNone,   kScan, {Finding::kOrphan,  Action::kBump, Live(8), kGuarded}},
     {Gone(7), kNone,   kScan, {Finding::kOrphan,  Action::kBump, Gone(8), kGuarded}},

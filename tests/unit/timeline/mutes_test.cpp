@@ -211,13 +211,26 @@ TEST(MutedPages, AreRememberedUntilTheTimelineNamesALaterVersion) {
   EXPECT_EQ(w.mutes_read, 2u);
 }
 
-// A page that is pulled learns the version with whom the reader follows.
-TEST(MutedPages, ServeFromWhatIsRememberedWhenPulledToo) {
+TEST(MutedPages, LearnWhenPulledWhoIsMutedWithWhomTheReaderFollows) {
   AskingWorld w;
-  w.Read();
   w.redis.FlushAll();
   EXPECT_THAT(PostsOfPage(w.Read()), ElementsAre(3, 1));
-  EXPECT_EQ(w.mutes_read, 1u);
+  EXPECT_EQ(w.mutes_read, 0u);
+}
+
+// A live timeline that was not told yet: what is pulled below it is as of now.
+TEST(MutedPages, LeaveOutBelowTheFloorWhoWasMutedSince) {
+  MutingWorld w;
+  w.Posts(2, 30);
+  w.Activate();
+  w.tells = false;
+  w.Mute(kAnn);
+  const Page page = w.Home({.limit = 40});
+  EXPECT_TRUE(page.live());
+  EXPECT_GT(page.items.size(), page.cached);
+  for (size_t i = 0; i < page.items.size(); ++i) {
+    EXPECT_TRUE(i < page.cached || page.items[i].author == kBen) << i;
+  }
 }
 
 TEST(MutedPages, ShowAllAndSaySoIfTheShardIsAway) {
@@ -227,10 +240,30 @@ TEST(MutedPages, ShowAllAndSaySoIfTheShardIsAway) {
   EXPECT_THAT(PostsOfPage(page), ElementsAre(4, 3, 2, 1));
   EXPECT_TRUE(page.mutes_unknown);
   EXPECT_FALSE(page.incomplete);
-  w.redis.FlushAll();
-  EXPECT_TRUE(w.Read().mutes_unknown);
   w.mutes_fail = {};
   EXPECT_FALSE(w.Read().mutes_unknown);
+}
+
+TEST(MutedPages, ShowAllAndSaySoIfTheRowIsDamaged) {
+  AskingWorld w;
+  const Mutes sound = w.mutes();
+  w.mysql.relations.PutMutes(kBob, {sound.version, {}, true});
+  for (const bool live : {true, false}) {
+    if (!live) w.redis.FlushAll();
+    for (const auto answers : {TruthReads::Answers::kPartly, TruthReads::Answers::kWhole}) {
+      const Page page = w.Read(answers);
+      EXPECT_FALSE(w.failed);
+      EXPECT_EQ(page.live(), live);
+      EXPECT_THAT(PostsOfPage(page), ElementsAre(4, 3, 2, 1));
+      EXPECT_TRUE(page.mutes_unknown);
+    }
+  }
+  w.Activate();
+  EXPECT_EQ(w.redis.timelines().at(kBob).mutes, sound.version) << "so that pages ask";
+  w.mysql.relations.PutMutes(kBob, sound);
+  const Page page = w.Read();
+  EXPECT_THAT(PostsOfPage(page), ElementsAre(3, 1));
+  EXPECT_FALSE(page.mutes_unknown) << "what was damaged is not remembered";
 }
 
 TEST(MutedPages, LackThoseWhoWereMutedLatelyIfTheShardIsAway) {

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <thread>
 
+#include "backends/mysql/posts/reader_truth.h"
 #include "tests/integration/mysql/blocking_edges.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/unit/seeded.h"
@@ -69,13 +71,59 @@ TEST_F(MutesTest, AChangeIsLoggedWithItsVersion) {
   EXPECT_EQ(Logged().size(), 1u) << "it expected another version";
 }
 
-TEST_F(MutesTest, ARowThatSomebodyHasDamagedIsRefusedForGood) {
+TEST_F(MutesTest, ARowThatSomebodyHasDamagedIsToldAndOnlyReplaced) {
   shards_.on(1).Execute("INSERT INTO mute (reader_id, version, authors) VALUES (" + ToString(ann_) +
-                        ", 1, 'seven')");
-  const Status status =
-      connections_.Run(1, [&](Connection& connection) { (void)ReadMutesRow(connection, ann_); });
-  EXPECT_TRUE(status.never()) << status.message;
-  EXPECT_THAT(status.message, ::testing::HasSubstr("damaged"));
+                        ", 7, 'seven')");
+  const Mutes damaged{7, {}, true};
+  EXPECT_EQ(Row(), damaged);
+  const auto followees = ReaderService().Do(shards_.on(1), ReadFollowees{1, 1, ann_});
+  EXPECT_EQ(followees.mutes, damaged);
+  EXPECT_EQ(Change({.user = ann_, .authors = {UserId{9}}}).now, damaged);
+  EXPECT_THAT(Logged(), IsEmpty());
+  const MutesChanged replaced =
+      Change({.user = ann_, .what = What::kReplace, .authors = {UserId{9}}, .unix_us = 1});
+  EXPECT_TRUE(replaced.changed);
+  EXPECT_EQ(Row(), (Mutes{8, {UserId{9}}}));
+  EXPECT_EQ(Logged().size(), 1u) << "the timeline is told";
+}
+
+TEST_F(MutesTest, ComeWithWhomTheReaderFollows) {
+  const auto read = [&] {
+    auto reply = ReaderService().Do(shards_.on(1), ReadFollowees{1, 1, ann_});
+    std::sort(reply.authors.begin(), reply.authors.end());
+    return reply;
+  };
+  EXPECT_EQ(read().mutes, Mutes());
+  for (const uint64_t author : {3, 4}) {
+    shards_.on(1).Execute("INSERT INTO following (src, dst, ver, state, pos) VALUES (" +
+                          ToString(ann_) + ", " + std::to_string(author) + ", 1, 1, 1)");
+  }
+  const Mutes mutes = Change({.user = ann_, .authors = {UserId{4}, UserId{UINT64_MAX - 1}}}).now;
+  EXPECT_EQ(read().mutes, mutes);
+  EXPECT_EQ(read().authors, (std::vector<UserId>{UserId{3}, UserId{4}}));
+  Change({.user = ann_, .what = What::kReplace, .authors = {}});
+  EXPECT_EQ(read().mutes.mark(), 0u);
+}
+
+TEST_F(MutesTest, AScanMeetsEverybodyWhoMutesAnybody) {
+  using Met = std::vector<std::pair<UserId, uint64_t>>;
+  Met expected;
+  for (int i = 1; i <= 5; ++i) {
+    const UserId reader = shards_.UserOn(1, 10 * i);
+    const uint64_t version = Change({.user = reader, .authors = {UserId{7}}}).now.version;
+    if (i == 3) {
+      Change({.user = reader, .what = What::kUnmute, .authors = {UserId{7}}});
+    } else {
+      expected.emplace_back(reader, version);
+    }
+  }
+  std::sort(expected.begin(), expected.end());
+  for (const uint32_t page : {1u, 2u, 4u, 10'000u}) {
+    Met met;
+    const auto each = [&](UserId reader, uint64_t mark) { met.emplace_back(reader, mark); };
+    ASSERT_TRUE(ScanMutes(connections_, 1, each, page).done());
+    EXPECT_EQ(met, expected) << "pages of " << page;
+  }
 }
 
 // Each device adds authors of its own, and takes them away again. Some changes say which version

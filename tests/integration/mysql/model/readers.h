@@ -35,7 +35,8 @@ struct Readers {
     EXPECT_EQ(got, expected);
     const auto again = truth.Ask(ReadFollowees{0, truth.map().ShardOf(reader), reader});
     EXPECT_EQ(again.authors.size(), expected.size());
-    EXPECT_EQ(again.mutes, fake.relations.mutes(reader).mark());
+    EXPECT_EQ(again.mutes.mark(), fake.relations.mutes(reader).mark());
+    EXPECT_EQ(again.mutes.authors, fake.relations.mutes(reader).authors);
     expected.push_back(reader);
     std::vector<AuthorLastAt> last_at;
     EXPECT_EQ(Text(truth.LastAt(expected, &last_at)), "done");

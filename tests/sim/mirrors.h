@@ -54,6 +54,7 @@ struct MirrorProcess
 
   bool hangs() const { return world.now.unix_ms < hung_until; }
 
+  static constexpr const char* kSyncHints = "sync hints";
   // Of a call to it.
   static const char* NameOfLog1(Shard shard) {
     constexpr const char* kNames[kShards] = {"log1 of shard 0", "log1 of shard 1"};
@@ -150,9 +151,9 @@ struct MirrorProcess
       world.AppendAll(request);
       return done;
     };
-    if (guards.hint_before_msg2) return Ask(to, "sync hints", failed, append);
+    if (guards.hint_before_msg2) return Ask(to, kSyncHints, failed, append);
     to(done);
-    if (!world.Strikes(30)) world.Later("sync hints", append);  // otherwise lost with a crash
+    if (!world.Strikes(30)) world.Later(kSyncHints, append);  // otherwise lost with a crash
   }
 
   void Serve(AppendRelations request, ReplyTo<RelationsAppended> to) {

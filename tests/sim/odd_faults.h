@@ -266,7 +266,8 @@ struct OddFaults {
     world.mysql.relations.Overwrite(EdgeOf(key, edited));
   }
 
-  // By a call that is under way, before they do anything else.
+  // By a call that is under way, before they do anything else. Once a hint is on its way, msg2
+  // follows whatever they notice.
   bool MirrorsWouldNotice(Shard shard) const {
     const auto& mirrors = programs.mirrors.processes;
     return std::all_of(mirrors.begin(), mirrors.end(), [this, shard](const auto& mirror) {
@@ -275,6 +276,7 @@ struct OddFaults {
       for (size_t i = 0; i < world.network.size(); ++i) {
         const Call& call = world.network.at(i);
         const bool its = call.owner == mirror->incarnation && !call.orphan;
+        if (its && call.name == MirrorProcess::kSyncHints) return false;
         asks = asks || (its && call.name == MirrorProcess::NameOfLog1(shard));
       }
       return asks && mirror->inbox.empty();

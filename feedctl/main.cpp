@@ -24,6 +24,7 @@ extern const Row kRelationsReconciler;
 extern const Row kRelationsCounters;
 extern const Row kRelationsRepairs;
 extern const Row kRelationsRescan;
+extern const Row kRelationsRestoreForward;
 extern const Row kAudit;
 extern const Row kRanges;
 extern const Row kTimelinesDrop;
@@ -48,7 +49,7 @@ constexpr const Row* kCommands[] = {
     &kPublish, &kAuthor, &kAuthorMode,
     // Relations
     &kRelations, &kRelationsShow, &kRelationsMode, &kRelationsReconciler, &kRelationsCounters,
-    &kRelationsRepairs, &kRelationsRescan,
+    &kRelationsRepairs, &kRelationsRescan, &kRelationsRestoreForward,
     // Timelines
     &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
     // Dead letters

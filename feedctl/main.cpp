@@ -25,6 +25,7 @@ extern const Row kRelationsReconciler;
 extern const Row kRelationsCounters;
 extern const Row kRelationsRepairs;
 extern const Row kRelationsRescan;
+extern const Row kRelationsRestoreForward;
 extern const Row kAudit;
 extern const Row kRanges;
 extern const Row kTimelinesDrop;
@@ -49,7 +50,7 @@ constexpr const Row* kCommands[] = {
     &kPublish, &kAuthor, &kAuthorMode,
     // Relations
     &kFollow, &kRelations, &kRelationsShow, &kRelationsMode, &kRelationsReconciler,
-    &kRelationsCounters, &kRelationsRepairs, &kRelationsRescan,
+    &kRelationsCounters, &kRelationsRepairs, &kRelationsRescan, &kRelationsRestoreForward,
     // Timelines
     &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
     // Dead letters

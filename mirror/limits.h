@@ -49,9 +49,11 @@ struct Limits {
   // oldest unfinished event on: the span.
   size_t event_bytes_per_shard = size_t{64} << 20;
   uint32_t events_span_per_partition = 1'000'000;
-  // Tombstones are kept for at least this long. An older event could bring a follow back whose
-  // tombstone was collected.
+  // Older events are refused in any case.
   Duration oldest_record = std::chrono::hours(24 * 14);
+  // Of an event that is older than this the shard is asked whether the unfollow after it may have
+  // been collected (fanline/ports/tombstones.h). No tombstone is collected so early.
+  Duration known_for = std::chrono::hours(1);
 };
 
 }  // namespace fanline::mirror

@@ -72,6 +72,12 @@ bool RelationEventConsumer::ForgetTaken(uint64_t id) {
   return true;
 }
 
+// When the record was first appended, if it is old enough to matter; else 0.
+UnixMs RelationEventConsumer::OldSince(const Record& record, Now now) const {
+  const UnixMs since = FirstAppended(record);
+  return std::chrono::milliseconds(now.unix_ms - since) > limits_.known_for ? since : 0;
+}
+
 void RelationEventConsumer::SendChanges(Shard shard, Now now) {
   while (auto batch = queues_[shard].Take(now.mono)) {
     const uint64_t id = batch->jobs.front().id;
@@ -85,7 +91,8 @@ void RelationEventConsumer::SendChanges(Shard shard, Now now) {
                                       .unix_us = static_cast<uint64_t>(now.unix_ms) * 1000,
                                       .origin = Origin::kApplication,
                                       .origin_version = event.version,
-                                      .delivery = event.delivery}});
+                                      .delivery = event.delivery,
+                                      .since = OldSince(job.record, now)}});
   }
 }
 

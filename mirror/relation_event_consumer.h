@@ -6,8 +6,9 @@
 // changes nothing: events in any order, twice, or through two consumers at once end in the same
 // rows. The transaction also leaves a pending row of log1, so the mirror does the rest.
 //
-// Events that cannot be used (undecodable, too old, over the limit of followed users) go to the
-// dead letters, byte for byte, with the reason. Events of a shard that is away wait in memory of
+// Events that cannot be used (undecodable, over the limit of followed users, or so old that the
+// unfollow after them may have been collected, tombstones.h) go to the dead letters, byte for byte,
+// with the reason. Events of a shard that is away wait in memory of
 // their own; the other shards go on until that is full. Events of a user whose row somebody has
 // locked wait by themselves (shard_queue.h). When a partition is revoked, its waiting events are
 // forgotten, because the next owner reads them again. The mirror, which works log1 of the shards of
@@ -89,6 +90,7 @@ class RelationEventConsumer {
 
   // Forgets the job if its partition was revoked. Returns whether it did.
   bool ForgetTaken(uint64_t id);
+  UnixMs OldSince(const Record& record, Now now) const;
   void SendChanges(Shard shard, Now now);
   void SendToDeadLetters(uint64_t id, const std::string& reason);
   void Done(uint64_t id);

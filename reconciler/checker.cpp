@@ -159,7 +159,7 @@ void Checker::On(const EdgesRead& read, Now now) {
     if (read.status.later()) return FailAll(queue, read.status, now);
   }
   queue.attempts = 0;
-  for (size_t i = 0; i < read.rows.size(); ++i) Decide(orders[i], read.rows[i], now);
+  for (size_t i = 0; i < read.rows.size(); ++i) Decide(orders[i], read.rows[i], read.horizon, now);
 }
 
 void Checker::FailAll(Queue& queue, const Status& status, Now now) {
@@ -170,8 +170,8 @@ void Checker::FailAll(Queue& queue, const Status& status, Now now) {
 
 // ---- verdicts -------------------------------------------------------------------------------
 
-void Checker::Decide(const CheckOrder& order, const RowsOfEdge& rows, Now now) {
-  const Verdict verdict = Judge(rows.reverse, rows.forward, order.claim);
+void Checker::Decide(const CheckOrder& order, const RowsOfEdge& rows, UnixMs horizon, Now now) {
+  const Verdict verdict = Judge(rows.reverse, rows.forward, Believed(order.claim, horizon));
   ports_.metrics.Checked(order.net, verdict.finding);
   Job job{order, verdict, EdgeOf(order.edge, verdict.state), rows.reverse, rows.forward, 0};
   if (verdict.action == Action::kHint) return SendHint(std::move(job));

@@ -164,7 +164,7 @@ class Checker {
   std::optional<Time> SendRead(size_t queue, Now now);
   void EndWaiting(Queue& queue);
   void FailAll(Queue& queue, const Status& status, Now now);
-  void Decide(const CheckOrder& order, const RowsOfEdge& rows, Now now);
+  void Decide(const CheckOrder& order, const RowsOfEdge& rows, UnixMs horizon, Now now);
   bool MayRepair(const CheckOrder& order, const Verdict& verdict, Now now);
   void Withhold(const Job& job);
   void SendRemovals();

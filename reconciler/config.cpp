@@ -44,6 +44,19 @@ mysql::EdgeTable TableOf(const Config& config, const std::string& shards,
           columns[2],        columns[3], columns[4], columns.size() > 5 ? columns[5] : ""};
 }
 
+void AddTombstoneOptions(daemon::OptionTable& table, TombstoneLimits& limits) {
+  table
+      .Add("tombstone-keep", &limits.keep,
+           "how long rows of unfollows are kept: longer than any log, dead letter, binary log or "
+           "backup from which a change may come back, and 7 days; of several reconcilers the "
+           "shortest holds")
+      .Range(24h, 3650 * 24h);
+  table
+      .Add("tombstone-rate", &limits.rows_per_second,
+           "forward rows that this reconciler looks at for old unfollows, per second and shard")
+      .Range(1, 1'000'000);
+}
+
 }  // namespace
 
 void AddOptions(daemon::OptionTable& table, Config& config) {
@@ -102,6 +115,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
            "users whose counters this reconciler compares per second and shard; of N reconcilers a "
            "shard may bear N times as much, so divide it by how many there are")
       .Range(1, 1'000'000);
+  AddTombstoneOptions(table, config.tombstones);
   table
       .Add("repair-log-keep", &config.counters.keep_repairs,
            "how long rows of repair_log are kept; of several reconcilers the shortest holds")

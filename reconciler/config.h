@@ -15,6 +15,7 @@
 #include "reconciler/limits.h"
 #include "reconciler/repair_gate.h"
 #include "reconciler/retry_reconciler.h"
+#include "reconciler/tombstone_collector.h"
 
 namespace fanline::reconciler {
 
@@ -36,6 +37,7 @@ struct Config {
   EdgeComparer::Limits comparing;
   LaterLimits later;
   CounterLimits counters;
+  TombstoneLimits tombstones;
 };
 
 void AddOptions(daemon::OptionTable& table, Config& config);

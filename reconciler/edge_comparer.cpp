@@ -113,11 +113,13 @@ void EdgeComparer::Take(const EdgesRead& read, Now now) {
   if (!read.status.done()) return FailAll(queue, read.status, now);
   queue.attempts = 0;
   Items items = std::exchange(queue.asking, {});
-  for (size_t i = 0; i < items.size(); ++i) Judged(std::move(items[i]), read.rows[i], now);
+  for (size_t i = 0; i < items.size(); ++i) {
+    Judged(std::move(items[i]), read.rows[i], read.horizon, now);
+  }
 }
 
-void EdgeComparer::Judged(Item item, const RowsOfEdge& rows, Now now) {
-  const EdgeClaim& claim = item.order.claim;
+void EdgeComparer::Judged(Item item, const RowsOfEdge& rows, UnixMs horizon, Now now) {
+  const EdgeClaim claim = Believed(item.order.claim, horizon);
   const Finding finding = Judge(rows.reverse, rows.forward, claim).finding;
   if (finding == Finding::kEqual) return Finish(item);
   const bool changed = !item.again || item.forward != rows.forward.ver;

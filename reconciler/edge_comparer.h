@@ -32,13 +32,13 @@
 #include <vector>
 
 #include "fanline/base/backoff.h"
+#include "fanline/base/throttle.h"
 #include "fanline/consuming/retry_queue.h"
 #include "fanline/ports/change_log.h"
 #include "fanline/ports/hint_log.h"
 #include "fanline/ports/port.h"
 #include "fanline/ports/repair_store.h"
 #include "reconciler/checker.h"
-#include "reconciler/throttle.h"
 
 namespace fanline::reconciler {
 
@@ -124,7 +124,7 @@ class EdgeComparer {
   std::optional<Time> LookAtHeld(Shard shard, Now now);
   template <class May>
   void Release(Held& held, Now now, May may);
-  void Judged(Item item, const RowsOfEdge& rows, Now now);
+  void Judged(Item item, const RowsOfEdge& rows, UnixMs horizon, Now now);
   void Hold(Item item, Now now);
   void FailAll(Queue& queue, const Status& status, Now now);
   void SendRetry(Item item, Duration wait, Now now);

@@ -4,6 +4,7 @@
 #include "backends/kafka/log_positions.h"
 #include "backends/kafka/producer.h"
 #include "backends/mysql/edges/mirror_store.h"
+#include "backends/mysql/edges/tombstones.h"
 #include "backends/mysql/repairs/counter_store.h"
 #include "backends/mysql/repairs/repair_store.h"
 #include "backends/wiring/checks.h"
@@ -20,6 +21,7 @@
 #include "reconciler/pair_reconciler.h"
 #include "reconciler/prometheus_metrics.h"
 #include "reconciler/retry_reconciler.h"
+#include "reconciler/tombstone_collector.h"
 
 using namespace fanline;
 using reconciler::CheckerReply;
@@ -34,6 +36,8 @@ using reconciler::PairReconciler;
 using reconciler::PairReconcilerInput;
 using reconciler::RetryInput;
 using reconciler::RetryReconciler;
+using reconciler::TombstoneCollector;
+using reconciler::TombstoneInput;
 
 namespace {
 
@@ -126,6 +130,28 @@ class LogScan {
       loops_;
 };
 
+// Old tombstones are collected. An application keeps its own.
+class Tombstones {
+ public:
+  Tombstones(const reconciler::Config& config, const ShardMap& map, reconciler::Metrics& metrics,
+             const reconciler::RepairGate& gate, daemon::Process& process)
+      : inbox_(process.wakeup),
+        store_(options::ToConfig(config.mysql), {}, process.log.Sink()),
+        collector_({store_, inbox_}, metrics, gate, map, config.tombstones),
+        loop_(inbox_, collector_) {
+    if (reconciler::AppTablesOf(config)) collector_.StopTaking();
+  }
+
+  daemon::StepResult Step(const Now& now) { return loop_.Step(now); }
+  daemon::DrainResult Drain(const Now& now) { return loop_.Drain(now); }
+
+ private:
+  daemon::Inbox<TombstoneInput> inbox_;
+  mysql::MysqlTombstoneStore store_;
+  TombstoneCollector collector_;
+  wiring::InboxLoop<TombstoneCollector, TombstoneInput> loop_;
+};
+
 int Main(int argc, char** argv) {
   reconciler::Config config;
   daemon::OptionTable table("fanline-reconciler",
@@ -134,7 +160,6 @@ int Main(int argc, char** argv) {
   table.ParseOrExit(argc, argv);
 
   daemon::Process process("reconciler", config.daemon);
-
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-reconciler");
   const auto app = reconciler::AppTablesOf(config);
@@ -188,12 +213,13 @@ int Main(int argc, char** argv) {
                           checks, config.retries, gate);
   CounterReconciler counters({counter_store, counter_inbox}, stores.metrics, gate,
                              static_cast<Shard>(map.shards()), config.counters);
+  Tombstones tombstones(config, map, stores.metrics, gate, process);
   LogScan log_scan(config, checks, partitions, consumer(config.group + "-later", kRelationLogTopic),
                    stores, gate, process);
   wiring::ConsumeLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process);
   wiring::ConsumeLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process);
   wiring::InboxLoop counter_loop(counter_inbox, counters);
-  wiring::Loops loops(pair_loop, retry_loop, log_scan, counter_loop);
+  wiring::Loops loops(pair_loop, retry_loop, log_scan, counter_loop, tombstones);
   return process.Run(loops);
 }
 

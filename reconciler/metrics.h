@@ -71,6 +71,10 @@ class Metrics : public ConsumerMetrics {
   virtual void CountersSwept(uint64_t /*users*/, uint64_t /*marked*/) {}
   // A counter was wrong by `drift`.
   virtual void CounterRepaired(int64_t /*drift*/) {}
+  // What was unfollowed on a shard before then may be forgotten. Tombstones of one direction were
+  // deleted.
+  virtual void HorizonRaised(UnixMs) {}
+  virtual void TombstonesCollected(bool /*reverse*/, uint64_t) {}
   // Entries of the retries that this reconciler holds until they are due.
   virtual void RetriesHeld(uint64_t) {}
 };

@@ -128,6 +128,13 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
     Add(swept_wrong_, marked);
   }
 
+  void HorizonRaised(UnixMs horizon) override {
+    Set(horizon_, static_cast<double>(horizon) / 1000);
+  }
+  void TombstonesCollected(bool reverse, uint64_t rows) override {
+    Add(*tombstones_.at(reverse ? 1 : 0), rows);
+  }
+
   void MirrorLagged(Duration lag) override { Set(mirror_lag_, lag); }
   void RetriesHeld(uint64_t entries) override { Set(retry_depth_, entries); }
 
@@ -203,6 +210,11 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
                                "Users whose counters were compared with their rows");
   Counter& swept_wrong_ = AddCounter("fanline_rel_counters_swept_wrong_total",
                                      "Counters that the comparison found wrong");
+  Gauge& horizon_ = AddGauge("fanline_relation_tombstone_horizon_timestamp_seconds",
+                             "Relations are known from then on: older changes are refused");
+  Counters<2> tombstones_ = AddCounters(  // by direction
+      "fanline_relation_tombstones_collected_total",
+      "Rows of unfollows deleted after the longest retention", "direction", {"forward", "reverse"});
   Histogram& counter_drift_ = AddSizes("fanline_rel_counter_drift",
                                        "By how much a counter that was repaired had been wrong");
   Counter& withheld_ = AddCounter("fanline_rel_repairs_withheld_total",

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "fanline/base/throttle.h"
 #include "fanline/model/bucket.h"
 #include "fanline/model/edge.h"
 #include "fanline/ports/operator_modes.h"
 #include "fanline/ports/removal_allowance.h"
-#include "reconciler/throttle.h"
 #include "reconciler/verdict.h"
 
 namespace fanline::reconciler {

@@ -48,6 +48,15 @@ struct Verdict {
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
+// What of a claim still counts, given the horizon of the edge's forward row (tombstones.h): nothing
+// if it is older. The unfollow after it may be forgotten in both rows, and then the claim would
+// bring the follow back. Tombstones above the horizon by their version are never collected, so the
+// claim's version decides, whatever the clocks.
+constexpr EdgeClaim Believed(const EdgeClaim& claim, UnixMs horizon) {
+  const auto known_from = static_cast<uint64_t>(horizon) * 1000;
+  return claim.state.ver < known_from ? EdgeClaim{} : claim;
+}
+
 // `claim`: what the message says that asked for the check. A missing row has version 0.
 // Two rows that agree below the claim are not equal: both lost the change.
 // If the reverse row has the claimed version and the forward row is newer, the newer state is most

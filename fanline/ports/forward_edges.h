@@ -45,6 +45,9 @@ struct EdgeChange {
   uint64_t origin_version = 0;
   // What a follow brings. None: as it is, kAll for a new follow. An unfollow resets it.
   std::optional<Delivery> delivery = {};
+  // When it was asked for, if that may be long ago; 0: now. What is older than the horizon of the
+  // shard (tombstones.h) is refused.
+  UnixMs since = 0;
 
   // A user who names it changes it alone, and only if src follows dst. That settles nothing that
   // was announced of a friendship, since it says nothing of whether to follow.
@@ -87,7 +90,7 @@ struct ChangeEdge {
 };
 struct EdgeChanged {
   uint64_t id = 0;
-  Status status;  // kNever: the ids are invalid, or src is at a limit
+  Status status;  // kNever: the ids are invalid, src is at a limit, or the change is too old
   ForwardChanged forward;
 };
 

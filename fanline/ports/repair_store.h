@@ -30,6 +30,8 @@ struct EdgesRead {
   uint64_t id = 0;
   Status status;
   std::vector<RowsOfEdge> rows;  // one per edge, in the request's order
+  // Of the forward rows' shard (tombstones.h), read after them; 0: no tombstone was ever collected.
+  UnixMs horizon = 0;
 };
 
 // Writes `edge` over the forward row, at edge.ver, under the row's lock, unless the row has

@@ -1,13 +1,17 @@
 // feedctl import: loads a graph from a file into both directions of the relations. Then it sends
 // the hints that update live timelines, as every writer of followers does. Ranges that no pusher
 // has ever owned need no hints (docs/decisions/0016-empty-ranges-are-left-out.md).
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <utility>
 
 #include "backends/kafka/producer.h"
+#include "backends/mysql/edges/tombstones.h"
 #include "backends/mysql/installation/range_owners.h"
 #include "backends/mysql/tools/bulk_load.h"
+#include "daemon/observe/log.h"
 #include "fanline/base/mono_now.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/events/acknowledgements.h"
@@ -22,6 +26,13 @@
 namespace fanline::feedctl {
 namespace {
 
+// When the file was last written; of stdin: `now`.
+UnixMs WrittenAt(const std::string& file, UnixMs now) {
+  struct stat about {};
+  if (file == "-" || ::stat(file.c_str(), &about) != 0) return now;
+  return static_cast<UnixMs>(about.st_mtim.tv_sec) * 1000;
+}
+
 constexpr size_t kHintsPerAppend = 200;
 constexpr uint64_t kMostAppendsUnderWay = 100;
 
@@ -33,6 +44,11 @@ class Import : public Command {
         "an edge list; - is stdin. A line is who follows and whom, two ids, and perhaps what that "
         "brings: all, no_reposts or none; # begins a comment");
     table.Add("id-offset", &id_offset_, "added to every id of the file; 1 when it counts from 0");
+    table
+        .Add("taken", &taken_,
+             "how long ago the graph was taken, such as 48h, if that is not when the file was "
+             "written")
+        .Range(std::chrono::seconds(1), 100 * 365 * std::chrono::hours(24));
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.mysql);
   }
@@ -40,6 +56,7 @@ class Import : public Command {
   int Run(Interrupt& interrupt) override {
     const Time begin = SystemNow().mono;
     const mysql::Installation installation = ReadInstalled(settings_);
+    RequireKnown(installation);
     const Graph graph = Read();
     const std::vector<UserId> users = graph.Users();
     Say(Counted(graph.edges().size(), "edge") + " of " + Counted(users.size(), "user") + " read, " +
@@ -60,6 +77,21 @@ class Import : public Command {
   }
 
  private:
+  // An unfollow keeps its edge from being imported again, as long as its tombstone is kept.
+  void RequireKnown(const mysql::Installation& installation) const {
+    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
+    UnixMs horizon = 0;
+    Require(mysql::ReadHighestHorizon(connections, installation.shard_map.shards(), &horizon),
+            settings_);
+    const UnixMs now = SystemNow().unix_ms;
+    const UnixMs taken = taken_.count() > 0 ? now - taken_.count() : WrittenAt(file_, now);
+    if (taken >= horizon) return;
+    throw Failure(kExitData, file_ + ": it is of " + daemon::Rfc3339(taken) +
+                                 ", and unfollows before " + daemon::Rfc3339(horizon) +
+                                 " may be forgotten: the import would bring them back. If the "
+                                 "graph is younger than its file, --taken says so");
+  }
+
   Graph Read() const {
     LineReader lines(file_);
     Progress progress("reading", "lines", 0);
@@ -170,6 +202,7 @@ class Import : public Command {
 
   std::string file_;
   uint64_t id_offset_ = 0;
+  std::chrono::milliseconds taken_{0};
   uint64_t hints_ = 0;
 };
 

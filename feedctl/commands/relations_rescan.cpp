@@ -4,8 +4,10 @@
 #include <cstdio>
 
 #include "backends/kafka/tools/log_reader.h"
+#include "backends/mysql/edges/tombstones.h"
 #include "backends/mysql/installation/settings.h"
 #include "backends/mysql/sql/shard_connections.h"
+#include "daemon/observe/log.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/relations/rescan.h"
 #include "feedctl/support/explain.h"
@@ -59,6 +61,7 @@ class RelationsRescan : public Command {
     const mysql::Installation installation = ReadInstalled(settings_);
     ReadShard(installation);
     scan_.apply = apply_;
+    RequireKnown(installation);
     kafka::LogReader reader(options::ToOptions(settings_.kafka, kClientId), kBrokerPatience);
     const Span span = Look(reader);
     const Interrupt::Graceful graceful(interrupt);
@@ -78,6 +81,18 @@ class RelationsRescan : public Command {
     RequireUsage(scan_.shard ? ""
                              : "--shard: found " + QuotedShort(shard_) + ", the last shard is " +
                                    std::to_string(installation.shard_map.shards() - 1));
+  }
+
+  // Older messages would be compared without what they say (reconciler/verdict.h).
+  void RequireKnown(const mysql::Installation& installation) const {
+    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
+    UnixMs horizon = 0;
+    Require(mysql::ReadHighestHorizon(connections, installation.shard_map.shards(), &horizon),
+            settings_);
+    const bool known = SystemNow().unix_ms - since_.count() >= horizon;
+    RequireUsage(known ? ""
+                       : "--since: unfollows before " + daemon::Rfc3339(horizon) +
+                             " may be forgotten, so older changes prove nothing");
   }
 
   Span Look(kafka::LogReader& reader) const {

@@ -6,8 +6,9 @@
 --   by reader   mute
 --   by dst      follower, user_fan         (dst is the author who is followed)
 --   by user     recount
---   of the shard                          log_scan, counter_sweep, removal_allowance (an
---                                         application's own reverse shards: in turn over ours)
+--   of the shard                          log_scan, counter_sweep, tombstone_sweep, forward_restore,
+--                                         removal_allowance (an application's own reverse shards: in
+--                                         turn over ours)
 --   by the smaller id of two              friend_request, and its rows of log1
 --   by author   author_post, author, author_mode
 --   by the range's first bucket            range_owner, range_start
@@ -210,6 +211,30 @@ CREATE TABLE IF NOT EXISTS counter_sweep (
   began      BIGINT NOT NULL,                          -- the server's clock
   after_user BIGINT UNSIGNED NOT NULL,                 -- users up to it were compared; 0: all were
   PRIMARY KEY (id)
+) ENGINE = InnoDB;
+
+-- Tombstones of this shard's rows of following that are old enough are collected, each after that of
+-- its reverse row (fanline/ports/tombstones.h): one row; none: never begun.
+CREATE TABLE IF NOT EXISTS tombstone_sweep (
+  id        TINYINT UNSIGNED NOT NULL DEFAULT 1,       -- always 1
+  horizon   BIGINT NOT NULL,                           -- what was unfollowed before it may be forgotten,
+                                                       -- so what is older than it is refused; only grows
+  began     BIGINT NOT NULL DEFAULT 0,                 -- the server's clock; 0: no sweep has begun
+  after_src BIGINT UNSIGNED NOT NULL DEFAULT 0,        -- rows up to this one were looked at; 0: all
+  after_dst BIGINT UNSIGNED NOT NULL DEFAULT 0,        -- were
+  PRIMARY KEY (id)
+) ENGINE = InnoDB;
+
+-- How far `feedctl relations restore-forward` has come, which rebuilds the forward rows of this shard
+-- from the reverse rows of all shards. Without rows: no restore is under way.
+CREATE TABLE IF NOT EXISTS forward_restore (
+  reverse_shard INT UNSIGNED NOT NULL,
+  dst           BIGINT UNSIGNED NOT NULL,              -- rows of its follower up to this one are passed
+  bucket        SMALLINT UNSIGNED NOT NULL,
+  src           BIGINT UNSIGNED NOT NULL,
+  is_over       TINYINT NOT NULL,                      -- 1: all are passed
+  began         BIGINT NOT NULL DEFAULT (FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)),
+  PRIMARY KEY (reverse_shard)
 ) ENGINE = InnoDB;
 
 -- How many followers all reconcilers have removed from one shard of reverse rows. A breaker that is

@@ -22,6 +22,7 @@ from tests.statements.dataset import OWNERS, PER_OWNER, ROWS, STARTED, id_of, me
 LIST = 300     # elements of one list, kListLimit
 IDS = 900      # ids of a list that has nothing else, kIdsLimit
 MARKS = 180    # kRowsPerMark
+DROPS = 225    # kRowsPerDrop
 UNION = 32     # kUnionLimit
 AUTHORS = 128  # kAuthorsLimit
 NOW_MS = "FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)"
@@ -104,6 +105,9 @@ _LOGGED_BY = "kind, src, dst, ver, state, pos, delivery, FLOOR(UNIX_TIMESTAMP(ts
 _LOGGED = f"{_LOGGED_BY} (pending)"
 _EDGE = "src, dst, ver, state, pos, delivery"
 _INSERT_FOLLOWER = "INSERT INTO follower (dst, bucket, src, ver, state, pos, delivery) VALUES [] ON DUPLICATE KEY UPDATE "
+_INSERT_FOLLOWING = "INSERT INTO following (src, dst, ver, state, pos, delivery) VALUES [] ON DUPLICATE KEY UPDATE "
+_OLD_TOMBSTONE = (f"state = 0 AND friend_version = 0 AND friend_announced = 0 AND ver < {AT * 1000} AND ut <"
+                  f" FROM_UNIXTIME({AT} / 1000)")
 _COUNTED = "counts the live rows of a user by the index: 100 each"
 _CLOCK = "UNIX_TIMESTAMP() * 1000000"
 _NOW = "FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)"
@@ -195,6 +199,25 @@ ENTRIES = [
           _POST_KEYS),
     entry(f"SELECT dst, '' FROM following WHERE state = 1 AND delivery <> 2 AND src = {OWNER} UNION ALL SELECT version,"
           f" authors FROM mute WHERE reader_id = {OWNER} AND authors <> ''"),
+    *[entry(f"SELECT {_EDGE} FROM follower FORCE INDEX (PRIMARY) WHERE {behind} ORDER BY dst, bucket, src LIMIT {PAGE}")
+      for behind in (f"dst = {OWNER} AND bucket = {bucket(MEMBER)} AND src > 7", f"dst = {OWNER} AND bucket > 64",
+                     f"dst > {OTHER}")],
+    entry(f"SELECT {_EDGE} FROM following FORCE INDEX (PRIMARY) WHERE (src, dst) IN ([]) ORDER BY src, dst FOR UPDATE",
+          _POST_KEYS),
+    entry(_INSERT_FOLLOWING + "ver = ver",
+          [row(src, dst, 0, 0, 0, 0) for src, dst in edges(LIST // 2) + new_edges(LIST // 2)]),
+    entry(_INSERT_FOLLOWING + "ver = VALUES(ver), state = VALUES(state), pos = VALUES(pos), delivery = VALUES(delivery)",
+          [row(src, dst, 9, 1, AT, 2) for src, dst in edges(LIST // 2) + new_edges(LIST // 2)]),
+    # Tombstones that are collected.
+    *[entry(f"SELECT src, dst, ver, {_OLD_TOMBSTONE} FROM following FORCE INDEX (PRIMARY) WHERE {behind} ORDER BY src,"
+            f" dst LIMIT {PAGE}") for behind in (f"src = {OWNER} AND dst > 7", f"src > {OTHER}")],
+    entry(f"DELETE f FROM following AS f FORCE INDEX (PRIMARY) WHERE (src, dst) IN ([]) AND (src, dst, ver) IN ([]) AND"
+          f" {_OLD_TOMBSTONE}", [row(*edge) for edge in edges(DROPS)], [row(*edge, 9) for edge in edges(DROPS)]),
+    entry("DELETE f FROM follower AS f FORCE INDEX (PRIMARY) WHERE (dst, bucket, src) IN ([]) AND (dst, bucket, src,"
+          " ver) IN ([]) AND state = 0", [row(dst, bucket(src), src) for dst, src in edges(DROPS)],
+          [row(dst, bucket(src), src, 9) for dst, src in edges(DROPS)]),
+    entry(f"SELECT dst, 0 FROM following WHERE state = 1 AND delivery <> 2 AND src = {OWNER} UNION ALL SELECT version, 1"
+          f" FROM mute WHERE reader_id = {OWNER} AND authors <> ''"),
     *[entry(f"SELECT {shown} FROM {table} FORCE INDEX (newest) WHERE state = 1 AND {owner} = {OWNER}{behind}"
             f" ORDER BY pos DESC, {other} DESC LIMIT 50")
       for table, owner, other, shown in [("following", "src", "dst", "dst, pos, delivery"),
@@ -233,12 +256,14 @@ ENTRIES = [
           f" {OWNER})"),
 
     # Counters.
-    entry("SELECT user_id, fans_cnt FROM user_fan FORCE INDEX (PRIMARY) WHERE user_id IN ([])",
-          listed(owners(LIST))),
-    entry("INSERT INTO user_fan (user_id, fans_cnt) VALUES [] ON DUPLICATE KEY UPDATE fans_cnt = fans_cnt +"
-          " VALUES(fans_cnt)", [row(user, -1) for user in owners(LIST)]),
-    *[entry(f"INSERT INTO {table} (user_id) VALUES [] ON DUPLICATE KEY UPDATE user_id = user_id", [row(OWNER)])
-      for table in ("user_fan", "user_rel")],
+    *[each for table, column in [("user_fan", "fans_cnt"), ("user_rel", "following_cnt")] for each in (
+        entry(f"SELECT user_id, {column} FROM {table} FORCE INDEX (PRIMARY) WHERE user_id IN ([])",
+              listed(owners(LIST))),
+        entry(f"INSERT INTO {table} (user_id, {column}) VALUES [] ON DUPLICATE KEY UPDATE {column} = {column} +"
+              f" VALUES({column})", [row(user, -1) for user in owners(LIST)]))],
+    entry("INSERT INTO user_fan (user_id) VALUES [] ON DUPLICATE KEY UPDATE user_id = user_id", [row(OWNER)]),
+    entry("INSERT INTO user_rel (user_id) VALUES [] ON DUPLICATE KEY UPDATE user_id = user_id",
+          [row(user) for user in owners(LIST)]),
     *[entry(f"UPDATE {table} SET {column} = {column} + (1), epoch = epoch + 1 WHERE user_id = {OWNER} AND epoch = 0")
       for table, column in [("user_fan", "fans_cnt"), ("user_rel", "following_cnt")]],
     entry(f"SELECT user_id FROM user_rel WHERE following_cnt > 0 AND user_id > {OTHER} ORDER BY user_id LIMIT {PAGE}"),
@@ -313,6 +338,19 @@ ENTRIES = [
     entry(f"UPDATE mute SET version = 9, authors = x'0000000000000007' WHERE reader_id = {OWNER}"),
 
     # Small tables.
+    entry("SELECT horizon FROM tombstone_sweep"),
+    entry("INSERT INTO tombstone_sweep (horizon) VALUES [] ON DUPLICATE KEY UPDATE horizon = GREATEST(horizon,"
+          " VALUES(horizon))", [row(AT)]),
+    entry(f"SELECT after_src, after_dst, horizon >= {AT} AND (after_src > 0 OR began + 9 <= {_NOW}) FROM"
+          " tombstone_sweep"),
+    *[entry(f"UPDATE tombstone_sweep SET began = {began}, after_src = 7, after_dst = 8 WHERE after_src = 0 AND after_dst"
+            " = 0") for began in ("began", _NOW)],
+    entry("SELECT reverse_shard, dst, bucket, src, is_over, began FROM forward_restore"),
+    entry("INSERT INTO forward_restore (reverse_shard, dst, bucket, src, is_over) VALUES [] ON DUPLICATE KEY UPDATE dst ="
+          " VALUES(dst), bucket = VALUES(bucket), src = VALUES(src), is_over = VALUES(is_over)",
+          [row(0, OWNER, 7, MEMBER, 0)]),
+    entry("DELETE FROM forward_restore"),
+    entry("UPDATE counter_sweep SET began = 0, after_user = 0"),
     entry("SELECT range_id FROM range_owner"),
     entry("SELECT epoch FROM range_owner WHERE range_id = 3 FOR UPDATE"),
     entry("INSERT INTO range_owner (range_id, epoch) VALUES [] ON DUPLICATE KEY UPDATE epoch = epoch", [row(3, 0)]),

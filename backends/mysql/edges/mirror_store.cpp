@@ -4,6 +4,7 @@
 #include "backends/mysql/edges/forward_edges.h"
 #include "backends/mysql/edges/log_scan.h"
 #include "backends/mysql/edges/reverse_edges.h"
+#include "backends/mysql/edges/tombstones.h"
 #include "backends/mysql/sql/chunks.h"
 
 namespace fanline::mysql {
@@ -30,6 +31,10 @@ EdgeChanged ForwardService::Do(Connection& connection, const ChangeEdge& request
   EdgeChanged reply;
   reply.status = CheckEdgeIds(request.change.src, request.change.dst);
   if (!reply.status.done()) return reply;
+  if (request.change.since > 0) {
+    reply.status = StatusOfAge(request.change.since, ReadHorizon(connection));
+    if (!reply.status.done()) return reply;
+  }
   reply.forward = ChangeForward(connection, request.change, most_followed);
   reply.status = StatusOf(reply.forward, most_followed);
   return reply;

@@ -3,6 +3,7 @@
 #include "backends/mysql/edges/edge_rows.h"
 #include "backends/mysql/edges/forward_edges.h"
 #include "backends/mysql/edges/reverse_edges.h"
+#include "backends/mysql/edges/tombstones.h"
 #include "backends/mysql/repairs/repair_log.h"
 #include "backends/mysql/sql/sql_text.h"
 #include "fanline/base/check.h"
@@ -20,6 +21,7 @@ RowsRead RepairService::Do(Connection& connection, const ReadRows& request) cons
     FANLINE_CHECK(shard == ShardOf(request), "edges of the shard that is asked");
   }
   RowsRead reply{.status = {}, .rows = StatesOf(connection, request.edges, sql)};
+  if (!table && !request.reverse) reply.horizon = ReadHorizon(connection);
   connection.RequirePrimary();
   return reply;
 }
@@ -112,7 +114,7 @@ void MysqlRepairStore::Push(RowsRead read) {
     reading.reverse = std::move(read.rows);
     return ReadNext(std::move(reading));
   }
-  EdgesRead reply{reading.request.id, std::move(read.status), {}};
+  EdgesRead reply{reading.request.id, std::move(read.status), {}, read.horizon};
   for (size_t i = 0; i < read.rows.size(); ++i) {
     reply.rows.push_back({reading.reverse[i], read.rows[i]});
   }

@@ -33,6 +33,7 @@ struct RowsRead {
   uint64_t id = 0;
   Status status;
   std::vector<EdgeState> rows;  // one per edge, in the request's order
+  UnixMs horizon = 0;           // of our own forward rows
 };
 
 // On Fanline's own shards, or on those of a table of an application.

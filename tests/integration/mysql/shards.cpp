@@ -36,6 +36,8 @@ constexpr const char* kTables[] = {"installation",
                                    "recount",
                                    "counter_sweep",
                                    "log_scan",
+                                   "tombstone_sweep",
+                                   "forward_restore",
                                    "removal_allowance",
                                    "migration"};
 

@@ -109,6 +109,24 @@ TEST(RelationEventConsumer, AReplayMakesAnEventNoYounger) {
   EXPECT_THAT(w.store.forward(), IsEmpty());
 }
 
+// The shard of src decides by it (backends/mysql/edges/mirror_store.cpp).
+TEST(RelationEventConsumer, SaysOfAnOldEventSinceWhenItIsThere) {
+  EventWorld w;
+  const UnixMs appended = w.now.unix_ms;
+  w.Follow(1);
+  w.now.unix_ms += Milliseconds(w.limits.known_for);
+  w.Step();
+  ASSERT_THAT(w.Of<ChangeEdge>(), SizeIs(1));
+  EXPECT_EQ(w.Of<ChangeEdge>()[0].change.since, 0);
+  w.Turns();
+  w.Follow(2);
+  w.events.back().timestamp = appended;
+  w.now.unix_ms += 1;
+  w.Step();
+  ASSERT_THAT(w.Of<ChangeEdge>(), SizeIs(1));
+  EXPECT_EQ(w.Of<ChangeEdge>()[0].change.since, appended);
+}
+
 TEST(RelationEventConsumer, WritesALetterAgainThatMayNotHaveBeenWritten) {
   EventWorld w;
   w.AppendEventBytes("{}");

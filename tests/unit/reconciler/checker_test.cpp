@@ -218,6 +218,25 @@ TEST_F(CheckerTest, AnApplicationsRowsAreNotInLog1) {
   EXPECT_EQ(world.found[Finding::kLost], 1);
 }
 
+// The unfollow after it was collected from both rows: it may not come back.
+TEST_F(CheckerTest, AClaimOlderThanTheHorizonBringsNothingBack) {
+  world.horizon = 1;
+  const EdgeState before{999, true, 5}, after{1'000, true, 5};
+  EXPECT_TRUE(Check(Written(before)).resolved);
+  EXPECT_EQ(world.found[Finding::kEqual], 1);
+  EXPECT_EQ(world.done, Steps{"hints"});
+  EXPECT_TRUE(Check(Written(after)).resolved);
+  EXPECT_EQ(world.found[Finding::kLost], 1);
+  EXPECT_TRUE(world.forward.at(kEdge).live);
+}
+
+TEST_F(CheckerTest, RowsThatDifferAreRepairedWhateverTheHorizon) {
+  world.horizon = 1'700'000'000'000;
+  world.forward[kEdge] = kFollows;
+  EXPECT_TRUE(Check(Written(kFollows)).resolved);
+  EXPECT_EQ(world.reverse[kEdge], kFollows);
+}
+
 // Two shards of forward rows, one of reverse rows.
 struct OfTwoForwardShards : CheckerTest {
   EdgeKey EdgeFrom(Shard shard) const {

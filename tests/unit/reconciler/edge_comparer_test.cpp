@@ -72,6 +72,14 @@ TEST_F(EdgeComparerTest, EqualEdgesAreReadManyAtATimeAndPassSilently) {
   EXPECT_EQ(one.comparer.open(), 0u);
 }
 
+TEST_F(EdgeComparerTest, AClaimOlderThanTheHorizonIsPassedIfItsRowsAgree) {
+  world.horizon = 1;
+  Compare(10, Said({999, true, 5}));
+  Compare(11, Said({1'000, true, 5}));
+  EXPECT_EQ(Run(), Tickets{10});
+  EXPECT_EQ(one.comparer.open(), 1u);
+}
+
 TEST_F(EdgeComparerTest, WhatLog1HasPendingIsTheMirrorsAndIsReadWhenItIsDone) {
   world.forward[Between(10)] = kAlive;
   world.Log(7, EdgeOf(Between(10), kAlive));

@@ -47,7 +47,7 @@ PendingRead RepairWorld::Reply(const ReadPending& request) {
 EdgesRead RepairWorld::Reply(const ReadEdges& request) {
   read.push_back(request.edges.size());
   if (away.contains("store")) return {request.id, Status::Later("mysql_0", "away"), {}};
-  EdgesRead reply{request.id, {}, {}};
+  EdgesRead reply{request.id, {}, {}, horizon};
   for (const EdgeKey& edge : request.edges) {
     reply.rows.push_back({Of(reverse, edge), Of(forward, edge)});
   }

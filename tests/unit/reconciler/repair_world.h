@@ -74,6 +74,7 @@ struct RepairWorld : ServesAll<RepairWorld, AskPending, ReadPending, ReadEdges, 
   uint64_t commit_lag = 0;  // the last one reported
   ReconcilerMode mode = ReconcilerMode::kRun;
   uint64_t closings = 0;
+  UnixMs horizon = 0;  // of every shard
   std::map<Shard, RemovalAllowance> allowances;
   UnixMs server_clock = 1'700'000'000'000;
   std::set<std::string>

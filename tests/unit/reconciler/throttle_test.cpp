@@ -1,4 +1,4 @@
-#include "reconciler/throttle.h"
+#include "fanline/base/throttle.h"
 
 #include <gtest/gtest.h>
 

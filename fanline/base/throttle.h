@@ -1,4 +1,4 @@
-// Limits the checks of a shard, and so its repairs: `per_second` of them, and `burst` at once after
+// Limits how often something is done: `per_second` times, and `burst` at once after
 // a rest (a token bucket). Exact, in whole numbers. Passive, not thread-safe.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "fanline/base/check.h"
 #include "fanline/base/time.h"
 
-namespace fanline::reconciler {
+namespace fanline {
 
 class Throttle {
  public:
@@ -52,4 +52,4 @@ class Throttle {
   Time filled_{};
 };
 
-}  // namespace fanline::reconciler
+}  // namespace fanline

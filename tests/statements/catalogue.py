@@ -216,8 +216,6 @@ ENTRIES = [
     entry("DELETE f FROM follower AS f FORCE INDEX (PRIMARY) WHERE (dst, bucket, src) IN ([]) AND (dst, bucket, src,"
           " ver) IN ([]) AND state = 0", [row(dst, bucket(src), src) for dst, src in edges(DROPS)],
           [row(dst, bucket(src), src, 9) for dst, src in edges(DROPS)]),
-    entry(f"SELECT dst, 0 FROM following WHERE state = 1 AND delivery <> 2 AND src = {OWNER} UNION ALL SELECT version, 1"
-          f" FROM mute WHERE reader_id = {OWNER} AND authors <> ''"),
     *[entry(f"SELECT {shown} FROM {table} FORCE INDEX (newest) WHERE state = 1 AND {owner} = {OWNER}{behind}"
             f" ORDER BY pos DESC, {other} DESC LIMIT 50")
       for table, owner, other, shown in [("following", "src", "dst", "dst, pos, delivery"),

@@ -8,6 +8,8 @@ in a folder only its owner can open.
 
     replica = stack.add(shard.replica)  # of all that is changed from now on
     shard.hand_over_to(replica)         # a planned switch; the shard stays up, read-only
+    shard.keep()                        # what a replica would have that gets no more from now on
+    shard.fall_back()                   # it takes over, at the same address
 """
 
 import contextlib
@@ -134,6 +136,25 @@ class _Shard(Service):
         """Follows no primary any more, and takes writes."""
         self.query("STOP REPLICA")
         self.query("SET GLOBAL read_only = OFF")
+
+    # ---- without a binary log: the data of a replica that was behind -----------------------------
+
+    @property
+    def _kept(self):
+        return self.data.with_name(f"{self.name}.kept")
+
+    def keep(self):
+        """Copies the data as it is now. The shard is away meanwhile."""
+        self.stop()
+        shutil.copytree(self.data, self._kept)
+        self.start()
+
+    def fall_back(self):
+        """Dies by SIGKILL, and is there again with the data that was kept: all since then is lost."""
+        self.kill()
+        shutil.rmtree(self.data)
+        self._kept.rename(self.data)
+        self.start()
 
     def client(self):
         return MysqlClient(self.port, _ADMIN, self._password, DATABASE)

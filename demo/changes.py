@@ -29,13 +29,18 @@ class RelationPlan(NamedTuple):
     lost: int  # further ones whose messages nobody applies
     broken: int  # reverse rows broken by hand
     posts: int  # published meanwhile
+    unsaid: int  # further ones whose rows of log1 are marked before anybody reads them
+    tail: int  # further ones that a shard and no replica of it has
+    friends: int  # pairs, accepted in the same moment
 
 
 def relation_plan_for(users):
     """For a graph as large as Epinions or larger; in proportion for a smaller one."""
     share = min(1.0, users / REFERENCE_USERS)
     return RelationPlan(operations=max(500, round(50_000 * share)), lost=max(6, round(300 * share)),
-                        broken=max(6, round(300 * share)), posts=max(50, round(1_000 * share)))
+                        broken=max(6, round(300 * share)), posts=max(50, round(1_000 * share)),
+                        unsaid=max(6, round(100 * share)), tail=max(40, round(600 * share)),
+                        friends=max(6, round(40 * share)))
 
 
 class Changes:
@@ -97,6 +102,17 @@ class Changes:
     def broken(self, count):
         """Edges that exist and that nothing else changes."""
         return self._edges(count, new_share=0)
+
+    def friends(self, count, among):
+        """Pairs (smaller id, larger) of whom neither follows the other; `among(low, high)`: which of them."""
+        readers = self._random.sample(self._live + self._others, min(len(self._live + self._others), 20 * count))
+        pairs = (tuple(sorted(pair)) for pair in zip(readers[::2], readers[1::2])
+                 if not self._full & set(pair))
+        strangers = (pair for pair in pairs if among(*pair) and not any(
+            edge in self._given or self._follows(edge) for edge in (pair, pair[::-1])))
+        found = list(itertools.islice(strangers, count))
+        self._given |= {edge for pair in found for edge in (pair, pair[::-1])}
+        return found
 
     def _edges(self, count, new_share=NEW):
         """Up to `count` edges: the graph may have fewer."""

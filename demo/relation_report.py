@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from stack.programs.metrics import Samples
 
-NET = "pair"
+NETS = ("pair", "log")  # in the order in which they come to an edge
 
 
 class Found(NamedTuple):
@@ -14,7 +14,7 @@ class Found(NamedTuple):
     wrong_counters: list
     counters: Samples  # of the chapter's daemons
     injected: dict  # edge -> when its message was lost, Unix ms
-    repaired: dict  # edge -> when it was repaired
+    repaired: dict  # edge -> when the pair reconciler repaired it
 
 
 def figures(found, seconds):
@@ -25,7 +25,8 @@ def figures(found, seconds):
         "edges_reverse": len(found.reverse),
         "differences_after": len(found.forward ^ found.reverse),
         "counter_drift_after": len(found.wrong_counters),
-        "repairs": {NET: int(found.counters.total("fanline_relation_repairs_total", net=NET))},
+        "repairs": {net: int(found.counters.total("fanline_relation_repairs_total", net=net)) for net in NETS},
+        "escapes": {net: int(found.counters.total("fanline_relation_escapes_total", missed_by=net)) for net in NETS},
         "repair_p99_s": round(took[math.ceil(0.99 * len(took)) - 1], 1) if took else None,
         "relations_seconds": round(seconds, 1),
     }

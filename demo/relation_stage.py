@@ -1,9 +1,10 @@
 """What the relations chapter stands on beside the stage: the reconciler, the API, what
 they still have to do, and the faults done to them."""
 
+import itertools
 import time
 
-from demo.clients import HttpClient
+from demo.lost_rows import LostRows
 from demo.stage import LIMIT, SETTINGS
 from stack.programs.api import Api
 from stack.programs.backlog import Backlog
@@ -15,18 +16,25 @@ from stack.programs.relations import Relations
 from stack.waiting import NotInTime
 
 MIRROR, RECONCILER = "fanline-mirror", "fanline-reconciler"
+# Nets that look for what got lost, one after the other, each with a reconciler of its own: so it is known which of
+# them has to find what. The log scan is in a hurry.
+NETS = {"pair": [], "log": ["--log-scan-after", "1s", "--log-scan-rate", "20000"]}
+MARK, DELETE = "UPDATE log1 SET done = 1", "DELETE FROM log1"
 
 
 class RelationStage:
     def __init__(self, stage, ports):
         self.stage = stage
         stack, brokers = stage.stack, stage.stack.env["FANLINE_KAFKA_BROKERS"]
-        kafka = ["--kafka-properties", SETTINGS]
         self.mirrors = stage.fleet.mirrors
-        self.reconciler = Daemon(stack, ports, RECONCILER, "reconciler", kafka)
+        self._reconcilers = {net: Daemon(stack, ports, RECONCILER, f"reconciler-{net}",
+                                         ["--kafka-properties", SETTINGS, *args]) for net, args in NETS.items()}
+        self.reconciler = self._reconcilers["pair"]
         self.api = Api(stack, ports)
         self.log = RelationLog(brokers)
         self.relations = Relations(stack.mysql)
+        self.rows = LostRows(stage, self.api, self.relations)
+        self._net, self._broken = "pair", set()  # edges that this net has to repair
         # What is upstream first.
         self._backlogs = [Backlog(brokers, f"{MIRROR}-events", RELATION_EVENTS),
                           Backlog(brokers, RECONCILER, RELATION_LOG),
@@ -34,13 +42,19 @@ class RelationStage:
 
     @property
     def daemons(self):
-        return [*self.mirrors, self.reconciler, self.api]
+        return [*self.mirrors, *self._reconcilers.values(), self.api]
 
     def start(self):
         for daemon in (self.reconciler, self.api):
             daemon.start()
         for daemon in (self.reconciler, self.api):
             daemon.wait_ready(LIMIT)
+
+    def look_with(self, net, broken):
+        """From now on with this net, too, which has to repair these edges."""
+        self.reconciler.stop()
+        self.reconciler = self._reconcilers[net].start().wait_ready(LIMIT)
+        self._net, self._broken = net, set(broken)
 
     def counters(self):
         return sum((daemon.counters() for daemon in self.daemons), Samples())
@@ -68,6 +82,8 @@ class RelationStage:
                 return f"{records:,} records for {backlog.group}"
         if pairs := self.reconciler.scrape().total("fanline_rel_pending"):
             return f"{pairs:,.0f} pairs to be answered"
+        if broken := self._broken and self._broken - self.repaired(self._net).keys():
+            return f"{len(broken):,} edges to be repaired"
         return ""
 
     def wait_quiet(self, show):
@@ -116,16 +132,14 @@ class RelationStage:
                 client.query("COMMIT")
         return forward
 
-    def change_unmirrored(self, changes):
-        """Changes by the API, with no mirror running, and marks log1 done. Returns the forward
-        rows."""
-        client = HttpClient(self.api, changes, seconds=0)
-        client.start()
-        client.finish()
+    def change_unmirrored(self, changes, *ends):
+        """Changes by the API, with no mirror running, and then ends their rows of log1, each in another of
+        these ways. Returns the forward rows."""
+        self.rows.change(changes)
         forward = []
-        for src, dst, live, _ in changes:
+        for (src, dst, live, _), end in zip(changes, itertools.cycle(ends)):
             edge = f"src = {src} AND dst = {dst}"
-            self._shard(src).query(f"UPDATE log1 SET done = 1 WHERE done = 0 AND {edge}")
+            self._shard(src).query(f"{end} WHERE done = 0 AND {edge}")
             ver, = self._one(src, f"SELECT ver FROM following WHERE {edge}")
             forward.append((src, dst, int(ver), live))
         return forward
@@ -137,11 +151,11 @@ class RelationStage:
         self.log.written(*forward)
         return at_ms
 
-    def repaired(self):
-        """(src, dst) -> when the pair reconciler first repaired it, in Unix milliseconds."""
+    def repaired(self, net):
+        """(src, dst) -> when that net first repaired it, in Unix milliseconds."""
         return {(int(src), int(dst)): int(at) for shard in self.stage.stack.mysql
                 for src, dst, at in shard.query("SELECT src, dst, MIN(at) FROM repair_log "
-                                                "WHERE net = 'pair' GROUP BY src, dst")}
+                                                f"WHERE net = '{net}' GROUP BY src, dst")}
 
     def _shard(self, user):
         return self.stage.stack.mysql[self.relations.shard_of(user)]

@@ -1,13 +1,15 @@
 """The chapter of relations: tens of thousands of follows and unfollows through the API and by
 events, while mirrors die, a shard is away, messages are lost and seen again, and rows are broken.
+Then a shard fails over to a replica that was behind, and somebody edits rows.
 Then everything must have been found and repaired, and be the same in both directions."""
 
 import time
+from collections import Counter
 
 from demo import relation_report
 from demo.changes import Changes, outcome, relation_plan_for
 from demo.clients import EventClient, HttpClient, Publisher
-from demo.relation_stage import RelationStage
+from demo.relation_stage import DELETE, MARK, RelationStage
 from demo.stage import LIMIT
 from stack.waiting import wait_until
 
@@ -16,6 +18,7 @@ BY_HTTP = 0.4  # of the operations; the others are events
 SECONDS = 24  # the operations are spread over
 KILL_AT, REFUSE_AT, REPEAT_AT, LOSE_AT = 0.1, 0.25, 0.5, 0.6  # of the operations
 REFUSED, REFUSED_S = 1, 10  # which shard, and for how long
+FAILS_OVER = 1  # which shard
 THRICE = 10  # every tenth event is sent three times
 SEEN_AGAIN = 2_000  # messages of relation-log, three times each
 
@@ -45,6 +48,8 @@ class RelationChapter:
             for client in self._clients:
                 client.leave()
         self._settle()
+        self._fail_over()
+        self._look_later()
         with self._progress.step("compare both directions") as step:
             found = self._compare()
             figures = relation_report.figures(found, time.monotonic() - begin)
@@ -60,7 +65,11 @@ class RelationChapter:
             lists = self._changes.operations(
                 plan.operations, [BY_HTTP / HTTP_CLIENTS] * HTTP_CLIENTS + [1 - BY_HTTP])
             self._lost = self._changes.lost(plan.lost)
+            self._unsaid = self._changes.lost(plan.unsaid)
             self._broken = self._changes.broken(plan.broken)
+            self._tail = self._changes.lost(plan.tail)
+            self._friends = self._changes.friends(plan.friends, lambda low, high: on.rows.hold(
+                (low, high), FAILS_OVER) == "reverse")
             self._posts = self._stage.workload.events(plan.posts, time.time_ns() // 1_000_000)
             on.start()
             brokers = self._stage.stack.env["FANLINE_KAFKA_BROKERS"]
@@ -103,15 +112,17 @@ class RelationChapter:
         with self._progress.step("lose messages, break rows") as step:
             for mirror in on.mirrors:
                 mirror.kill()
-            forward = on.change_unmirrored(self._lost) + on.break_reverse(self._broken)
+            forward = on.change_unmirrored(self._lost, MARK, DELETE) + on.break_reverse(self._broken)
+            on.change_unmirrored(self._unsaid, MARK)
             at_ms = on.announce(forward)
             self._injected = {(src, dst): at_ms for src, dst, *_ in forward}
             for mirror in on.mirrors:
                 mirror.start()
             for mirror in on.mirrors:
                 mirror.wait_ready(LIMIT)
-            step.note(f"all mirrors killed; {len(self._lost):,} changes they never see, "
-                      f"{len(self._broken):,} reverse rows broken by hand; no msg2 comes")
+            step.note(f"all mirrors killed; {len(self._lost) + len(self._unsaid):,} changes they never see, "
+                      f"{len(self._broken):,} reverse rows broken by hand; no msg2 comes, of "
+                      f"{len(self._unsaid):,} no msg1")
 
     def _finish(self):
         with self._progress.step("follow and unfollow") as step:
@@ -120,10 +131,10 @@ class RelationChapter:
                 client.finish()
             for client in self._changing:
                 self._note(outcome(client.todo))
-            self._note(outcome(self._lost))
+            self._note(outcome(self._lost + self._unsaid))
             muted = sum(change.delivery == "none" for client in self._changing
                         for change in client.todo)
-            step.note(f"{self._plan.operations + len(self._lost):,} in all; {muted:,} follows were "
+            step.note(f"{self._plan.operations + len(self._lost) + len(self._unsaid):,} in all; {muted:,} follows were "
                       "muted and back")
         self._stage.note_part("relations", self._posts, SECONDS)
 
@@ -131,11 +142,43 @@ class RelationChapter:
         with self._progress.step("find and repair") as step:
             def show(left):
                 step.note(left or "hints to be brought to timelines")
-                step.at(len(self._injected.keys() & self._on.repaired().keys()) /
+                step.at(len(self._injected.keys() & self._on.repaired("pair").keys()) /
                         max(1, len(self._injected)))
 
             self._on.wait_quiet(show)
             step.note("nothing left to mirror, to answer or to repair")
+
+    def _fail_over(self):
+        on, shard = self._on, self._stage.stack.mysql[FAILS_OVER]
+        with self._progress.step("fail a shard over") as step:
+            shard.keep()
+            on.rows.change(self._tail)
+            on.rows.befriend(self._friends)
+            on.wait_quiet(step.note)
+            shard.fall_back()
+            lost = {change.edge: on.rows.hold(change.edge, FAILS_OVER) for change in self._tail}
+            self._edited = [change.edge for change in self._tail if change.live and not lost[change.edge]]
+            on.rows.edit(self._edited)
+            self._note(outcome(self._tail))
+            self._note({edge: True for pair in self._friends for edge in (pair, pair[::-1])})
+            self._taken = Counter(filter(None, lost.values()))
+            self._left_to_log = {*self._edited, *self._friends, *(change.edge for change in self._unsaid),
+                                 *(edge for edge, rows in lost.items() if rows)}
+            step.note("to a replica that was behind: {reverse:,} edges lost their reverse row, {forward:,} their "
+                      "forward row, {both:,} both, ".format(**{"reverse": 0, "forward": 0, "both": 0, **self._taken})
+                      + f"{len(self._friends):,} friendships one edge; {len(self._edited):,} edited by hand")
+
+    def _look_later(self):
+        with self._progress.step("look once more, later") as step:
+            on, broken = self._on, self._left_to_log
+
+            def show(left):
+                step.note(left)
+                step.at(1 - len(broken - on.repaired("log").keys()) / max(1, len(broken)))
+
+            on.look_with("log", broken)
+            on.wait_quiet(show)
+            step.note(f"ten minutes are a second here: {len(broken):,} edges found by the log scan and repaired")
 
     def _note(self, edges):
         ledger = self._stage.ledger
@@ -159,7 +202,7 @@ class RelationChapter:
         on = self._on
         return relation_report.Found(on.relations.forward(), on.relations.reverse(),
                                      on.relations.wrong_counters(), on.counters(),
-                                     self._injected, on.repaired())
+                                     self._injected, on.repaired("pair"))
 
     def how(self):
         """For the report: what was done."""
@@ -172,5 +215,9 @@ class RelationChapter:
             "refused_by_the_api": sum(client.refused for client in by_http),
             "messages_repeated": self._repeated,
             "changes_no_mirror_saw": len(self._lost),
+            "changes_without_message": len(self._unsaid),
             "reverse_rows_broken": len(self._broken),
+            "lost_by_a_failover": dict(self._taken),
+            "friendships_lost_by_it": len(self._friends),
+            "rows_edited": len(self._edited),
         }

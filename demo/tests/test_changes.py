@@ -87,6 +87,19 @@ class Faults(unittest.TestCase):
         self.assertTrue(all(change.live != follows(change.edge) for change in lost))
         self.assertTrue(all(map(follows, broken)))
 
+    def test_friends_are_strangers_whom_nothing_else_touches(self):
+        changes = changes_of()
+        lost = {change.edge for change in changes.lost(300)}
+        pairs = changes.friends(30, lambda low, high: low % 2 == 0)
+        self.assertEqual(len(set(pairs)), 30)
+        for low, high in pairs:
+            self.assertLess(low, high)
+            self.assertEqual(low % 2, 0)
+            for edge in ((low, high), (high, low)):
+                self.assertFalse(follows(edge) or edge in lost)
+        self.assertFalse({edge for pair in pairs for edge in (pair, pair[::-1])} &
+                         {change.edge for change in changes.lost(300)})
+
     def test_lost_changes_are_follows_and_unfollows(self):
         kinds = Counter(change.live for change in changes_of().lost(100))
         self.assertGreater(min(kinds[True], kinds[False]), 25)
@@ -117,9 +130,9 @@ class Outcome(unittest.TestCase):
 
 class Planning(unittest.TestCase):
     def test_is_fifty_thousand_operations_for_epinions_and_larger(self):
-        self.assertEqual(relation_plan_for(75_879), (50_000, 300, 300, 1_000))
+        self.assertEqual(relation_plan_for(75_879), (50_000, 300, 300, 1_000, 100, 600, 40))
         self.assertEqual(relation_plan_for(10_000_000), relation_plan_for(75_879))
 
     def test_is_smaller_for_a_smaller_graph(self):
         self.assertEqual(relation_plan_for(7_588).operations, 5_000)
-        self.assertEqual(relation_plan_for(10), (500, 6, 6, 50))
+        self.assertEqual(relation_plan_for(10), (500, 6, 6, 50, 6, 40, 6))

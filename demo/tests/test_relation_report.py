@@ -10,7 +10,8 @@ ROWS = {"1 2 10 1 5", "3 4 11 0 5"}
 NAME = "fanline_relation_repairs_total"
 COUNTERS = Samples({(NAME, (("cause", "missing"), ("net", "pair"))): 3.0,
                     (NAME, (("cause", "lost"), ("net", "pair"))): 1.0,
-                    (NAME, (("cause", "missing"), ("net", "log"))): 8.0})
+                    (NAME, (("cause", "missing"), ("net", "log"))): 8.0,
+                    ("fanline_relation_escapes_total", (("found_by", "log"), ("missed_by", "pair"))): 7.0})
 GOOD = Found(ROWS, ROWS, [], COUNTERS, {(1, 2): 1_000, (3, 4): 2_000},
              {(1, 2): 4_500, (3, 4): 9_250, (5, 6): 90_000})
 
@@ -24,7 +25,7 @@ class Figures(unittest.TestCase):
     def test_of_a_good_end(self):
         self.assertEqual(judged(GOOD), ({
             "edges_forward": 2, "edges_reverse": 2, "differences_after": 0,
-            "counter_drift_after": 0, "repairs": {"pair": 4}, "repair_p99_s": 7.2,
+            "counter_drift_after": 0, "repairs": {"pair": 4, "log": 8}, "escapes": {"pair": 7, "log": 0}, "repair_p99_s": 7.2,
             "relations_seconds": 41.3}, []))
 
     def test_the_time_to_repair_is_of_99_in_100_lost_changes(self):

@@ -14,6 +14,7 @@ from stack.programs.feedctl import FeedctlFailed
 from tests.chaos.plan import ALL_LINKS
 from tests.chaos.redis_faults import RedisFaults
 from tests.chaos.rig import JOINING
+from tests.chaos.row_faults import RowFaults
 
 JOIN_EVERY_S = 2
 DELAYS_S = [0.005, 0.05, 0.3]
@@ -24,10 +25,10 @@ _TIMEOUT = 20
 class Lane(Client):
     """The faults of a lane, one after the other, at their time or when the one before is over."""
 
-    def __init__(self, rig, begin, faults):
+    def __init__(self, rig, begin, faults, strangers):
         super().__init__(faults)
         self._rig, self._begin = rig, begin
-        self._doing = Doing(rig)
+        self._doing = Doing(rig, strangers)
 
     def work(self):
         for fault in self.todo:
@@ -43,9 +44,9 @@ class Lane(Client):
             self.done += 1
 
 
-class Doing(RedisFaults):
-    def __init__(self, rig):
-        self.rig, self.stack = rig, rig.stack
+class Doing(RedisFaults, RowFaults):
+    def __init__(self, rig, strangers):
+        self.rig, self.stack, self.strangers = rig, rig.stack, strangers
 
     def do(self, fault):
         getattr(self, fault.kind)(fault)

@@ -20,6 +20,7 @@ SHARDS = ["mysql0", "mysql1"]
 ALL_LINKS = "everything"
 LINKS = (ALL_LINKS, "kafka", "kafka", "kafka", *SHARDS, *SHARDS,
          *(f"redis{number}" for number in range(1, 7)))
+EDGES = ("10 edges", "40 edges")
 TOPICS = ["feed-events", "fanout-tasks", "relation-events", "relation-log"]
 
 
@@ -60,6 +61,12 @@ KINDS = {
     "delay": Kind("network", 2, 8, LINKS),
     "rebalance": Kind("groups", 6, 14, ("pusher", "pusher", "dispatcher", "mirror", "reconciler")),
     "repeat": Kind("repeats", 0.5, 2, tuple(TOPICS)),
+    "lose_reverse": Kind("rows", 0, 0, EDGES),
+    "lose_forward": Kind("rows", 0, 0, EDGES),
+    "lose_both": Kind("rows", 0, 0, EDGES),
+    "edit_rows": Kind("rows", 0, 0, EDGES),
+    "mark_log1": Kind("rows", 0, 0, EDGES),
+    "lose_friends": Kind("rows", 0, 0, ("10 friendships",)),
 }
 LANES = list(dict.fromkeys(kind.lane for kind in KINDS.values()))
 

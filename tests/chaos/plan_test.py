@@ -7,6 +7,7 @@ from collections import Counter
 
 from tests.chaos import follows, plan, posts, rig, run
 from tests.chaos.faults import Doing
+from tests.chaos.row_faults import Strangers
 from tests.e2e.installation import made_up_graph
 
 SEEDS = range(1, 31)
@@ -78,3 +79,16 @@ class Work(unittest.TestCase):
         edges = [{change.edge for change in changes} for changes in lists]
         self.assertEqual(len(set.union(*edges)), sum(map(len, edges)))
         self.assertTrue(all(reader != author for reader, author in set.union(*edges)))
+
+    def test_what_loses_rows_has_edges_that_nobody_else_changes(self):
+        lists = follows.draw_changes(self.draw("follows"), 1_000, self.followers, 4)
+        others = {change.edge for changes in lists for change in changes}
+        strangers = Strangers(self.followers, others)
+        edges = strangers.edges(self.draw("rows"), 200) + strangers.edges(self.draw("more rows"), 200)
+        pairs = [edge for pair in strangers.pairs(self.draw("pairs"), 50) for edge in pair]
+        given = [edge for edge, _ in edges] + pairs
+        self.assertEqual((len(given), len(set(given))), (500, 500))
+        self.assertFalse(others & set(given))
+        for (reader, author), there in edges + [(edge, False) for edge in pairs]:
+            self.assertEqual(reader in self.followers[author], there)
+        self.assertEqual(sum(there for _, there in edges), 200)

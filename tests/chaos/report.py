@@ -4,11 +4,12 @@
 def line(result):
     faults = " ".join(f"{kind} {count}" for kind, count in sorted(result.faults.items()))
     causes = " ".join(f"{cause} {count}" for cause, count in result.takeovers.items() if count)
+    repairs = " ".join(f"{net} {count}" for net, count in result.repairs.items())
     audit = result.audit
     return (f"seed {result.seed}: {result.events:,} events, {result.changes:,} changes, "
             f"{sum(result.faults.values())} faults ({faults}), takeovers: {causes}; "
             f"{result.fenced:,} fenced writes, {result.replayed:,} hints replayed, "
-            f"{result.blamed} blamed, {result.visits} visits; quiet after {result.quiet_s:.1f} s; audit "
+            f"{result.blamed} blamed, {result.visits} visits, repairs: {repairs}; quiet after {result.quiet_s:.1f} s; audit "
             f"missing={audit.get('missing')} extra={audit.get('extra')} "
             f"malformed={audit.get('malformed')} of {audit.get('timelines')} timelines; "
             f"{result.seconds:.0f} s: {'WRONG' if result.wrong else 'ok'}")

@@ -17,12 +17,13 @@ from tests.e2e.installation import made_up_graph
 USERS = 400
 # A member that is gone is missed after two seconds, and what is away is found out as soon.
 SESSION = "session.timeout.ms=2000,heartbeat.interval.ms=300"
+LATER_S = 12  # so old a change is when it is looked at once more
 COMMON = ["--mysql-read-timeout", "2s", "--drain-limit", "5s"]
 OPTIONS = {
     "dispatcher": ["--sample-rate", "0.1"],
     "pusher": ["--redis-command-timeout", "1s"],
     "mirror": [],
-    "reconciler": ["--grace", "1s", "--counter-sweep-every", "10s", "--log-scan-after", "10s"],
+    "reconciler": ["--grace", "1s", "--counter-sweep-every", "10s", "--log-scan-after", f"{LATER_S}s"],
     "api": [],
 }
 TIGHT = {

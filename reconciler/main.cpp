@@ -233,7 +233,6 @@ int Main(int argc, char** argv) {
   };
   kafka::Consumer relation_log(consumer(config.group, kRelationLogTopic), log);
   kafka::Consumer retry_log(consumer(config.group + "-retry", kRelationRetryTopic), log);
-
   config.gate.second_check_after = config.comparing.grace = config.limits.grace;
   config.comparing.patience = config.retries.patience;
   const auto checks = ChecksOf(installation, app);

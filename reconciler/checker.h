@@ -46,6 +46,7 @@
 #include "fanline/base/backoff.h"
 #include "fanline/base/mutation_switches.h"
 #include "fanline/model/bucket.h"
+#include "fanline/model/edge_shards.h"
 #include "fanline/model/net.h"
 #include "fanline/ports/change_log.h"
 #include "fanline/ports/hint_log.h"
@@ -53,7 +54,6 @@
 #include "fanline/ports/removal_allowance.h"
 #include "fanline/ports/repair_store.h"
 #include "fanline/ports/reverse_edges.h"
-#include "reconciler/edge_shards.h"
 #include "reconciler/metrics.h"
 #include "reconciler/repair_gate.h"
 

@@ -9,7 +9,25 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string Problem(const Config& config) {
+size_t ShardsOf(const std::string& list) {
+  std::string why;
+  return mysql::ParseShards(list, &why).size();
+}
+
+std::string ProblemOfReplicas(const Config& config) {
+  if (config.full_scan_shards.empty()) return "";
+  std::string why;
+  const size_t named = mysql::ParseShards(config.full_scan_shards, &why).size();
+  if (named == 0) return "--full-scan-shards: " + why;
+  const size_t shards = config.forward_shards.empty()
+                            ? ShardsOf(config.mysql.shards)
+                            : ShardsOf(config.forward_shards) + ShardsOf(config.reverse_shards);
+  if (named == shards) return "";
+  return "--full-scan-shards: found " + std::to_string(named) + ", a replica of each of " +
+         std::to_string(shards) + " shards is needed";
+}
+
+std::string ProblemOfTables(const Config& config) {
   const std::string rule = ": letters, digits and underscores, at most 64";
   if (config.edge_columns.size() != 5 && config.edge_columns.size() != 6) {
     return "--edge-columns: five names, of source, destination, version, state and position, and "
@@ -31,6 +49,11 @@ std::string Problem(const Config& config) {
   if (!mysql::IsIdentifier(config.forward_table)) return "--forward-table" + rule;
   if (!mysql::IsIdentifier(config.reverse_table)) return "--reverse-table" + rule;
   return {};
+}
+
+std::string Problem(const Config& config) {
+  const std::string of_tables = ProblemOfTables(config);
+  return of_tables.empty() ? ProblemOfReplicas(config) : of_tables;
 }
 
 mysql::EdgeTable TableOf(const Config& config, const std::string& shards,
@@ -55,6 +78,30 @@ void AddTombstoneOptions(daemon::OptionTable& table, TombstoneLimits& limits) {
       .Add("tombstone-rate", &limits.rows_per_second,
            "forward rows that this reconciler looks at for old unfollows, per second and shard")
       .Range(1, 1'000'000);
+}
+
+void AddScans(daemon::OptionTable& table, Config& config) {
+  table
+      .Add("log-scan-after", &config.later.after,
+           "how old a change is when the log scan compares it with its rows; longer than any "
+           "replica that may take over lags behind, and than any transaction stays open")
+      .Range(1s, 24h);
+  table
+      .Add("log-scan-rate", &config.comparing.edges_per_second,
+           "edges that the log scan compares per second and shard of followers, from each of its "
+           "two logs")
+      .Range(1, 1'000'000);
+  table
+      .Add("full-scan-rate", &config.full_scan.rows_per_second,
+           "rows that the full scan compares per second, of each table of edges and shard; 0: it "
+           "does not run")
+      .Range(0, 1'000'000);
+  table
+      .Add(
+          "full-scan-shards", &config.full_scan_shards,
+          "replicas where the full scan reads instead of primaries, in the order of the shards: of "
+          "--mysql-shards, or of --forward-shards and then of --reverse-shards")
+      .Unit("URI,...");
 }
 
 }  // namespace
@@ -96,16 +143,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
            "followers that repairs of all reconcilers together may take from one shard; beyond, "
            "they stop until the setting reconciler goes from dry_run or pause to run")
       .Range(1, 1'000'000);
-  table
-      .Add("log-scan-after", &config.later.after,
-           "how old a change is when the log scan compares it with its rows; longer than any "
-           "replica that may take over lags behind, and than any transaction stays open")
-      .Range(1s, 24h);
-  table
-      .Add("log-scan-rate", &config.comparing.edges_per_second,
-           "edges that the log scan compares per second and shard of followers, from each of its "
-           "two logs")
-      .Range(1, 1'000'000);
+  AddScans(table, config);
   table
       .Add("counter-sweep-every", &config.counters.sweep_every,
            "how often everybody's counters are compared with their rows, and marked for a repair")
@@ -126,6 +164,12 @@ std::optional<mysql::AppTables> AppTablesOf(const Config& config) {
   if (config.forward_table.empty()) return std::nullopt;
   return mysql::AppTables{TableOf(config, config.forward_shards, config.forward_table),
                           TableOf(config, config.reverse_shards, config.reverse_table)};
+}
+
+std::vector<mysql::ShardAddress> FullScanReplicasOf(const Config& config) {
+  std::string why;
+  if (config.full_scan_shards.empty()) return {};
+  return mysql::ParseShards(config.full_scan_shards, &why);
 }
 
 }  // namespace fanline::reconciler

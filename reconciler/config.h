@@ -11,6 +11,7 @@
 #include "daemon/run/daemon_options.h"
 #include "reconciler/counter_reconciler.h"
 #include "reconciler/edge_comparer.h"
+#include "reconciler/full_scanner.h"
 #include "reconciler/later_reconciler.h"
 #include "reconciler/limits.h"
 #include "reconciler/repair_gate.h"
@@ -36,6 +37,8 @@ struct Config {
   GateLimits gate;
   EdgeComparer::Limits comparing;
   LaterLimits later;
+  FullScanLimits full_scan;
+  std::string full_scan_shards;  // replicas; empty: pages are read on the primaries
   CounterLimits counters;
   TombstoneLimits tombstones;
 };
@@ -44,5 +47,8 @@ void AddOptions(daemon::OptionTable& table, Config& config);
 
 // The application's tables, if it keeps its own. `config` was accepted by an option table.
 std::optional<mysql::AppTables> AppTablesOf(const Config& config);
+// In the order of the shards: ours, or the application's forward and then its reverse ones. None:
+// the full scan reads on primaries.
+std::vector<mysql::ShardAddress> FullScanReplicasOf(const Config& config);
 
 }  // namespace fanline::reconciler

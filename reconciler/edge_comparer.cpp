@@ -31,6 +31,8 @@ void EdgeComparer::Compare(const CompareOrder& order) {
 
 std::vector<uint64_t> EdgeComparer::TakeFinished() { return std::exchange(finished_, {}); }
 
+std::vector<Looked> EdgeComparer::TakeLooked() { return std::exchange(looked_, {}); }
+
 std::optional<Time> EdgeComparer::Send(Now now) {
   std::optional<Time> next;
   if (taking_) {
@@ -127,6 +129,7 @@ void EdgeComparer::Judged(Item item, const RowsOfEdge& rows, UnixMs horizon, Now
   item.forward = rows.forward.ver;
   item.newer = rows.forward.ver > std::max(rows.reverse.ver, claim.state.ver);
   if (!changed || !setup_.guards.differences_held) {
+    if (item.order.only_look) return Finish(item, Looked::What::kDiffers);
     ports_.metrics.Differs(item.order.edge, finding);
     return SendRetry(std::move(item), {}, now);
   }
@@ -197,6 +200,10 @@ void EdgeComparer::FailAll(Queue& queue, const Status& status, Now now) {
   std::move(queue.waiting.begin(), queue.waiting.end(), std::back_inserter(failed));
   queue.waiting.clear();
   for (Item& item : failed) {
+    if (item.order.only_look) {
+      Finish(item, Looked::What::kUnknown);
+      continue;
+    }
     ports_.metrics.SentToRetry(RetryCause::kChecksFailed);
     SendRetry(std::move(item), limits_.patience.Delay(1, random_()), now);
   }
@@ -220,9 +227,10 @@ void EdgeComparer::Take(const RetriesAppended& appended, Now now) {
   append_again_.Add(std::move(item), attempt, now.mono, random_());
 }
 
-void EdgeComparer::Finish(const Item& item) {
+void EdgeComparer::Finish(const Item& item, Looked::What what) {
   --open_;
-  finished_.push_back(item.order.ticket);
+  item.order.only_look ? looked_.push_back({item.order.ticket, what})
+                       : finished_.push_back(item.order.ticket);
 }
 
 }  // namespace fanline::reconciler

@@ -20,6 +20,9 @@
 // A shard that is away ends all comparisons that wait for it: they go to the retries, too. It is
 // left alone for a back-off. In mode pause nothing is asked.
 //
+// Who wants to know before anything is handed over orders only a look: then the answer is whether
+// the rows differ after all of this, or that it is unknown, and nothing follows.
+//
 // Passive: no thread, no clock, no sleep. Not thread-safe. The caller bounds what is open.
 #pragma once
 
@@ -48,6 +51,12 @@ struct CompareOrder {
   uint64_t ticket = 0;  // given back when the edge is finished
   EdgeKey edge;
   EdgeClaim claim;  // what the edge must have at least; ver 0: the rows must only agree
+  bool only_look = false;
+};
+struct Looked {
+  enum class What { kEqual, kDiffers, kUnknown };
+  uint64_t ticket = 0;
+  What what = What::kEqual;
 };
 
 class EdgeComparer {
@@ -79,6 +88,8 @@ class EdgeComparer {
   [[nodiscard]] std::optional<Time> Send(Now now);
   // Tickets of edges that are finished, since the last call. Each ticket comes once.
   [[nodiscard]] std::vector<uint64_t> TakeFinished();
+  // The same of those that were only looked at.
+  [[nodiscard]] std::vector<Looked> TakeLooked();
 
   // Edges that were ordered and are not finished.
   size_t open() const { return open_; }
@@ -128,7 +139,7 @@ class EdgeComparer {
   void Hold(Item item, Now now);
   void FailAll(Queue& queue, const Status& status, Now now);
   void SendRetry(Item item, Duration wait, Now now);
-  void Finish(const Item& item);
+  void Finish(const Item& item, Looked::What what = Looked::What::kEqual);
   template <class Map, class What>
   uint64_t Asked(Map& map, What what);
 
@@ -151,6 +162,7 @@ class EdgeComparer {
   std::unordered_map<uint64_t, Item> retries_;         // by request
   RetryQueue<Item> append_again_;
   std::vector<uint64_t> finished_;
+  std::vector<Looked> looked_;
 };
 
 }  // namespace fanline::reconciler

@@ -6,6 +6,7 @@
 #include "backends/mysql/edges/mirror_store.h"
 #include "backends/mysql/edges/tombstones.h"
 #include "backends/mysql/repairs/counter_store.h"
+#include "backends/mysql/repairs/full_scan.h"
 #include "backends/mysql/repairs/repair_store.h"
 #include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"
@@ -16,6 +17,7 @@
 #include "daemon/run/process.h"
 #include "reconciler/config.h"
 #include "reconciler/counter_reconciler.h"
+#include "reconciler/full_scanner.h"
 #include "reconciler/later_reconciler.h"
 #include "reconciler/log_scanner.h"
 #include "reconciler/pair_reconciler.h"
@@ -28,6 +30,8 @@ using reconciler::CheckerReply;
 using reconciler::ComparerReply;
 using reconciler::CounterInput;
 using reconciler::CounterReconciler;
+using reconciler::FullScanInput;
+using reconciler::FullScanner;
 using reconciler::LaterInput;
 using reconciler::LaterReconciler;
 using reconciler::LogScanInput;
@@ -88,12 +92,47 @@ struct Stores {
   }
 };
 
-// The log scan: both logs are looked at once more. log1 only if the tables are ours.
+// The full scan, if it is on.
+class FullScan {
+ public:
+  FullScan(const reconciler::Config& config, const reconciler::Checker::Setup& checks,
+           uint32_t partitions, const std::optional<mysql::AppTables>& app, Stores& stores,
+           reconciler::RepairGate& gate, daemon::Process& process)
+      : inbox_(process.wakeup) {
+    if (config.full_scan.rows_per_second == 0) return;
+    store_.emplace(options::ToConfig(config.mysql), process.log.Sink(), app,
+                   reconciler::FullScanReplicasOf(config));
+    scanner_.emplace(FullScanner::Ports{.comparer = stores.ComparerTo(inbox_),
+                                        .scan = {*store_, inbox_},
+                                        .metrics = stores.metrics},
+                     checks, partitions, config.comparing, config.full_scan, gate);
+    loop_.emplace(inbox_, *scanner_);
+  }
+
+  void Own(const std::vector<int32_t>& partitions) {
+    if (scanner_) scanner_->Own(partitions);
+  }
+  daemon::StepResult Step(const Now& now) {
+    return loop_ ? loop_->Step(now) : daemon::StepResult();
+  }
+  daemon::DrainResult Drain(const Now& now) {
+    return loop_ ? loop_->Drain(now) : daemon::DrainResult{.done = true};
+  }
+
+ private:
+  daemon::Inbox<FullScanInput> inbox_;
+  std::optional<mysql::MysqlFullScan> store_;
+  std::optional<FullScanner> scanner_;
+  std::optional<wiring::InboxLoop<FullScanner, FullScanInput>> loop_;
+};
+
+// The log scan: both logs are looked at once more. log1 only if the tables are ours. Its group says
+// which parts of the full scan are ours, too.
 class LogScan {
  public:
   LogScan(const reconciler::Config& config, const reconciler::Checker::Setup& checks,
           uint32_t partitions, const kafka::ConsumerOptions& log, Stores& stores,
-          reconciler::RepairGate& gate, daemon::Process& process)
+          reconciler::RepairGate& gate, FullScan& full_scan, daemon::Process& process)
       : later_inbox_(process.wakeup),
         scan_inbox_(process.wakeup),
         log_(log, process.log.Sink()),
@@ -108,8 +147,9 @@ class LogScan {
                   .metrics = stores.metrics},
                  checks, partitions, config.comparing, {.after = config.later.after}, gate),
         later_loop_(log_, "relation-log.later", later_inbox_, later_, process, Duration::zero(),
-                    [this, ours = checks.ours](const std::vector<int32_t>& owned) {
+                    [this, &full_scan, ours = checks.ours](const std::vector<int32_t>& owned) {
                       if (ours) scanner_.Own(owned);
+                      full_scan.Own(owned);
                     }),
         scan_loop_(scan_inbox_, scanner_),
         loops_(later_loop_, scan_loop_) {}
@@ -184,7 +224,7 @@ int Main(int argc, char** argv) {
                   wiring::ShardHealth(process.health, "reverse", "reverse")}},
                 {{.client = client, .hint_topic = installation.tasks_topic}, log},
                 {{client, kRelationLogTopic, lags ? config.mirror_group : config.group}, log},
-                {process.registry, process.log}};
+                {process.registry, process.log, config.later.after}};
   mysql::MysqlCounterStore counter_store(mysql_config, wiring::ShardHealth(process.health), log,
                                          {map});
   const auto consumer = [&](const std::string& named, const char* topic) {
@@ -193,7 +233,6 @@ int Main(int argc, char** argv) {
   };
   kafka::Consumer relation_log(consumer(config.group, kRelationLogTopic), log);
   kafka::Consumer retry_log(consumer(config.group + "-retry", kRelationRetryTopic), log);
-
   config.gate.second_check_after = config.comparing.grace = config.limits.grace;
   config.comparing.patience = config.retries.patience;
   const auto checks = ChecksOf(installation, app);
@@ -214,12 +253,13 @@ int Main(int argc, char** argv) {
   CounterReconciler counters({counter_store, counter_inbox}, stores.metrics, gate,
                              static_cast<Shard>(map.shards()), config.counters);
   Tombstones tombstones(config, map, stores.metrics, gate, process);
+  FullScan full_scan(config, checks, partitions, app, stores, gate, process);
   LogScan log_scan(config, checks, partitions, consumer(config.group + "-later", kRelationLogTopic),
-                   stores, gate, process);
+                   stores, gate, full_scan, process);
   wiring::ConsumeLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process);
   wiring::ConsumeLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process);
   wiring::InboxLoop counter_loop(counter_inbox, counters);
-  wiring::Loops loops(pair_loop, retry_loop, log_scan, counter_loop, tombstones);
+  wiring::Loops loops(pair_loop, retry_loop, log_scan, full_scan, counter_loop, tombstones);
   return process.Run(loops);
 }
 

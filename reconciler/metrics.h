@@ -18,6 +18,15 @@ namespace fanline::reconciler {
 enum class Scan { kRelationLog, kLog1 };
 inline constexpr const char* kScans[] = {"relation-log", "log1"};
 
+// How the full scans of this reconciler stand.
+struct FullScanReport {
+  Duration unpassed{};     // since every table was last passed
+  double done = 1;         // part of the rows, of the passes under way and the last ones
+  Duration left{};         // until the slowest pass is at its end
+  uint64_t stopped = 0;    // tables that wait for an operator
+  Duration replica_lag{};  // how long a replica has lacked what was written
+};
+
 // Why a pair, or an edge that a scan could not read, went to the retries.
 enum class RetryCause { kChecksFailed, kTooMany };
 
@@ -52,6 +61,10 @@ class Metrics : public ConsumerMetrics {
   // to.
   virtual void Scanned(Scan, uint64_t /*changes*/) {}
   virtual void Unscanned(Scan, Duration) {}
+  // The full scan has compared so many rows of `table`, "forward" or "reverse".
+  virtual void FullScanned(const std::string& /*table*/, uint64_t /*rows*/) {}
+  virtual void FullScanStopped(const std::string& /*table*/, Shard, const std::string& /*why*/) {}
+  virtual void FullScan(const FullScanReport&) {}
   // A repair was not made: in a dry run, or because the breaker is open.
   virtual void WouldRepair(const EdgeKey&, const Verdict&) {}
   // No check can resolve this edge: an operator must see to it.

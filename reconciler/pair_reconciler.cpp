@@ -152,6 +152,7 @@ void PairReconciler::On(const GroupOffsetsRead& read, Now now) {
   // Pairs that a stopped mirror has not applied become due a grace after they came. The lag must
   // exceed the grace by then, not only at the next poll, or some of them would be checked.
   mirror_lag_ = lag > Duration(0) ? lag + poll_every_ + kPollSlack : lag;
+  gate_.SetMirrorBehind(mirror_lag_ > common_.limits.grace);
 }
 
 }  // namespace fanline::reconciler

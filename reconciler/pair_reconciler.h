@@ -14,13 +14,13 @@
 #include <variant>
 
 #include "fanline/base/backoff.h"
+#include "fanline/consuming/mirror_lag.h"
 #include "fanline/consuming/partitions.h"
 #include "fanline/ports/hint_log.h"
 #include "fanline/ports/log_positions.h"
 #include "fanline/ports/operator_modes.h"
 #include "fanline/ports/port.h"
 #include "reconciler/checker.h"
-#include "reconciler/mirror_lag.h"
 #include "reconciler/pair_tracker.h"
 
 namespace fanline::reconciler {

@@ -33,9 +33,9 @@
 
 #include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/offset_ledger.h"
+#include "fanline/model/edge_shards.h"
 #include "fanline/wire/relation_log.h"
 #include "reconciler/checker.h"
-#include "reconciler/edge_shards.h"
 #include "reconciler/limits.h"
 #include "reconciler/metrics.h"
 #include "reconciler/pair_table.h"

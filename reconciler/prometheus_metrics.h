@@ -20,8 +20,10 @@ namespace fanline::reconciler {
 
 class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
  public:
-  PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log)
-      : ConsumedLog(registry, log, "what its lost records said is found by a scan") {}
+  // `log_scan_after`: how old a change is when the log scan has come to it.
+  PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log, Duration log_scan_after)
+      : ConsumedLog(registry, log, "what its lost records said is found by a scan"),
+        log_scan_after_(log_scan_after) {}
 
   void Matched(Duration from_msg1_to_msg2) override {
     pairs_[kMatched]->Increment();
@@ -72,6 +74,21 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
   }
   void Unscanned(Scan scan, Duration age) override {
     Set(*unscanned_.at(static_cast<size_t>(scan)), age);
+  }
+
+  void FullScanned(const std::string& table, uint64_t rows) override {
+    Add(*full_scanned_.at(table == kTables[0] ? 0 : 1), rows);
+  }
+  void FullScanStopped(const std::string& table, Shard shard, const std::string& why) override {
+    log_.Error("the full scan has stopped until an operator sees to it",
+               {{"table", table}, {"shard", shard}, {"reason", why}});
+  }
+  void FullScan(const FullScanReport& report) override {
+    Set(unpassed_, report.unpassed);
+    full_scan_done_.Set(report.done);
+    Set(full_scan_left_, report.left);
+    Set(full_scan_stopped_, report.stopped);
+    Set(replica_lag_, report.replica_lag);
   }
 
   void WouldRepair(const EdgeKey& edge, const Verdict& verdict) override {
@@ -141,10 +158,18 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
  private:
   static constexpr Duration kWarnEvery = std::chrono::seconds(10);
 
-  // What the log scan repairs its pair has missed.
+  // What a scan repairs all nets before it have missed, the last of them most. The log scan misses
+  // nothing before it has come to it.
   void CountRepair(Net net, Duration age) {
     Observe(*ages_.at(static_cast<size_t>(net)), age);
     if (net == Net::kLog) escapes_.Increment();
+    if (net != Net::kScan) return;
+    (age > log_scan_after_ ? log_escapes_ : early_escapes_).Increment();
+  }
+  Counter& AddEscapes(Net missed_by, Net found_by) {
+    return AddCounter("fanline_relation_escapes_total",
+                      "Differences that one net has missed and a later one has repaired",
+                      {{"missed_by", NameOf(missed_by)}, {"found_by", NameOf(found_by)}});
   }
 
   Counters<7> AddChecks(Net net) {
@@ -159,6 +184,7 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
   static constexpr const char* kRepairs = "fanline_relation_repairs_total";
   static constexpr const char* kRepairsHelp =
       "Edges, friendships and counters set right, by what was wrong";
+  static constexpr const char* kTables[] = {"forward", "reverse"};  // as FullScanned names them
   static constexpr const char* kCauses[] = {"stale",  "missing", "ahead",
                                             "orphan", "corrupt", "lost"};  // kFindings, from 1 on
 
@@ -182,9 +208,11 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
   Counter& undecodable_ =
       AddCounter("fanline_rel_undecodable_total", "Records that are no message we know");
   // By net, then by finding.
-  std::array<Counters<7>, 2> checks_{AddChecks(Net::kPair), AddChecks(Net::kLog)};
-  std::array<Counters<6>, 2> repairs_{AddRepairs(Net::kPair), AddRepairs(Net::kLog)};
-  std::array<Histogram*, 2> ages_ =
+  std::array<Counters<7>, 3> checks_{AddChecks(Net::kPair), AddChecks(Net::kLog),
+                                     AddChecks(Net::kScan)};
+  std::array<Counters<6>, 3> repairs_{AddRepairs(Net::kPair), AddRepairs(Net::kLog),
+                                      AddRepairs(Net::kScan)};
+  std::array<Histogram*, 3> ages_ =
       AddForEach("net", kNets, [this](const Labels& labels) -> Histogram& {
         return daemon::AddHistogram(registry_, "fanline_relation_repair_age_seconds",
                                     "From a change to the repair of what it had lost",
@@ -194,9 +222,9 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
       AddCounter(kRepairs, kRepairsHelp, {{"net", NameOf(Net::kLog)}, {"cause", "friendship"}});
   Counter& counter_repairs_ =
       AddCounter(kRepairs, kRepairsHelp, {{"net", "counter"}, {"cause", "drift"}});
-  Counter& escapes_ = AddCounter("fanline_relation_escapes_total",
-                                 "Differences that one net has missed and a later one has repaired",
-                                 {{"missed_by", "pair"}, {"found_by", "log"}});
+  Counter& escapes_ = AddEscapes(Net::kPair, Net::kLog);
+  Counter& early_escapes_ = AddEscapes(Net::kPair, Net::kScan);
+  Counter& log_escapes_ = AddEscapes(Net::kLog, Net::kScan);
   Counters<2> scanned_ = AddCounters(  // by scan
       "fanline_relation_scanned_total", "Changes that the log scan has compared with their rows",
       "source", kScans);
@@ -206,6 +234,21 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
                         "How long ago the oldest change was made that the log scan has not come to",
                         labels);
       });
+  Counters<2> full_scanned_ = AddCounters(
+      "fanline_relation_full_scan_rows_total",
+      "Rows that the full scan has compared with those of the other table", "table", kTables);
+  Gauge& unpassed_ = AddGauge("fanline_relation_full_scan_unpassed_seconds",
+                              "How long ago the full scan last came to the end of every table");
+  Gauge& full_scan_done_ =
+      AddGauge("fanline_relation_full_scan_done_ratio",
+               "Part of the rows that the full scan has compared, of the passes under way");
+  Gauge& full_scan_left_ = AddGauge("fanline_relation_full_scan_left_seconds",
+                                    "How long the slowest pass under way will take yet");
+  Gauge& full_scan_stopped_ =
+      AddGauge("fanline_relation_full_scan_stopped",
+               "Tables that the full scan does not go on with until an operator has looked");
+  Gauge& replica_lag_ = AddGauge("fanline_relation_full_scan_replica_lag_seconds",
+                                 "How long a replica has lacked what the full scan has written");
   Counter& swept_ = AddCounter("fanline_rel_counters_swept_total",
                                "Users whose counters were compared with their rows");
   Counter& swept_wrong_ = AddCounter("fanline_rel_counters_swept_wrong_total",
@@ -234,6 +277,7 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
   Gauge& retry_depth_ =
       AddGauge("fanline_rel_retry_depth", "Entries of relation-log.retry held until they are due");
   std::map<Shard, bool> open_;
+  const Duration log_scan_after_;
 };
 
 }  // namespace fanline::reconciler

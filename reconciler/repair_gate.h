@@ -49,6 +49,10 @@ class RepairGate {
     closings_ = closings;
   }
 
+  // Whether an application's mirror lags by more than a grace: its rows are on their way.
+  bool mirror_behind() const { return mirror_behind_; }
+  void SetMirrorBehind(bool behind) { mirror_behind_ = behind; }
+
   // Whether removals from this shard are known to be stopped. A process that has not asked since it
   // started does not know.
   bool BreakerOpen(Shard shard) const { return opened_.at(shard) > closings_; }
@@ -91,6 +95,7 @@ class RepairGate {
   std::vector<uint64_t> opened_;     // 1 + closings when its breaker was found open; 0: never
   uint64_t closings_ = 0;
   std::optional<ReconcilerMode> mode_;
+  bool mirror_behind_ = false;
   std::unordered_map<EdgeKey, std::pair<Verdict, Time>> suspects_;  // and when first seen
   std::deque<std::pair<Time, EdgeKey>> order_;
 };

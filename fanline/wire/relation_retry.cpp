@@ -17,7 +17,9 @@ std::optional<Rejection> NoEntry(const v1::RelationRetry& message) {
   if (!IsValidId(message.src())) return RefuseId("src", message.src());
   if (!IsValidId(message.dst())) return RefuseId("dst", message.dst());
   if (message.src() == message.dst()) return Rejection{"dst: found src itself"};
-  if (message.version() == 0) return Rejection{"version: found 0; versions begin at 1"};
+  if (message.version() == 0 && message.net() != static_cast<uint32_t>(Net::kScan)) {
+    return Rejection{"version: found 0; versions begin at 1"};
+  }
   if (message.pos_ms() < 0) return Rejection{"pos_ms: it is milliseconds since 1970"};
   if (!DeliveryOf(message.delivery())) return Rejection{"delivery: there are 0, 1 and 2"};
   if (message.due_ms() < 0) return Rejection{"due_ms: it is milliseconds since 1970"};

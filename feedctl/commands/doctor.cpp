@@ -52,6 +52,7 @@ class Doctor : public Command {
     Append(JudgeRanges(installation, redis, kafka, shards), &checks);
     Append(JudgeLogs(kafka.logs), &checks);
     Append(JudgeLogScan(shards), &checks);
+    Append(JudgeFullScan(shards), &checks);
     return checks;
   }
 

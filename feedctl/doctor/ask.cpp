@@ -4,6 +4,7 @@
 
 #include "backends/kafka/admin.h"
 #include "backends/mysql/edges/log_scan.h"
+#include "backends/mysql/repairs/full_scan.h"
 #include "backends/redis/cluster/server_check.h"
 #include "fanline/wire/dead_letter.h"
 #include "fanline/wire/relation_log.h"
@@ -48,6 +49,7 @@ void AskShard(mysql::ShardConnections& connections, Shard shard, const Settings&
   (void)connections.Run(shard, [&](mysql::Connection& connection) {
     const mysql::LogScanPlace place = mysql::ReadLogScanPlace(connection);
     if (place.up_to > 0) facts.unscanned = std::chrono::milliseconds(place.now - place.up_to);
+    facts.full_scans = mysql::ReadFullScans(connection);
   });
 }
 

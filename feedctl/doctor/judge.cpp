@@ -277,4 +277,66 @@ Checks JudgeLogScan(const std::vector<ShardFacts>& shards) {
   return {{kLogs, name, Level::kWell, "all changes up to " + ago + " were compared"}};
 }
 
+namespace {
+
+std::string ScanName(const mysql::FullScanFound& found) {
+  return found.edges + " of shard " + std::to_string(found.shard);
+}
+std::chrono::milliseconds ScanLeft(const mysql::FullScanFound& found) {
+  return LeftOf(found.place, found.total, found.now);
+}
+std::string InWords(std::chrono::milliseconds time) {
+  const auto minutes = static_cast<uint64_t>(time.count() / 60'000);
+  return minutes < 120 ? Counted(minutes, "minute") : Counted(minutes / 60, "hour");
+}
+// "following of shard 0 is at user 7, 45%, 2 hours left"
+std::string ScanAt(const mysql::FullScanFound& found) {
+  const FullScanPlace& place = found.place;
+  const std::string at = ScanName(found) + " is at user " + std::to_string(place.after.owner);
+  if (found.total == 0) return at;
+  const uint64_t percent = std::min<uint64_t>(99, place.compared * 100 / found.total);
+  return at + ", " + std::to_string(percent) + "%, " + InWords(ScanLeft(found)) + " left";
+}
+
+}  // namespace
+
+Checks JudgeFullScan(const std::vector<ShardFacts>& shards) {
+  constexpr std::chrono::hours kTooLong{24 * 7};  // as the alert has it
+  const char* const name = "full scan";
+  const char* const runbook = "relations.md#fanlinefullscanstands";
+  std::vector<const mysql::FullScanFound*> begun;
+  for (const ShardFacts& facts : shards) {
+    for (const mysql::FullScanFound& found : facts.full_scans) {
+      if (!found.place.stopped.empty()) {
+        return {{kLogs, name, Level::kLook,
+                 "it has stopped in " + ScanName(found) + ": " + found.place.stopped,
+                 "find out why, then have it go on", runbook}};
+      }
+      if (found.place.began > 0) begun.push_back(&found);
+    }
+  }
+  if (begun.empty()) {
+    const bool known = std::any_of(shards.begin(), shards.end(), Tells);
+    if (!known) return {NotKnown(kLogs, name, NotKnownOf(shards))};
+    return {{kLogs, name, Level::kNote, "it has never begun",
+             "start fanline-reconciler with --full-scan-rate above 0"}};
+  }
+  std::chrono::milliseconds ago{0};
+  const mysql::FullScanFound* slowest = nullptr;
+  bool passed = true;
+  for (const mysql::FullScanFound* found : begun) {
+    const FullScanPlace& place = found->place;
+    passed = passed && place.passed > 0;
+    ago = std::max(ago, std::chrono::milliseconds(found->now -
+                                                  (place.passed > 0 ? place.passed : place.began)));
+    if (place.after == ScanKey{}) continue;
+    if (slowest == nullptr || ScanLeft(*found) > ScanLeft(*slowest)) slowest = found;
+  }
+  std::string what = passed ? "all rows were compared " + InWords(ago) + " ago"
+                            : "it began " + InWords(ago) + " ago and has not come to the end yet";
+  if (slowest != nullptr) what += "; " + ScanAt(*slowest);
+  if (ago <= kTooLong) return {{kLogs, name, Level::kWell, what}};
+  return {{kLogs, name, Level::kLook, what, "look at the reconcilers' logs", runbook}};
+}
+
 }  // namespace fanline::feedctl

@@ -10,6 +10,7 @@
 
 #include "backends/kafka/admin.h"
 #include "backends/mysql/installation/installation_row.h"
+#include "backends/mysql/repairs/full_scan.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/range_states.h"
 #include "feedctl/doctor/check.h"
@@ -34,6 +35,7 @@ struct ShardFacts {
   // How long ago the oldest change was made that the log scan has not come to. None: it has never
   // begun here, or is not known.
   std::optional<std::chrono::milliseconds> unscanned = {};
+  std::vector<mysql::FullScanFound> full_scans = {};
 };
 
 // The first three lists hold lines "what; what to type".
@@ -74,6 +76,8 @@ struct KafkaFacts {
 [[nodiscard]] Checks JudgeLogs(const std::vector<LogFacts>& logs);
 // When the log scan has last come through log1 of all shards.
 [[nodiscard]] Checks JudgeLogScan(const std::vector<ShardFacts>& shards);
+// When the full scan last came to the end, how far it is, and whether it has stopped.
+[[nodiscard]] Checks JudgeFullScan(const std::vector<ShardFacts>& shards);
 
 // "", or which shards are unknown: "not known of shards 0, 2".
 [[nodiscard]] std::string NotKnownOf(const std::vector<ShardFacts>& shards);

@@ -1,4 +1,4 @@
-from prometheus.grafana.panels import (COUNT, PER_SECOND, SECONDS, Dashboard, Panel, Query, halves, highest, mean,
+from prometheus.grafana.panels import (COUNT, PER_SECOND, RATIO, SECONDS, Dashboard, Panel, Query, halves, highest, mean,
                                        rate, series, total)
 
 RELATIONS = Dashboard("fanline-relations", "Fanline / Relations", "Follows on their way to followers' lists and timelines; what gets lost, and is repaired", (
@@ -33,6 +33,15 @@ RELATIONS = Dashboard("fanline-relations", "Fanline / Relations", "Follows on th
               (Query(rate("fanline_relation_scanned_total", "source"), "{{source}}"),)),
         Panel("Not scanned yet", SECONDS, "The oldest change that the log scan has not come to. A ticket above an hour.",
               (Query(highest("fanline_relation_unscanned_seconds", "source"), "{{source}}"),)),
+        Panel("Full scan", PER_SECOND, "Rows compared with those of the other table. A ticket when it has stopped.",
+              (Query(rate("fanline_relation_full_scan_rows_total", "table"), "{{table}} rows"),
+               Query(total("fanline_relation_full_scan_stopped"), "tables stopped"))),
+        Panel("Full scan, done", RATIO, "The part of all rows that the pass under way has compared.",
+              (Query(f"min ({series('fanline_relation_full_scan_done_ratio')})", "done"),)),
+        Panel("Full scan, time", SECONDS, "Until the slowest pass is at its end; since all rows were last compared (a ticket above 7 days); a replica's lag.",
+              (Query(highest("fanline_relation_full_scan_left_seconds"), "left"),
+               Query(highest("fanline_relation_full_scan_unpassed_seconds"), "since the last"),
+               Query(highest("fanline_relation_full_scan_replica_lag_seconds"), "replica's lag")), log=True),
         Panel("Breakers", COUNT, "1: too many followers would be removed; a person must look.",
               (Query(highest("fanline_rel_breaker_open", "shard"), "shard {{shard}}"),)),
         Panel("Throttled", SECONDS, "Seconds a second that checks waited for their shard's throttle.",

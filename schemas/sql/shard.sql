@@ -6,9 +6,9 @@
 --   by reader   mute
 --   by dst      follower, user_fan         (dst is the author who is followed)
 --   by user     recount
---   of the shard                          log_scan, counter_sweep, tombstone_sweep, forward_restore,
---                                         removal_allowance (an application's own reverse shards: in
---                                         turn over ours)
+--   of the shard                          log_scan, counter_sweep, tombstone_sweep, forward_restore;
+--                                         full_scan and removal_allowance (an application's own
+--                                         shards: in turn over ours)
 --   by the smaller id of two              friend_request, and its rows of log1
 --   by author   author_post, author, author_mode
 --   by the range's first bucket            range_owner, range_start
@@ -147,6 +147,24 @@ CREATE TABLE IF NOT EXISTS log_scan (
   PRIMARY KEY (id)
 ) ENGINE = InnoDB;
 
+-- How far the full scan has come in a table of edges (fanline/ports/full_scan.h). No row: never begun.
+-- Times are this server's clock. An operator clears `stopped` to have the page compared again, and
+-- sets `allowed` to have it repaired, and all that follows (docs/runbooks/relations.md).
+CREATE TABLE IF NOT EXISTS full_scan (
+  edges        VARBINARY(72) NOT NULL,                 -- following, follower, or forward.<table>
+                                                       -- and reverse.<table> of an application
+  shard        INT UNSIGNED NOT NULL,                  -- of these rows
+  after_owner  BIGINT UNSIGNED NOT NULL DEFAULT 0,     -- rows up to this key were compared: src of
+  after_bucket SMALLINT UNSIGNED NOT NULL DEFAULT 0,   -- forward rows, dst of reverse ones; the
+  after_member BIGINT UNSIGNED NOT NULL DEFAULT 0,     -- bucket of ours; the other id. 0: not begun
+  began        BIGINT NOT NULL DEFAULT 0,              -- the last pass; 0: none has
+  compared     BIGINT UNSIGNED NOT NULL DEFAULT 0,     -- rows, by that pass
+  passed       BIGINT NOT NULL DEFAULT 0,              -- when a pass last came to the end; 0: none
+  stopped      VARBINARY(255) NOT NULL DEFAULT '',     -- why nothing is compared; '': it goes on
+  allowed      TINYINT NOT NULL DEFAULT 0,             -- 1: to the end of this pass it never stops
+  PRIMARY KEY (edges, shard)
+) ENGINE = InnoDB;
+
 -- What two users have agreed on, one row per pair: the truth of a friendship. A mirror writes the
 -- two edges afterwards, from log1, so for a moment one edge may be there and not the other. ver
 -- grows with every change, as in following.
@@ -164,7 +182,8 @@ CREATE TABLE IF NOT EXISTS friend_request (
 -- One row per repair, never changed, purged by age.
 CREATE TABLE IF NOT EXISTS repair_log (
   id           BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
-  net          VARBINARY(16) NOT NULL,                 -- what found it: pair, log or counter
+  net          VARBINARY(16) NOT NULL,                 -- what found it: pair, log, scan or
+                                                       -- counter
   cause        VARBINARY(16) NOT NULL,                 -- missing, stale, orphan, corrupt, drift, ...
   src          BIGINT UNSIGNED NOT NULL,               -- of a counter: the user, and dst 0
   dst          BIGINT UNSIGNED NOT NULL,

@@ -21,7 +21,7 @@ WELL, FOUND, NOBODY, AWAY, NOT_INSTALLED = 0, 1, 67, 69, 78
 LINES = ["shard 0", "shard 1", "Redis", "pushers", "takeovers", "feed-events (fanline-dispatcher)",
          "fanout-tasks (fanline-pusher)", "relation-events (fanline-mirror-events)",
          "relation-log (fanline-reconciler)", "relation-log (fanline-reconciler-later)",
-         "relation-log.retry (fanline-reconciler-retry)", "log scan"]
+         "relation-log.retry (fanline-reconciler-retry)", "log scan", "full scan"]
 _PATIENCE = 60
 
 

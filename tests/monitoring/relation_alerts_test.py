@@ -6,6 +6,7 @@ from confluent_kafka import Producer
 
 from stack.programs.fleet import RELATION_LOG
 from tests.e2e.relations import shard_of, version
+from tests.monitoring import runbook
 from tests.monitoring.provoked import Provoked
 from tests.monitoring.watched import sees_fire
 
@@ -17,7 +18,7 @@ class RelationFaults(Provoked):
     silent_at_first = True
     pushers = 1
     reconciler_args = ("--grace", "1s", "--counter-sweep-every", "1s", "--log-scan-after", "10s",
-                       "--log-scan-rate", "1")
+                       "--log-scan-rate", "1", "--full-scan-rate", "50000")
 
     @sees_fire("FanlineCountersDrift", "FanlineRelationLettersDead")
     def test_1_counters_are_changed_by_hand_and_strangers_write_to_the_log(self):
@@ -100,6 +101,25 @@ class RelationFaults(Provoked):
         self.begun()
         self.wait_silent("FanlineLogScanStands")
         self.wait_silent("FanlineEscapes")
+
+    @sees_fire("FanlineFullScanStands")
+    def test_5_a_shard_loses_most_of_its_followers(self):
+        edges = [edge for edge in ((BASE + 30_000 + n, BASE + 40_000 + n, version(), True) for n in range(600))
+                 if shard_of(edge[1]) == 0]
+        self.tables.put_forward(*edges)
+        for server in self.stack.mysql:
+            server.query("DELETE FROM full_scan")
+        self.begun()
+        self.wait_fires("FanlineFullScanStands", severity="ticket")
+        self.assertIn("rows differ from reverse rows of shard 0",
+                      self.type_of("FanlineFullScanStands", "feedctl doctor", codes=(0, 1)))
+        self.assertFalse({edge[:2] for edge in edges} & set(self.tables.reverse()))
+        go_on = runbook.command_of("FanlineFullScanStands", "UPDATE full_scan SET stopped = '', allowed", "sql")
+        for server in self.stack.mysql:
+            server.query(go_on)
+        self.wait_for(lambda: {edge[:2] for edge in edges} <= set(self.tables.reverse()), "the repairs")
+        self.begun()
+        self.wait_silent("FanlineFullScanStands")
 
     # ---- faults --------------------------------------------------------------------------------
 

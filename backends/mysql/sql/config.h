@@ -33,6 +33,8 @@ struct Config {
   // Whether our tables and procedures are there. False: an application's own database, which may be
   // any server that understands the few statements we send it.
   bool holds_ours = true;
+  // A server that is read-only will do: nothing read there is taken for the truth.
+  bool replica = false;
   std::string user;
   Secret password;  // never logged, never part of a message; read for each connection
   TlsFiles tls;     // when on, a server that cannot prove its name is refused

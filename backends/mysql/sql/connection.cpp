@@ -192,6 +192,7 @@ void Connection::CheckPrimary(Time now) {
 }
 
 void Connection::RequirePrimary() {
+  if (config_.replica) return;
   bool read_only = false;
   Query("SELECT @@global.read_only, @@global.innodb_read_only",
         [&](const Row& row) { read_only = !IsOff(row.Text(1)) || !IsOff(row.Text(2)); });

@@ -8,7 +8,8 @@
 //
 // A planned switchover makes the old primary read-only, lets the replica catch up, and only then
 // writes to the replica. So a read returned the truth if its server was still writable AFTERWARDS:
-// nobody could have written elsewhere before. A check before a read proves nothing.
+// nobody could have written elsewhere before. A check before a read proves nothing. Config::replica
+// turns all of this off.
 //
 // Calls block, limited by the timeouts of Config, and throw MysqlError. One thread at a time; it
 // may change between calls.

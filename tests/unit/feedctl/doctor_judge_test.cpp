@@ -225,6 +225,46 @@ TEST(JudgeLogScan, SaysUpToWhenAllShardsWereCompared) {
   EXPECT_EQ(told({{.away = kGone}}), "note: not known of shard 0");
 }
 
+mysql::FullScanFound Scan(const FullScanPlace& place) {
+  return {"following", 1, place, 1'000, 100 * 3'600'000};
+}
+std::string ToldOfScans(const std::vector<ShardFacts>& shards) {
+  return Told(JudgeFullScan(shards), "full scan");
+}
+
+TEST(JudgeFullScan, SaysWhenAllRowsWereComparedAndHowFarItIs) {
+  constexpr UnixMs kHour = 3'600'000;
+  const ShardFacts well{.full_scans = {Scan({.began = 90 * kHour, .passed = 95 * kHour})}};
+  const ShardFacts under_way{
+      .full_scans = {
+          Scan({.after = {7, 0, 9}, .began = 96 * kHour, .compared = 400, .passed = 70 * kHour})}};
+  const ShardFacts first{
+      .full_scans = {Scan({.after = {7, 0, 9}, .began = 99 * kHour, .compared = 999})}};
+  EXPECT_EQ(ToldOfScans({well, {}}), "well: all rows were compared 5 hours ago");
+  EXPECT_EQ(ToldOfScans({well, under_way}),
+            "well: all rows were compared 30 hours ago; following of shard 1 is at user 7, 40%, 6 "
+            "hours left");
+  EXPECT_EQ(
+      ToldOfScans({well, first}),
+      "well: it began 5 hours ago and has not come to the end yet; following of shard 1 is at "
+      "user 7, 99%, 0 minutes left");
+}
+
+TEST(JudgeFullScan, LooksWhereItHasStoppedOrIsOld) {
+  FullScanPlace place{.began = 1, .passed = 2, .stopped = "900 of 1000 rows differ"};
+  EXPECT_EQ(
+      ToldOfScans({{}, {.full_scans = {Scan(place)}}}),
+      "look: it has stopped in following of shard 1: 900 of 1000 rows differ -> find out why, "
+      "then have it go on");
+  mysql::FullScanFound old = Scan({.began = 1, .passed = 2});
+  old.now *= 2;
+  EXPECT_EQ(ToldOfScans({{.full_scans = {old}}}),
+            "look: all rows were compared 199 hours ago -> look at the reconcilers' logs");
+  EXPECT_EQ(ToldOfScans({{}, {}}),
+            "note: it has never begun -> start fanline-reconciler with --full-scan-rate above 0");
+  EXPECT_EQ(ToldOfScans({{.away = kGone}}), "note: not known of shard 0");
+}
+
 // ---- all of them ----
 
 TEST(Advice, IsGivenWhereSomethingIsToBeDoneAndNowhereElse) {

@@ -235,6 +235,27 @@ TEST_F(EdgeComparerTest, InModePauseNothingIsAsked) {
   EXPECT_EQ(world.asked.size(), 1u);
 }
 
+TEST_F(EdgeComparerTest, ALookTellsAndDoesNothing) {
+  using What = Looked::What;
+  const auto looked = [this] {
+    std::map<uint64_t, What> by_ticket;
+    for (const Looked& each : one.comparer.TakeLooked()) by_ticket[each.ticket] = each.what;
+    return by_ticket;
+  };
+  world.forward[Between(10)] = world.forward[Between(11)] = world.reverse[Between(11)] = kAlive;
+  for (const uint64_t src : {10, 11}) one.comparer.Compare({src, Between(src), {}, true});
+  EXPECT_EQ(Run(), Tickets{});
+  EXPECT_EQ(looked(), (std::map<uint64_t, What>{{11, What::kEqual}}));
+  EXPECT_EQ(Pass(seconds(3)), Tickets{});
+  EXPECT_EQ(looked(), (std::map<uint64_t, What>{{10, What::kDiffers}}));
+  world.away = {"store"};
+  one.comparer.Compare({12, Between(12), {}, true});
+  EXPECT_EQ(Run(), Tickets{});
+  EXPECT_EQ(looked(), (std::map<uint64_t, What>{{12, What::kUnknown}}));
+  EXPECT_TRUE(world.retries.empty());
+  EXPECT_EQ(one.comparer.open(), 0u);
+}
+
 TEST_F(EdgeComparerTest, AStopBeginsNothingAndIsIdleWhenAllIsAnswered) {
   world.forward[Between(10)] = kAlive;
   Compare(10, Said(kAlive));

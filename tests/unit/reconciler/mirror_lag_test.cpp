@@ -1,4 +1,4 @@
-#include "reconciler/mirror_lag.h"
+#include "fanline/consuming/mirror_lag.h"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 
 #include "fanline/base/time.h"
 
-namespace fanline::reconciler {
+namespace fanline {
 
 class MirrorLagMeter {
  public:
@@ -70,4 +70,4 @@ class MirrorLagMeter {
   std::map<int32_t, Partition> partitions_;
 };
 
-}  // namespace fanline::reconciler
+}  // namespace fanline

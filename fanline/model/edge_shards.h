@@ -7,7 +7,7 @@
 #include "fanline/model/bucket.h"
 #include "fanline/model/edge.h"
 
-namespace fanline::reconciler {
+namespace fanline {
 
 struct EdgeShards {
   ShardMap reverse = ShardMap::Even(1);
@@ -24,4 +24,4 @@ struct EdgeShards {
   Shard ReverseOf(size_t number) const { return static_cast<Shard>(number / forward.shards()); }
 };
 
-}  // namespace fanline::reconciler
+}  // namespace fanline

@@ -100,8 +100,7 @@ std::optional<Time> Checker::SendAsk(Shard shard, Now now) {
 }
 
 // Whole rows are compared, since a shard that lost its tail gives ids out again. A pending row is
-// the mirror's. It may have been carried, and then lost, before it is marked: a later net asks
-// again.
+// the mirror's. It may have been carried, and then lost, before it is marked.
 void Checker::On(const PendingAsked& asked, Now now) {
   Queue& queue = asks_[TakeAnswered(asked_, asked.id)];
   const std::vector<CheckOrder> orders = std::exchange(queue.reading, {});
@@ -116,7 +115,7 @@ void Checker::On(const PendingAsked& asked, Now now) {
   for (const CheckOrder& order : orders) {
     if (setup_.guards.pending_is_not_lost && pending.contains(RowOf(order.edge, order.claim))) {
       ports_.metrics.LeftToMirror();
-      End(order, order.net == Net::kPair);
+      End(order, !order.until_marked);
     } else {
       QueueOf(order.edge).waiting.push_back(order);
       ++waiting_;

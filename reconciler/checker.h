@@ -1,8 +1,8 @@
 // Compares the two rows of edges and repairs differences (verdict.h).
 //
 //   the claim names a row of log1: it is read on its primary
-//     pending: the edge is the mirror's -> resolved; of a scan's finding not, until it is marked
-//     done or gone: as if the claim named none
+//     pending: the edge is the mirror's -> resolved; of an entry of the retries not, until it is
+//     marked done or gone: as if the claim named none
 //   the claim names none: reverse row, then forward row, read on primaries -> verdict
 //     equal:   [hint sync(src, dst) acknowledged] -> resolved
 //     differs: [removals granted] -> row of repair_log -> [forward row written anew]
@@ -10,8 +10,8 @@
 //
 // The mirror that holds the forward shard applies a pending row, however long that takes. So a
 // mirror that is behind makes no work here. A pending row may have been carried, and what it wrote
-// been lost, before it is marked: that is a scan's finding. A shard that lost the tail of log1 lost
-// that row too. Then the claim says what the forward row must be.
+// been lost, before it is marked: so an entry of the retries waits for the mark. A shard that lost
+// the tail of log1 lost that row too. Then the claim says what the forward row must be.
 //
 // Repairs go the way of every change, so they race with nothing: the higher version wins. The row
 // of repair_log comes first, so no repair goes unrecorded. A repair that fails after it is recorded
@@ -69,6 +69,8 @@ struct CheckOrder {
   EdgeKey edge;
   EdgeClaim claim;       // what the pending message says
   Net net = Net::kPair;  // what found the edge
+  // While its row of log1 is pending, it is not resolved.
+  bool until_marked = false;
 };
 
 // The row of log1 that a claim names.

@@ -43,13 +43,15 @@ Progress FullScanner::Step(std::span<FullScanInput> inputs, Now now) {
   }
   Progress progress;
   for (Table& table : tables_) {
+    if (!table.ours) table.ours_since.reset();
+    if (table.ours && !table.ours_since) table.ours_since = now.mono;
     if (!taking_ || !table.ours || table.busy) continue;
     if (table.next_at <= now.mono) Begin(table, now);
     if (!table.busy) progress.StepBy(table.next_at);
   }
   progress.StepBy(comparer_.Send(now));
   if (TakeResults(now)) progress.StepBy(now.mono);
-  Report();
+  Report(now);
   return progress;
 }
 
@@ -80,8 +82,10 @@ void FullScanner::On(const FullScanRead& read, Now now) {
   if (!read.status.done()) return Fail(table, read.status, now);
   table.place = read.place;
   table.now = read.now;
-  const bool due =
-      read.place.after != ScanKey{} || read.place.began + Milliseconds(limits_.every) <= read.now;
+  table.read_at = now.mono;
+  const bool due = read.place.after != ScanKey{} ||
+                   read.place.began + Milliseconds(limits_.every) <= read.now ||
+                   read.place.began > read.now;  // by a clock that was ahead
   if (!due || !read.place.stopped.empty()) return Rest(table, now.mono + limits_.poll_every);
   table.asked_at = now.mono;
   ports_.scan.Submit(ReadScanPage{Asked(pages_, &table), table.id, table.place, limits_.rows});
@@ -130,6 +134,7 @@ void FullScanner::On(const EdgesDigested& digested, Now now) {
   Table& table = *expected.table;
   if (digested.status.later()) ports_.metrics.Parked(digested.status.resource);
   table.failed |= !digested.status.done();
+  if (digested.status.never()) table.never = digested.status.message;
   for (size_t i = 0; i < digested.digests.size(); ++i) {
     if (digested.digests[i] == expected.digests[i]) continue;
     const auto first = expected.edges.begin() + static_cast<ptrdiff_t>(i * kDigestEdges);
@@ -144,6 +149,7 @@ void FullScanner::On(const EdgesDigested& digested, Now now) {
 
 void FullScanner::Look(Table& table, Now now) {
   table.took = now.mono - table.asked_at;
+  if (!table.never.empty()) return Stop(table, std::exchange(table.never, {}));
   if (table.failed) return Again(table, now);
   if (table.suspects.empty()) return Judge(table, now);
   for (const EdgeKey& edge : std::exchange(table.suspects, {})) {
@@ -267,7 +273,7 @@ void FullScanner::Rest(Table& table, Time until) {
   table.next_at = until;
 }
 
-void FullScanner::Report() {
+void FullScanner::Report(Now now) {
   FullScanReport report;
   uint64_t compared = 0, total = 0;
   for (const Table& table : tables_) {
@@ -275,9 +281,11 @@ void FullScanner::Report() {
     const FullScanPlace& place = table.place;
     report.stopped += place.stopped.empty() ? 0 : 1;
     report.replica_lag = std::max(report.replica_lag, table.lag);
-    if (place.began == 0) continue;
     const UnixMs since = place.passed > 0 ? place.passed : place.began;
-    report.unpassed = std::max<Duration>(report.unpassed, Between(since, table.now));
+    const Duration unpassed = since == 0 ? now.mono - *table.ours_since
+                                         : Between(since, table.now) + (now.mono - table.read_at);
+    report.unpassed = std::max(report.unpassed, unpassed);
+    if (place.began == 0) continue;
     const bool under_way = place.after != ScanKey{};
     const uint64_t all = under_way ? std::max(table.total, place.compared) : place.compared;
     compared += place.compared;

@@ -91,13 +91,16 @@ class FullScanner {
     bool ours = false;
     bool busy = false;  // a page is under way
     FullScanPlace place;
-    UnixMs now = 0;      // the server's, when the place was read
+    UnixMs now = 0;  // the server's, when the place was read
+    Time read_at{};
+    std::optional<Time> ours_since;
     uint64_t total = 0;  // rows, as the server guesses
     ScanPageRead page;
     Time asked_at{};
     Duration took{};                // by the page's reads
     size_t open = 0;                // of the page: digests, then edges
     bool failed = false;            // one of these is not known: the page is read again
+    std::string never;              // why one of them can never be known
     std::vector<EdgeKey> suspects;  // of digests that differ; then edges that differ
     std::vector<Seen> seen;         // by shard of the other table; the last: of all
     std::optional<Time> lags_since;
@@ -129,7 +132,7 @@ class FullScanner {
   void Fail(Table& table, const Status& status, Now now);
   void Again(Table& table, Now now);
   void Rest(Table& table, Time until);
-  void Report();
+  void Report(Now now);
 
   Shard OtherOf(const Table& table, const EdgeKey& edge) const {
     return table.id.reverse ? shards_.forward.ShardOf(edge.src) : shards_.reverse.ShardOf(edge.dst);

@@ -121,6 +121,7 @@ void PairReconciler::Poll(Now now) {
     ports_.mode.Submit(ReadReconcilerMode{++ids_});
   }
   const std::vector<int32_t> owned = mirror_.partitions();
+  if (owned.empty()) gate_.SetMirrorBehind(false);  // nobody here knows
   if (setup_.mirror_group && !asking_mirror_ && !owned.empty()) {
     asking_mirror_ = true;
     ports_.positions.Submit(ReadGroupOffsets{++ids_, owned});

@@ -103,7 +103,7 @@ void RetryReconciler::CheckDue(Now now) {
     const uint64_t id = due_.begin()->second;
     due_.erase(due_.begin());
     const RelationRetry& retry = entries_.at(id).retry;
-    checker_.Order({id, retry.edge, retry.claim, retry.net});
+    checker_.Order({id, retry.edge, retry.claim, retry.net, true});
   }
 }
 

@@ -32,8 +32,8 @@ constexpr std::optional<Delivery> DeliveryOf(uint64_t number) {
 }
 
 // The number of a row, whether this version knows it (IsKnown) or not.
-constexpr Delivery StoredDelivery(uint64_t number) {
-  return static_cast<Delivery>(std::min<uint64_t>(number, UINT8_MAX));
+constexpr Delivery StoredDelivery(int64_t number) {
+  return static_cast<Delivery>(number < 0 || number > UINT8_MAX ? UINT8_MAX : number);
 }
 constexpr bool IsKnown(Delivery delivery) {
   return DeliveryOf(static_cast<uint64_t>(delivery)).has_value();

@@ -55,9 +55,6 @@ Status ForwardRestore::Begin() {
   Status status =
       mysql::ReadHighestHorizon(connections_, installation_.shard_map.shards(), &horizon);
   if (!status.done()) return status;
-  status = mysql::ReadOwnedRanges(connections_, installation_.layout(), installation_.shard_map,
-                                  &owned_);
-  if (!status.done()) return status;
   status = connections_.Run(options_.shard, [&](mysql::Connection& connection) {
     if (horizon > 0) mysql::RaiseHorizonTo(connection, horizon);
     if (options_.anew) mysql::ForgetRestorePlaces(connection);
@@ -116,8 +113,8 @@ Status ForwardRestore::Restore(const std::vector<Edge>& page) {
   return status.done() && options_.apply ? SendHints(ours) : status;
 }
 
-// A live timeline was perhaps read or rebuilt while the rows were missing. As in an import, ranges
-// that nobody has ever owned have none.
+// A live timeline was perhaps read or rebuilt while the rows were missing. Who owned ranges is not
+// asked: the shard that was wiped has forgotten it.
 Status ForwardRestore::SendHints(const std::vector<Edge>& rows) {
   AppendHints next;
   const auto send = [&] {
@@ -130,7 +127,6 @@ Status ForwardRestore::SendHints(const std::vector<Edge>& rows) {
   const RangeLayout layout = installation_.layout();
   for (const Edge& row : rows) {
     const Range range = layout.RangeOf(row.src);
-    if (!owned_.at(static_cast<size_t>(range))) continue;
     next.hints.emplace_back(range, Hint::OfSync(row.src, row.dst));
     if (next.hints.size() == kHintsPerRequest) send();
   }

@@ -62,8 +62,7 @@ class ForwardRestore {
   mysql::ShardConnections connections_;
   Acknowledgements acknowledged_;
   std::unique_ptr<kafka::Producer>
-      producer_;             // none in a dry run; its thread answers into the above
-  std::vector<bool> owned_;  // ranges that a pusher has ever owned
+      producer_;  // none in a dry run; its thread answers into the above
   std::map<Shard, mysql::RestorePlace> places_;
   std::optional<UnixMs> resumed_;
   bool complete_ = false;

@@ -137,7 +137,7 @@ def _owners_of(number, table, owner):
 
 
 _PLACE = "after_owner, after_bucket, after_member, began, compared, passed, stopped, allowed"
-_DIGEST = f"CAST(CONV(LEFT(SHA1(CONCAT_WS(':', {_EDGE})), 16), 16, 10) AS UNSIGNED)"
+_DIGEST = f"CAST(CONV(LEFT(SHA2(CONCAT_WS(':', {_EDGE}), 256), 16), 16, 10) AS UNSIGNED)"
 
 
 def _placed(between):

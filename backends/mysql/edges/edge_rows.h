@@ -22,7 +22,7 @@ inline Edge EdgeFrom(const Row& row, uint32_t first) {
           .ver = row.UInt64(first + 2),
           .live = row.Bool(first + 3),
           .pos = row.Int64(first + 4),
-          .delivery = StoredDelivery(row.UInt64(first + 5))};
+          .delivery = StoredDelivery(row.Int64(first + 5))};
 }
 
 // src, dst, ver, state, pos, delivery of those of `edges` that have a row; 1 to kListLimit edges.

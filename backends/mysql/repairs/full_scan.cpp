@@ -67,7 +67,12 @@ struct ScannedTable {
 };
 
 std::string DigestSql(const std::string& columns) {
-  return "CAST(CONV(LEFT(SHA1(CONCAT_WS(':', " + columns + ")), 16), 16, 10) AS UNSIGNED)";
+  return "CAST(CONV(LEFT(SHA2(CONCAT_WS(':', " + columns + "), 256), 16), 16, 10) AS UNSIGNED)";
+}
+
+// CONCAT_WS leaves NULL out, and writes BIT and ZEROFILL in other ways.
+std::string NumberOf(const std::string& column) {
+  return "COALESCE(" + QuotedName(column) + ", 0) + 0";
 }
 
 ScannedTable ScannedOf(const std::optional<EdgeTable>& table, bool reverse) {
@@ -84,15 +89,15 @@ ScannedTable ScannedOf(const std::optional<EdgeTable>& table, bool reverse) {
   }
   const std::string src = QuotedName(table->src), dst = QuotedName(table->dst);
   const std::string edge = src + ", " + dst;
-  const std::string delivery = table->delivery.empty() ? "0" : QuotedName(table->delivery);
+  const std::string delivery = table->delivery.empty() ? "0" : NumberOf(table->delivery);
   return {QuotedName(table->table),
           "",
           table->table,
           edge,
           reverse ? std::vector{dst, src} : std::vector{src, dst},
           "0",
-          DigestSql(edge + ", " + QuotedName(table->ver) + ", " + QuotedName(table->state) + ", " +
-                    QuotedName(table->pos) + ", " + delivery)};
+          DigestSql(edge + ", " + NumberOf(table->ver) + ", " + NumberOf(table->state) + ", " +
+                    NumberOf(table->pos) + ", " + delivery)};
 }
 
 // "(dst = 7 AND bucket = 8 AND src > 9 OR dst = 7 AND bucket > 8 OR dst > 7)", which a server reads

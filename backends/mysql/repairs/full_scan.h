@@ -1,7 +1,7 @@
 // The full scan's pages, digests and places on the shards (fanline/ports/full_scan.h), with one
 // thread per shard and kind: so much load it makes at most.
 //
-// A row's digest is the first 64 bits of a SHA-1 over all that a version orders. CRC32 would not
+// A row's digest is the first 64 bits of a SHA-256 over all that a version orders. CRC32 would not
 // do: it is linear, so the XOR of many is the same when two rows have the same bits wrong.
 #pragma once
 

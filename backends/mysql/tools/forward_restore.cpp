@@ -158,6 +158,10 @@ ForwardRestored RestoreForward(Connection& connection, const std::vector<Edge>& 
   ForwardRestored count, would;
   std::vector<Edge> behind;
   for (size_t i = 0; i < reverse.size(); ++i) {
+    if (!IsKnown(reverse[i].delivery)) {
+      ++count.differing;
+      continue;
+    }
     const bool lags = Wins(reverse[i].state(), forward[i]);
     (void)CountRow(reverse[i].state(), forward[i], lags ? would : count);
     if (lags) behind.push_back(reverse[i]);

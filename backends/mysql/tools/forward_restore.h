@@ -38,7 +38,8 @@ struct ForwardRestored {
   uint64_t raised = 0;     // it had a lower version
   uint64_t equal = 0;      // it was so already
   uint64_t ahead = 0;      // it has a higher version, and stays
-  uint64_t differing = 0;  // it has another state at the same version, and stays
+  uint64_t differing = 0;  // it has another state at the same version, or the reverse row is
+                           // damaged: it stays
 
   ForwardRestored& operator+=(const ForwardRestored& other);
   // Rows that lag behind their reverse rows.

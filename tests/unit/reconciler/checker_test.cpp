@@ -172,10 +172,10 @@ TEST_F(CheckerTest, WhatLog1HasPendingIsTheMirrorsAndNobodyReadsItsRows) {
 }
 
 // It may have been carried, and lost before it is marked.
-TEST_F(CheckerTest, ALaterNetWaitsUntilThePendingRowIsMarked) {
+TEST_F(CheckerTest, AnEntryOfTheRetriesWaitsUntilThePendingRowIsMarked) {
   world.forward[kEdge] = kFollows;
   world.Log(7, EdgeOf(kEdge, kFollows));
-  checker.Order({++tickets, kEdge, Written(kFollows), Net::kLog});
+  checker.Order({++tickets, kEdge, Written(kFollows), Net::kPair, true});
   EXPECT_FALSE(Finish().at(0).resolved);
   EXPECT_TRUE(world.done.empty());
 }

@@ -30,6 +30,8 @@ class RelationPlan(NamedTuple):
     broken: int  # reverse rows broken by hand
     posts: int  # published meanwhile
     unsaid: int  # further ones whose rows of log1 are marked before anybody reads them
+    forgotten: int  # further ones whose rows of log1 are deleted before anybody reads them
+    old: int  # edges of the graph whose rows are edited
     tail: int  # further ones that a shard and no replica of it has
     friends: int  # pairs, accepted in the same moment
 
@@ -39,7 +41,8 @@ def relation_plan_for(users):
     share = min(1.0, users / REFERENCE_USERS)
     return RelationPlan(operations=max(500, round(50_000 * share)), lost=max(6, round(300 * share)),
                         broken=max(6, round(300 * share)), posts=max(50, round(1_000 * share)),
-                        unsaid=max(6, round(100 * share)), tail=max(40, round(600 * share)),
+                        unsaid=max(6, round(100 * share)),
+                        forgotten=max(6, round(20 * share)), old=max(6, round(40 * share)), tail=max(40, round(600 * share)),
                         friends=max(6, round(40 * share)))
 
 

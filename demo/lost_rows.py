@@ -30,15 +30,16 @@ class LostRows:
         forward, reverse = (self.relations.shard_of(user) == shard for user in edge)
         return "both" if forward and reverse else "forward" if forward else "reverse" if reverse else ""
 
-    def edit(self, edges):
-        """Deletes and edits rows of edges that are there, by hand, on either side."""
+    def edit(self, edges, both=True):
+        """Deletes and edits rows of edges that are there, by hand, on either side. `both`: also those of both
+        sides, of which then only logs tell."""
         rows = self.relations
         edits = [lambda edge: rows.lose_reverse(*edge),
                  lambda edge: rows.edit_reverse(*edge, "ver = ver - 7, pos = pos - 1"),
                  lambda edge: rows.edit_reverse(*edge, "delivery = 2"),
                  lambda edge: rows.lose_forward(*edge),
                  lambda edge: rows.edit_forward(*edge, "ver = ver - 7, pos = pos - 1"),
-                 lambda edge: rows.lose_forward(*edge) and rows.lose_reverse(*edge)]
+                 lambda edge: rows.lose_forward(*edge) and rows.lose_reverse(*edge)][:6 if both else 5]
         for number, edge in enumerate(edges):
             if not edits[number % len(edits)](edge):
                 raise ConnectionError(f"no rows of {edge[0]} -> {edge[1]} to edit")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from stack.programs.metrics import Samples
 
-NETS = ("pair", "log")  # in the order in which they come to an edge
+NETS = ("pair", "log", "scan")  # in the order in which they come to an edge
 
 
 class Found(NamedTuple):

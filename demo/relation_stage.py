@@ -17,8 +17,10 @@ from stack.waiting import NotInTime
 
 MIRROR, RECONCILER = "fanline-mirror", "fanline-reconciler"
 # Nets that look for what got lost, one after the other, each with a reconciler of its own: so it is known which of
-# them has to find what. The log scan is in a hurry.
-NETS = {"pair": [], "log": ["--log-scan-after", "1s", "--log-scan-rate", "20000"]}
+# them has to find what. The scans are in a hurry.
+ALONE, HURRIED = ["--full-scan-rate", "0"], ["--log-scan-after", "1s", "--log-scan-rate", "20000"]
+NETS = {"pair": ALONE, "log": HURRIED + ALONE, "scan": [
+    *HURRIED, "--full-scan-rate", "50000", "--grace", "500ms"]}  # a page that differs takes a grace
 MARK, DELETE = "UPDATE log1 SET done = 1", "DELETE FROM log1"
 
 

@@ -50,6 +50,7 @@ class RelationChapter:
         self._settle()
         self._fail_over()
         self._look_later()
+        self._look_at_all_rows()
         with self._progress.step("compare both directions") as step:
             found = self._compare()
             figures = relation_report.figures(found, time.monotonic() - begin)
@@ -66,7 +67,9 @@ class RelationChapter:
                 plan.operations, [BY_HTTP / HTTP_CLIENTS] * HTTP_CLIENTS + [1 - BY_HTTP])
             self._lost = self._changes.lost(plan.lost)
             self._unsaid = self._changes.lost(plan.unsaid)
+            self._forgotten = self._changes.lost(plan.forgotten)
             self._broken = self._changes.broken(plan.broken)
+            self._old = self._changes.broken(plan.old)
             self._tail = self._changes.lost(plan.tail)
             self._friends = self._changes.friends(plan.friends, lambda low, high: on.rows.hold(
                 (low, high), FAILS_OVER) == "reverse")
@@ -114,15 +117,16 @@ class RelationChapter:
                 mirror.kill()
             forward = on.change_unmirrored(self._lost, MARK, DELETE) + on.break_reverse(self._broken)
             on.change_unmirrored(self._unsaid, MARK)
+            on.change_unmirrored(self._forgotten, DELETE)
             at_ms = on.announce(forward)
             self._injected = {(src, dst): at_ms for src, dst, *_ in forward}
             for mirror in on.mirrors:
                 mirror.start()
             for mirror in on.mirrors:
                 mirror.wait_ready(LIMIT)
-            step.note(f"all mirrors killed; {len(self._lost) + len(self._unsaid):,} changes they never see, "
-                      f"{len(self._broken):,} reverse rows broken by hand; no msg2 comes, of "
-                      f"{len(self._unsaid):,} no msg1")
+            silent = len(self._unsaid) + len(self._forgotten)
+            step.note(f"all mirrors killed; {len(self._lost) + silent:,} changes they never see, {len(self._broken):,} "
+                      f"reverse rows broken by hand; no msg2 comes, of {silent:,} no msg1")
 
     def _finish(self):
         with self._progress.step("follow and unfollow") as step:
@@ -131,10 +135,11 @@ class RelationChapter:
                 client.finish()
             for client in self._changing:
                 self._note(outcome(client.todo))
-            self._note(outcome(self._lost + self._unsaid))
+            beside = self._lost + self._unsaid + self._forgotten
+            self._note(outcome(beside))
             muted = sum(change.delivery == "none" for client in self._changing
                         for change in client.todo)
-            step.note(f"{self._plan.operations + len(self._lost) + len(self._unsaid):,} in all; {muted:,} follows were "
+            step.note(f"{self._plan.operations + len(beside):,} in all; {muted:,} follows were "
                       "muted and back")
         self._stage.note_part("relations", self._posts, SECONDS)
 
@@ -170,15 +175,25 @@ class RelationChapter:
 
     def _look_later(self):
         with self._progress.step("look once more, later") as step:
-            on, broken = self._on, self._left_to_log
+            self._look_with("log", self._left_to_log, step)
+            step.note(f"ten minutes are a second here: {len(self._left_to_log):,} edges found by the log scan and "
+                      "repaired")
 
-            def show(left):
-                step.note(left)
-                step.at(1 - len(broken - on.repaired("log").keys()) / max(1, len(broken)))
+    def _look_at_all_rows(self):
+        with self._progress.step("look at all rows") as step:
+            self._on.rows.edit(self._old, both=False)
+            broken = {*self._old, *(change.edge for change in self._forgotten)}
+            self._look_with("scan", broken, step)
+            step.note(f"{len(self._old):,} edges that no log knows were edited by hand; these, and "
+                      f"{len(self._forgotten):,} deleted from log1, found by the full scan and repaired")
 
-            on.look_with("log", broken)
-            on.wait_quiet(show)
-            step.note(f"ten minutes are a second here: {len(broken):,} edges found by the log scan and repaired")
+    def _look_with(self, net, broken, step):
+        def show(left):
+            step.note(left)
+            step.at(1 - len(broken - self._on.repaired(net).keys()) / max(1, len(broken)))
+
+        self._on.look_with(net, broken)
+        self._on.wait_quiet(show)
 
     def _note(self, edges):
         ledger = self._stage.ledger
@@ -216,8 +231,10 @@ class RelationChapter:
             "messages_repeated": self._repeated,
             "changes_no_mirror_saw": len(self._lost),
             "changes_without_message": len(self._unsaid),
+            "changes_without_trace": len(self._forgotten),
             "reverse_rows_broken": len(self._broken),
             "lost_by_a_failover": dict(self._taken),
             "friendships_lost_by_it": len(self._friends),
             "rows_edited": len(self._edited),
+            "old_rows_edited": len(self._old),
         }

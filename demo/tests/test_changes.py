@@ -130,9 +130,9 @@ class Outcome(unittest.TestCase):
 
 class Planning(unittest.TestCase):
     def test_is_fifty_thousand_operations_for_epinions_and_larger(self):
-        self.assertEqual(relation_plan_for(75_879), (50_000, 300, 300, 1_000, 100, 600, 40))
+        self.assertEqual(relation_plan_for(75_879), (50_000, 300, 300, 1_000, 100, 20, 40, 600, 40))
         self.assertEqual(relation_plan_for(10_000_000), relation_plan_for(75_879))
 
     def test_is_smaller_for_a_smaller_graph(self):
         self.assertEqual(relation_plan_for(7_588).operations, 5_000)
-        self.assertEqual(relation_plan_for(10), (500, 6, 6, 50, 6, 40, 6))
+        self.assertEqual(relation_plan_for(10), (500, 6, 6, 50, 6, 6, 6, 40, 6))

@@ -25,7 +25,7 @@ class Figures(unittest.TestCase):
     def test_of_a_good_end(self):
         self.assertEqual(judged(GOOD), ({
             "edges_forward": 2, "edges_reverse": 2, "differences_after": 0,
-            "counter_drift_after": 0, "repairs": {"pair": 4, "log": 8}, "escapes": {"pair": 7, "log": 0}, "repair_p99_s": 7.2,
+            "counter_drift_after": 0, "repairs": {"pair": 4, "log": 8, "scan": 0}, "escapes": {"pair": 7, "log": 0, "scan": 0}, "repair_p99_s": 7.2,
             "relations_seconds": 41.3}, []))
 
     def test_the_time_to_repair_is_of_99_in_100_lost_changes(self):

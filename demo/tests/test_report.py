@@ -15,8 +15,8 @@ GOOD = {
     "cpu_per_event_ms": {"half": 1.4, "burst": 1.2}, "live_timelines": 15_175,
     "trimmed_timelines": 1_500, "missing": 0, "extra": 0, "seconds": 88.8,
     "edges_forward": 600_000, "edges_reverse": 600_000, "differences_after": 0,
-    "counter_drift_after": 0, "repairs": {"pair": 600, "log": 700},
-    "escapes": {"pair": 700, "log": 0}, "repair_p99_s": 7.1,
+    "counter_drift_after": 0, "repairs": {"pair": 600, "log": 700, "scan": 300},
+    "escapes": {"pair": 700, "log": 300, "scan": 0}, "repair_p99_s": 7.1,
     "relations_seconds": 45.6, "pages_per_s": 2_000, "page_p99_ms": 4.2, "pulled_pages": 30,
     "rebuilds": 9, "how": {"seed": 1},
 }

@@ -108,7 +108,7 @@ class _Run:
             replayed=int(counters.total("fanline_hints_replayed_total")),
             blamed=self.blamed, visits=self.readers.visits,
             repairs={net: int(counters.total("fanline_relation_repairs_total", net=net))
-                     for net in ("pair", "log")}, seconds=0.0, quiet_s=self.quiet_s,
+                     for net in ("pair", "log", "scan")}, seconds=0.0, quiet_s=self.quiet_s,
             audit=audit, wrong=wrong)
 
     def leave(self):

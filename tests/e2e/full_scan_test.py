@@ -96,7 +96,8 @@ class FullScan(WithReconciler):
         before = self.repairs_by_scan()
         self.stack.mysql[0].query("DELETE FROM follower WHERE ver > 1")
         self.scan_anew()
-        self.wait_for(lambda: self.shards("SELECT 1 FROM full_scan WHERE stopped <> ''"), "it to stop", 120)
+        self.wait_for(lambda: len(self.shards("SELECT 1 FROM full_scan WHERE stopped <> ''")) == len(self.stack.mysql),
+                      "both tables of forward rows to stop", 120)
         self.assertIn("rows differ from reverse rows of shard 0", self.doctor(codes=(1,)))
         self.assertGreater(self.reconciler.scrape().total("fanline_relation_full_scan_stopped"), 0)
         self.assertEqual(self.repairs_by_scan(), before, "nothing was rewritten unasked")

@@ -114,6 +114,8 @@ class RelationFaults(Provoked):
         self.assertIn("rows differ from reverse rows of shard 0",
                       self.type_of("FanlineFullScanStands", "feedctl doctor", codes=(0, 1)))
         self.assertFalse({edge[:2] for edge in edges} & set(self.tables.reverse()))
+        self.wait_for(lambda: [row[0] for server in self.stack.mysql for row in server.query(
+            "SELECT stopped <> '' FROM full_scan WHERE edges = 'following'")] == ["1", "1"], "both tables to stop")
         go_on = runbook.command_of("FanlineFullScanStands", "UPDATE full_scan SET stopped = '', allowed", "sql")
         for server in self.stack.mysql:
             server.query(go_on)

@@ -21,13 +21,14 @@ std::string Text(const EdgeState& state) {
   return text + "@" + std::to_string(state.ver);
 }
 
+// Of rows that are corrupt alone, a delivery may be the reason.
 std::string WhyHopeless(const Verdict& verdict, const RowsOfEdge& rows, const EdgeClaim& claim) {
   const std::pair<const char*, EdgeState> said[] = {
       {"forward row", rows.forward}, {"reverse row", rows.reverse}, {"message", claim.state}};
   for (const auto& [name, state] : said) {
-    if (IsKnown(state.delivery)) continue;
-    return std::string("the delivery of the ") + name + " is " +
-           std::to_string(static_cast<int>(state.delivery)) + ", and there are 0, 1 and 2";
+    if (IsKnown(state.delivery) || verdict.finding != Finding::kCorrupt) continue;
+    return std::string("the delivery of the ") + name + (state.live ? " (live)" : " (ended)") +
+           " is " + std::to_string(static_cast<int>(state.delivery)) + ", and there are 0, 1 and 2";
   }
   return std::string("rows are ") + NameOf(verdict.finding) +
          (verdict.finding == Finding::kLost ? ", and no message says what they were"

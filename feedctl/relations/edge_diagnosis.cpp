@@ -35,11 +35,19 @@ std::string OfEqualRows(const EdgeSeen& seen) {
 
 // No change waits, so no mirror will repair the rows by itself.
 std::string OfBrokenRows(const EdgeSeen& seen) {
-  if (seen.forward.live && !IsKnown(seen.forward.delivery)) {
+  const bool odd = !IsKnown(seen.forward.delivery);
+  // A newer reverse row wins, whatever the forward row brings.
+  if (seen.forward.live && odd && seen.forward.ver >= seen.reverse.ver) {
     return "what the follow brings is a number that this version does not know, so nobody copies "
            "it; PATCH /v1/users/" +
            ToString(seen.edge.src) + "/following/" + ToString(seen.edge.dst) +
            " with {\"delivery\":\"all\"}, or another choice, rewrites both rows";
+  }
+  if (seen.forward == seen.reverse) {
+    return "both rows are ended and bring " +
+           std::to_string(static_cast<int>(seen.forward.delivery)) +
+           ", a number that this version does not know, so nobody copies it; " +
+           Anew(seen, seen.forward) + " rewrites both";
   }
   if (seen.forward.ver > seen.reverse.ver) {
     return "the reverse row is behind and no change of it waits, so it got lost; " +

@@ -78,6 +78,10 @@ TEST(EdgeDiagnosis, AChoiceThatNobodyKnowsIsMadeAnew) {
   }
   EXPECT_THAT(Diagnosis(Seen(kOlder, odd)), Not(HasSubstr("PATCH")))
       << "no such choice can be made";
+  const EdgeState older{10, true, 1, StoredDelivery(7)};
+  EXPECT_THAT(Diagnosis(Seen(older, kFollows)), HasSubstr("is behind the reverse row"));
+  const EdgeState ended{20, false, 2, StoredDelivery(7)};
+  EXPECT_THAT(Diagnosis(Seen(ended, ended)), HasSubstr("are ended and bring 7, a number"));
 }
 
 }  // namespace

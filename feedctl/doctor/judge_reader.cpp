@@ -55,6 +55,14 @@ void JudgeUser(const ReaderFacts& facts, Checks& checks) {
                         std::to_string(facts.range) + ", shard " + std::to_string(facts.shard)});
   if (facts.truth_away) return checks.push_back(Away(kUser, "truth", facts.truth_away));
   JudgeFollowed(facts, checks);
+  if (facts.mutes_damaged) {
+    const std::string user = ToString(facts.user);
+    checks.push_back(
+        {kUser, "mutes", Level::kLook,
+         "the row of user " + user + " in the table mute is damaged: nobody knows whom it named",
+         "PUT /v1/users/" + user +
+             "/mutes with the whole list and If-Match: *, which replaces the row"});
+  }
   const auto counted = static_cast<int64_t>(facts.follows);
   if (facts.counts.following != counted) {
     checks.push_back({kUser, "counter", Level::kLook,

@@ -30,6 +30,7 @@ Status AskTruth(const mysql::Config& config, mysql::MysqlReaderTruth& truth, Rea
   }
   if (status.done()) status = truth.Followees(facts.user, followees);
   facts.follows = followees->size() + facts.muted;
+  facts.mutes_damaged = truth.mutes().damaged;
   return status.done() ? truth.Confirm() : status;
 }
 

@@ -32,7 +32,8 @@ struct ReaderFacts {
   RelationCounts counts = {};
   AuthorMode mode = {};  // the user's as an author
   uint64_t follows = 0;
-  uint64_t muted = 0;  // of `follows`
+  uint64_t muted = 0;          // of `follows`
+  bool mutes_damaged = false;  // the row of table mute
 
   // From the shards of followed users.
   Why posts_away = {};

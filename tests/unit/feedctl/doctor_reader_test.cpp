@@ -54,6 +54,14 @@ TEST(Reader, WhoIsWellIsToldWhole) {
   EXPECT_EQ(ToldOf(facts, "counter"), "");
 }
 
+TEST(Reader, WhoseMutesAreDamagedSendsThemAnew) {
+  ReaderFacts facts = Reader();
+  EXPECT_EQ(ToldOf(facts, "mutes"), "");
+  facts.mutes_damaged = true;
+  EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 1);
+  EXPECT_THAT(ToldOf(facts, "mutes"), StartsWith("look: the row of user 42 in the table mute"));
+}
+
 TEST(Reader, WithAFloorIsCompleteAboveIt) {
   ReaderFacts facts = Reader();
   facts.timeline.floor = kNow - 86'400'000;

@@ -29,6 +29,7 @@ struct Difference {
   UserId author{};  // of a mark
   uint64_t held = 0;
   uint64_t mutes = 0;
+  uint64_t mutes_wanted = 0;  // the version of the reader's row
   std::string problem = {};
 };
 

@@ -11,7 +11,7 @@ namespace {
 bool Contains(const std::vector<Difference>& differences, const Difference& one) {
   return std::any_of(differences.begin(), differences.end(), [&](const Difference& other) {
     return one.kind == other.kind && one.item == other.item && one.author == other.author &&
-           one.mutes == other.mutes;
+           one.mutes == other.mutes && one.mutes_wanted == other.mutes_wanted;
   });
 }
 

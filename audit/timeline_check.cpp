@@ -78,9 +78,13 @@ void TimelineCheck::CompareWithoutPosts(const RawTimeline& timeline, bool indexe
 
 // By another version, pages leave out whom the reader muted at another time.
 void TimelineCheck::CompareMutes(size_t index, const RawTimeline& timeline) {
-  if (timeline.mutes == truth_.MutesOf(index)) return;
+  const uint64_t wanted = truth_.MutesOf(index);
+  if (timeline.mutes == wanted) return;
   ++findings_.wrong_mutes;
-  Found({.reader = timeline.reader, .kind = Kind::kMutes, .mutes = timeline.mutes});
+  Found({.reader = timeline.reader,
+         .kind = Kind::kMutes,
+         .mutes = timeline.mutes,
+         .mutes_wanted = wanted});
 }
 
 // Without an author's mark, all of the author's posts that are merged at read are missing.

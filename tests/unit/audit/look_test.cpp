@@ -179,6 +179,12 @@ TEST_F(LookTest, AnotherVersionOfTheMutesIsADifference) {
   mute(UserId{98});
   EXPECT_THAT(InBoth(first.differences, LookAt().differences), IsEmpty())
       << "one change in flight, then another";
+  timelines_.timeline.mutes = 0;
+  const Look untold = LookAt();
+  ASSERT_THAT(untold.differences, SizeIs(1));
+  mute(UserId{97});
+  EXPECT_THAT(InBoth(untold.differences, LookAt().differences), IsEmpty())
+      << "the same, of a timeline that names none";
 }
 
 TEST_F(LookTest, WhoFollowsNobodyHasNothing) {

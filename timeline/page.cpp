@@ -170,6 +170,9 @@ void PageRead::TakeLive() {
 void PageRead::OnNoTimeline() {
   asked_ = true;
   if (std::exchange(held_, std::nullopt)) page_.timeline = TimelineState::kNotLive;
+  // Whoever is muted is read anew with the followees.
+  muted_ = nullptr;
+  page_.mutes_unknown = false;
   PullTheRest();
 }
 

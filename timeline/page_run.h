@@ -8,7 +8,9 @@
 // fails if that is the reader's own shard. A live page is served without all that was merged then.
 //
 // If the reader's mutes cannot be read, the page is served with kPartly by the last ones that are
-// remembered, or without, and says so (Page::mutes_unknown). So is every page if they are damaged.
+// remembered, or without, and says so (Page::mutes_unknown). So is a live page, with any answers,
+// if their row is read and found damaged; a pulled page shows all then, and says so. The row is not
+// read while the version that the timeline names is remembered.
 //
 // Passive: On and GoOn return the requests to be made, all at once; replies come in any order.
 #pragma once

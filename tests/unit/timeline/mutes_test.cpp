@@ -161,6 +161,29 @@ TEST(MutedPages, ATimelineThatIsGoneWhenItIsRefilledIsPulled) {
   EXPECT_FALSE(page.live());
 }
 
+// By the list that is read then, and not by the one that the live page was to be served by.
+TEST(MutedPages, ATimelineThatIsGoneWhenItIsRefilledIsPulledByTheMutesOfThen) {
+  MutingWorld w;
+  w.Posts(2, 12);
+  w.Activate();
+  w.Mute(kBen);
+  MutesCache cache;
+  cache.Put(kBob, 1'000, std::make_shared<const Mutes>(Mutes{1'000, {kAnn}}));
+  PageRun run(kBob, {.limit = 3}, std::nullopt, w.map(), TruthReads::Answers::kPartly, {}, &cache);
+  run.OnLive(w.Ask(w.PortTo(w), run.Begin()));
+  ASSERT_TRUE(std::holds_alternative<ReadMutes>(run.Filter().at(0)));
+  run.OnMutes({.status = Status::Later("mysql_0", "away")});
+  const auto refill = run.Filter();
+  ASSERT_TRUE(std::holds_alternative<ReadLivePage>(refill.at(0)));
+  w.redis.FlushAll();
+  run.OnLive(w.Ask(w.PortTo(w), std::get<ReadLivePage>(refill[0])));
+  const TimelinePort timelines = w.PortTo(w);
+  w.Finish(run, run.GoOn(), &timelines);
+  const Page page = run.Take();
+  EXPECT_THAT(PostsOfPage(page), ElementsAre(12, 10, 8));
+  EXPECT_FALSE(page.mutes_unknown);
+}
+
 TEST(MutedPages, WhatTheFloorHasPassedMeanwhileIsPulled) {
   MutingWorld w;
   w.Posts(2, 12);

@@ -45,13 +45,16 @@ struct EdgeChange {
   uint64_t origin_version = 0;
   // What a follow brings. None: as it is, kAll for a new follow. An unfollow resets it.
   std::optional<Delivery> delivery = {};
+  bool also_follows = false;  // a user who names it follows too, by the same change
   // When it was asked for, if that may be long ago; 0: now. What is older than the horizon of the
   // shard (tombstones.h) is refused.
   UnixMs since = 0;
 
   // A user who names it changes it alone, and only if src follows dst. That settles nothing that
   // was announced of a friendship, since it says nothing of whether to follow.
-  bool chooses() const { return live && origin == Origin::kUser && delivery.has_value(); }
+  bool chooses() const {
+    return live && origin == Origin::kUser && delivery.has_value() && !also_follows;
+  }
 };
 
 // The two changes that a changed friendship causes, each with the pair's version. Both carry the

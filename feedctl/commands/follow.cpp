@@ -29,18 +29,13 @@ class Follow : public Command {
     const EdgeKey edge{RequireUserId("<user>", user_), RequireUserId("<other>", other_)};
     RequireUsage(edge.src == edge.dst ? "<other>: nobody follows themselves" : "");
     const mysql::Installation installation = ReadInstalled(settings_);
-    EdgeChange change{.src = edge.src,
-                      .dst = edge.dst,
-                      .live = true,
-                      .unix_us = static_cast<uint64_t>(SystemNow().unix_ms) * 1000};
-    ForwardChanged made = Make(change, installation);
-    if (change.delivery = ParseDelivery(delivery_); change.delivery) {
-      const bool followed = made.changed;
-      made = Make(change, installation);
-      made.changed |= followed;
-    }
-    if (!made.edge.live) throw Failure(kExitTempFail, "ended meanwhile; run the same again");
-    Report(made);
+    Report(Make({.src = edge.src,
+                 .dst = edge.dst,
+                 .live = true,
+                 .unix_us = static_cast<uint64_t>(SystemNow().unix_ms) * 1000,
+                 .delivery = ParseDelivery(delivery_),
+                 .also_follows = true},
+                installation));
     return 0;
   }
 

@@ -81,7 +81,7 @@ Status CheckEdgeIds(UserId src, UserId dst) {
 
 ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
                              uint32_t most_followed) {
-  if (change.live && change.origin == Origin::kUser && !change.chooses()) {
+  if (change.live && change.origin == Origin::kUser && !change.delivery) {
     if (const auto made = FollowNew(connection, change, most_followed)) return *made;
   }
   return ChangeAny(connection, {change.src, change.dst, change.unix_us, change.live, PosOf(change)},

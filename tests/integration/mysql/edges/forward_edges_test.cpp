@@ -142,6 +142,20 @@ TEST_F(ForwardEdgesTest, ADeliveryIsChosenOfAFollowOnlyAndEndsWithIt) {
   shards_.ExpectCountersMatchRows();
 }
 
+TEST_F(ForwardEdgesTest, AUsersFollowMayBringItsChoice) {
+  EdgeChange change{.src = ann_, .dst = bob_, .live = true, .unix_us = kNow};
+  change.delivery = Delivery::kNone;
+  change.also_follows = true;
+  const Edge expected{ann_, bob_, kNow, true, kNow / 1000, Delivery::kNone};
+  EXPECT_EQ(Change(change).edge, expected);
+  EXPECT_FALSE(Change(change).changed);
+  EXPECT_EQ(shards_.PendingChanges(), 1);
+  change.delivery = Delivery::kAll;
+  EXPECT_TRUE(Change(change).changed);
+  EXPECT_EQ(shards_.FollowingCount(ann_), 1);
+  shards_.ExpectCountersMatchRows();
+}
+
 // Whoever mutes somebody says nothing of a friendship that is on its way.
 TEST_F(ForwardEdgesTest, AChoiceSettlesNothing) {
   Follow();
@@ -445,6 +459,22 @@ TEST_F(ChangesOfAnHourTest, AreTakenByAChoiceToo) {
   LeaveRoom(ann_, 1);
   EXPECT_TRUE(Choose(Delivery::kNone).changed);
   EdgeChange change{ann_, bob_, true, kNow};
+  change.delivery = Delivery::kAll;
+  ExpectRefused(change);
+  EXPECT_EQ(shards_.FollowingCount(ann_), 1);
+}
+
+TEST_F(ChangesOfAnHourTest, AreTakenOnceByAFollowWithItsChoice) {
+  Follow();
+  Unfollow();
+  LeaveRoom(ann_, 1);
+  EdgeChange change{.src = ann_, .dst = bob_, .live = true, .unix_us = kNow};
+  change.delivery = Delivery::kNone;
+  change.also_follows = true;
+  const ForwardChanged made = Change(change);
+  EXPECT_TRUE(made.changed && made.edge.live);
+  EXPECT_EQ(made.edge.delivery, Delivery::kNone);
+  EXPECT_FALSE(Change(change).changed);
   change.delivery = Delivery::kAll;
   ExpectRefused(change);
   EXPECT_EQ(shards_.FollowingCount(ann_), 1);

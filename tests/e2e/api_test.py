@@ -333,6 +333,7 @@ class ApiTest(KeepsLogs):
         again = self.client.ask("PUT", f"{path}/{bob}", None, {"If-Match": empty.headers["etag"]})
         self.assertFalse(self.ok(again)["changed"], "a repetition")
         self.refused(self.client.ask("PUT", path, {"muted": []}), 428, "precondition_required")
+        self.refused(self.client.ask("PUT", path, {"muted": ["9" * 70_000]}, {"If-Match": "*"}), 413, "body_too_large")
         self.assertEqual(self.ok(self.client.get(path))["muted"], [str(bob)])
         most = [str(self.user(number)) for number in range(1, 1_001)]
         whole = self.client.ask("PUT", path, {"muted": most}, {"If-Match": first.headers["etag"]})

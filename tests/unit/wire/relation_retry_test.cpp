@@ -23,6 +23,14 @@ TEST(RelationRetry, ComesBackAsItWas) {
   }
 }
 
+// It met two rows that differ, and knows of no change.
+TEST(RelationRetry, AnEntryOfTheFullScanMayNameNoVersion) {
+  RelationRetry found = kRetry;
+  found.net = Net::kScan;
+  found.claim = {};
+  EXPECT_EQ(std::get<RelationRetry>(DecodeRelationRetry(EncodeRelationRetry(found))), found);
+}
+
 TEST(RelationRetry, WhatIsNoEntryIsRefusedWithTheReason) {
   const auto refuse = [](auto change) {
     v1::RelationRetry message;
@@ -40,7 +48,7 @@ TEST(RelationRetry, WhatIsNoEntryIsRefusedWithTheReason) {
   EXPECT_EQ(refuse([](auto& message) { message.set_pos_ms(-1); }), "pos_ms");
   EXPECT_EQ(refuse([](auto& message) { message.set_delivery(3); }), "delivery");
   EXPECT_EQ(refuse([](auto& message) { message.set_due_ms(-1); }), "due_ms");
-  EXPECT_EQ(refuse([](auto& message) { message.set_net(2); }), "net");
+  EXPECT_EQ(refuse([](auto& message) { message.set_net(3); }), "net");
   EXPECT_NE(std::get<Rejection>(DecodeRelationRetry("\xff")).reason, "");
 }
 

@@ -29,6 +29,11 @@ void EdgeComparer::Compare(const CompareOrder& order) {
   (ask ? asks_[ForwardOf(order.edge)] : QueueOf(order.edge)).waiting.push_back({order});
 }
 
+void EdgeComparer::HandOver(const CompareOrder& order, Now now) {
+  ++open_;
+  SendRetry({order}, {}, now);
+}
+
 std::vector<uint64_t> EdgeComparer::TakeFinished() { return std::exchange(finished_, {}); }
 
 std::vector<Looked> EdgeComparer::TakeLooked() { return std::exchange(looked_, {}); }

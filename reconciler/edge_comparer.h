@@ -21,7 +21,8 @@
 // left alone for a back-off. In mode pause nothing is asked.
 //
 // Who wants to know before anything is handed over orders only a look: then the answer is whether
-// the rows differ after all of this, or that it is unknown, and nothing follows.
+// the rows differ after all of this, or that it is unknown. What then goes to the retries is not
+// compared again (HandOver).
 //
 // Passive: no thread, no clock, no sleep. Not thread-safe. The caller bounds what is open.
 #pragma once
@@ -80,6 +81,8 @@ class EdgeComparer {
                RepairGate& gate);
 
   void Compare(const CompareOrder& order);
+  // Gives an edge that a look found different to the retries.
+  void HandOver(const CompareOrder& order, Now now);
   void On(const ComparerReply& reply, Now now) {
     std::visit([&](const auto& each) { Take(each, now); }, reply);
   }

@@ -170,7 +170,7 @@ bool FullScanner::TakeResults(Now now) {
   }
   const std::vector<uint64_t> finished = comparer_.TakeFinished();
   for (const uint64_t ticket : finished) {
-    Table* const table = TakeAnswered(checks_, ticket);
+    Table* const table = TakeAnswered(given_, ticket);
     if (--table->open == 0) Advance(*table);
   }
   return !looks.empty() || !finished.empty();
@@ -185,8 +185,8 @@ void FullScanner::Judge(Table& table, Now now) {
   if (differing.empty()) return Advance(table);
   table.open = differing.size();
   for (const EdgeKey& edge : differing) {
-    checks_.emplace(++ids_, &table);
-    comparer_.Compare({ids_, edge, {}});
+    given_.emplace(++ids_, &table);
+    comparer_.HandOver({ids_, edge, {}}, now);
   }
 }
 
@@ -219,12 +219,15 @@ void FullScanner::Advance(Table& table) {
   if (to.after == ScanKey{}) {
     to.began = table.now;
     to.compared = 0;
+    to.replica = false;
   }
+  to.replica |= table.page.replica;
   to.compared += table.page.rows.size();
   to.after = table.page.last;
   if (!table.page.more) {
     to.after = {};
     to.passed = table.now;
+    if (!to.replica) to.proved = to.began;
     to.allowed = false;
   }
   Move(table, to);

@@ -164,7 +164,7 @@ class FullScanner {
   std::unordered_map<uint64_t, Expected> digests_;                        // the same
   std::unordered_map<uint64_t, std::pair<Table*, FullScanPlace>> moves_;  // the same
   std::unordered_map<uint64_t, std::pair<Table*, EdgeKey>> looks_;        // by ticket
-  std::unordered_map<uint64_t, Table*> checks_;                           // the same
+  std::unordered_map<uint64_t, Table*> given_;                            // the same
 };
 
 }  // namespace fanline::reconciler

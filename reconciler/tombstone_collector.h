@@ -3,8 +3,8 @@
 // over them.
 //
 // A tombstone may go when nothing can bring back what it ended: it is older than any log, dead
-// letter or backup is kept (`keep`), and after that the scan of whole tables has finished on every
-// primary, in both directions, so that its reverse row has long been there. Then:
+// letter or backup is kept (`keep`), and after that a scan of whole tables has begun and come to
+// the end, on every primary, in both directions, so that its reverse row is there. Then:
 //
 //   passes of all shards -> horizon raised -> settled -> page of old tombstones
 //      -> reverse rows deleted -> forward rows of those that are gone deleted -> place moved ->

@@ -24,7 +24,7 @@ Verdict JudgeLost(const EdgeState& reverse, const EdgeState& forward, const Edge
 Verdict JudgeVersions(const EdgeState& reverse, const EdgeState& forward, const EdgeClaim& claim) {
   if (forward.ver < claim.state.ver) return JudgeLost(reverse, forward, claim);
   if (forward == reverse) return {};
-  if (forward.ver == 0) return Bump(Finding::kOrphan, reverse.ver, reverse, true);
+  if (forward.ver == 0) return Bump(Finding::kOrphan, reverse.ver, reverse, reverse.live);
   if (reverse.ver > forward.ver) {
     return Bump(Finding::kAhead, reverse.ver, reverse, forward.live && !reverse.live);
   }

@@ -42,6 +42,8 @@ struct FullScanPlace {
   UnixMs began = 0;       // the last pass; 0: none has
   uint64_t compared = 0;  // rows, by that pass
   UnixMs passed = 0;      // when a pass last came to the end; 0: none has
+  UnixMs proved = 0;      // when the last of those began that read primaries alone; 0: none has
+  bool replica = false;   // the pass under way has read a replica
   std::string stopped;   // why nothing is compared until an operator has seen to it; "": it goes on
   bool allowed = false;  // by an operator: to the end of this pass it never stops
   friend bool operator==(const FullScanPlace&, const FullScanPlace&) = default;
@@ -93,10 +95,11 @@ struct ScanPageRead {
   uint64_t id = 0;
   Status status;  // never: the table cannot be read in that order
   std::vector<Row> rows;
-  ScanKey last;        // of the last row
-  bool more = false;   // as many rows as asked for: the table goes on
-  bool lags = false;   // a replica that does not have the place yet; nothing was read
-  uint64_t total = 0;  // rows of the table, as the server guesses; 0: unknown
+  ScanKey last;          // of the last row
+  bool more = false;     // as many rows as asked for: the table goes on
+  bool replica = false;  // not read on the primary
+  bool lags = false;     // a replica that does not have the place yet; nothing was read
+  uint64_t total = 0;    // rows of the table, as the server guesses; 0: unknown
 };
 
 inline constexpr size_t kDigestEdges = 300;  // of one digest

@@ -27,7 +27,7 @@ struct Tombstone {
   friend bool operator==(const Tombstone&, const Tombstone&) = default;
 };
 
-// When did the scan of whole tables last finish on this shard's primary, in both directions?
+// Since when have all rows of this shard been compared on primaries, in both directions?
 struct ReadScanPassed {
   using Reply = struct ScanPassed;
   uint64_t id = 0;
@@ -36,7 +36,9 @@ struct ReadScanPassed {
 struct ScanPassed {
   uint64_t id = 0;
   Status status;
-  UnixMs passed = 0;  // the earlier of the two; 0: one direction has never finished
+  // When the last whole pass began that read primaries alone, the earlier of the two; 0: in one
+  // direction none has ended.
+  UnixMs passed = 0;
 };
 
 // Moves the horizon of the shard on, unless it is further already.

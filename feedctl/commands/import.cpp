@@ -26,10 +26,10 @@
 namespace fanline::feedctl {
 namespace {
 
-// When the file was last written; of stdin: `now`.
-UnixMs WrittenAt(const std::string& file, UnixMs now) {
+// When the file was last written; 0: unknown, as of stdin.
+UnixMs WrittenAt(const std::string& file) {
   struct stat about {};
-  if (file == "-" || ::stat(file.c_str(), &about) != 0) return now;
+  if (file == "-" || ::stat(file.c_str(), &about) != 0) return 0;
   return static_cast<UnixMs>(about.st_mtim.tv_sec) * 1000;
 }
 
@@ -83,10 +83,11 @@ class Import : public Command {
     UnixMs horizon = 0;
     Require(mysql::ReadHighestHorizon(connections, installation.shard_map.shards(), &horizon),
             settings_);
-    const UnixMs now = SystemNow().unix_ms;
-    const UnixMs taken = taken_.count() > 0 ? now - taken_.count() : WrittenAt(file_, now);
+    const UnixMs taken =
+        taken_.count() > 0 ? SystemNow().unix_ms - taken_.count() : WrittenAt(file_);
     if (taken >= horizon) return;
-    throw Failure(kExitData, file_ + ": it is of " + daemon::Rfc3339(taken) +
+    throw Failure(kExitData, file_ + ": it is of " +
+                                 (taken > 0 ? daemon::Rfc3339(taken) : "an unknown time") +
                                  ", and unfollows before " + daemon::Rfc3339(horizon) +
                                  " may be forgotten: the import would bring them back. If the "
                                  "graph is younger than its file, --taken says so");

@@ -160,6 +160,9 @@ CREATE TABLE IF NOT EXISTS full_scan (
   began        BIGINT NOT NULL DEFAULT 0,              -- the last pass; 0: none has
   compared     BIGINT UNSIGNED NOT NULL DEFAULT 0,     -- rows, by that pass
   passed       BIGINT NOT NULL DEFAULT 0,              -- when a pass last came to the end; 0: none
+  proved       BIGINT NOT NULL DEFAULT 0,              -- when the last of those began that read
+                                                       -- primaries alone; 0: none
+  replica      TINYINT NOT NULL DEFAULT 0,             -- 1: the pass under way has read a replica
   stopped      VARBINARY(255) NOT NULL DEFAULT '',     -- why nothing is compared; '': it goes on
   allowed      TINYINT NOT NULL DEFAULT 0,             -- 1: to the end of this pass it never stops
   PRIMARY KEY (edges, shard)

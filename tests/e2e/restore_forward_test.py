@@ -83,7 +83,7 @@ class RestoreForward(Installation):
             self.stack.mysql[shard].query(f"UPDATE {table} SET delivery = 1 WHERE src = {reader} AND dst = {author}")
         self.settle()
         before, counters = self.of_the_shard(ROWS), self.of_the_shard(COUNTERS)
-        for table in ("following", "user_rel"):
+        for table in ("following", "user_rel", "range_owner"):  # who owned ranges is forgotten, too
             self.server.query(f"DELETE FROM {table}")
         self.make_live(readers[:3])  # their timelines are built of no followed author at all
 

@@ -136,12 +136,12 @@ def _owners_of(number, table, owner):
             f" WHERE {owner} > {OTHER} ORDER BY {owner} LIMIT {PAGE}) AS t{number} GROUP BY owner")
 
 
-_PLACE = "after_owner, after_bucket, after_member, began, compared, passed, stopped, allowed"
+_PLACE = "after_owner, after_bucket, after_member, began, compared, passed, proved, replica, stopped, allowed"
 _DIGEST = f"CAST(CONV(LEFT(SHA2(CONCAT_WS(':', {_EDGE}), 256), 16), 16, 10) AS UNSIGNED)"
 
 
 def _placed(between):
-    return between.join(f"{column} = {value}" for column, value in zip(_PLACE.split(", "), [7, 8, 9, 10, 11, 12, "''", 0]))
+    return between.join(f"{column} = {value}" for column, value in zip(_PLACE.split(", "), [7, 8, 9, 10, 11, 12, 13, 0, "''", 0]))
 
 
 _REVERSE_KEYS = [row(dst, bucket(src), src) for dst, src in edges(LIST)]
@@ -220,7 +220,8 @@ ENTRIES = [
     *[entry(f"SELECT src, dst, ver, {_OLD_TOMBSTONE} FROM following FORCE INDEX (PRIMARY) WHERE {behind} ORDER BY src,"
             f" dst LIMIT {PAGE}") for behind in (f"src = {OWNER} AND dst > 7", f"src > {OTHER}")],
     entry(f"DELETE f FROM following AS f FORCE INDEX (PRIMARY) WHERE (src, dst) IN ([]) AND (src, dst, ver) IN ([]) AND"
-          f" {_OLD_TOMBSTONE}", [row(*edge) for edge in edges(DROPS)], [row(*edge, 9) for edge in edges(DROPS)]),
+          f" {_OLD_TOMBSTONE} AND (SELECT MAX(horizon) FROM tombstone_sweep) >= 7",
+          [row(*edge) for edge in edges(DROPS)], [row(*edge, 9) for edge in edges(DROPS)]),
     entry("DELETE f FROM follower AS f FORCE INDEX (PRIMARY) WHERE (dst, bucket, src) IN ([]) AND (dst, bucket, src,"
           " ver) IN ([]) AND state = 0", [row(dst, bucket(src), src) for dst, src in edges(DROPS)],
           [row(dst, bucket(src), src, 9) for dst, src in edges(DROPS)]),
@@ -332,6 +333,8 @@ ENTRIES = [
     entry(f"SELECT {_PLACE}, edges, shard, {_NOW} FROM full_scan ORDER BY edges, shard"),
     entry(f"SELECT {_NOW}"),
     entry("INSERT IGNORE INTO full_scan (edges, shard) VALUES []", [row("'following'", 0)]),
+    entry("SELECT COALESCE(MIN(proved), 0) FROM full_scan WHERE edges IN ('following', 'follower') AND shard = 0 HAVING"
+          " COUNT(*) = 2"),
     entry(f"UPDATE full_scan SET {_placed(', ')} WHERE edges = 'following' AND shard = 0 AND {_placed(' AND ')}"),
     *[entry(f"SELECT src, dst, {middle}, {_DIGEST} FROM {table} FORCE INDEX (PRIMARY) WHERE ({behind}) ORDER BY {order}"
             f" LIMIT {PAGE}")

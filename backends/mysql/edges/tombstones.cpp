@@ -29,7 +29,9 @@ std::string DropForwardSql(std::span<const Tombstone> tombstones, UnixMs before)
   AppendList(sql, tombstones, [](std::string& out, const Tombstone& each) {
     AppendTuple(out, Raw(each.edge.src), Raw(each.edge.dst), each.ver);
   });
-  return sql + " AND " + IsOldTombstone(before);
+  // A server that took over meanwhile may lack the horizon that was raised.
+  return Sql(sql, " AND ", IsOldTombstone(before),
+             " AND (SELECT MAX(horizon) FROM tombstone_sweep) >= ", before);
 }
 
 std::string DropReverseSql(std::span<const Tombstone> tombstones) {
@@ -48,14 +50,14 @@ std::string DropReverseSql(std::span<const Tombstone> tombstones) {
 // Below the horizon nothing is safe, and above it nothing may go.
 bool ReadSweep(Connection& connection, const ReadTombstones& request, EdgeKey* after) {
   bool due = false;
-  connection.Query(
-      Sql("SELECT after_src, after_dst, horizon >= ", request.before,
-          " AND (after_src > 0 OR began + ", std::chrono::milliseconds(request.every).count(),
-          " <= ", kNowMs, ") FROM tombstone_sweep"),
-      [&](const Row& row) {
-        *after = {UserId{row.UInt64(1)}, UserId{row.UInt64(2)}};
-        due = row.Bool(3);
-      });
+  connection.Query(Sql("SELECT after_src, after_dst, horizon >= ", request.before,
+                       " AND (after_src > 0 OR began > ", kNowMs, " OR began + ",
+                       std::chrono::milliseconds(request.every).count(), " <= ", kNowMs,
+                       ") FROM tombstone_sweep"),
+                   [&](const Row& row) {
+                     *after = {UserId{row.UInt64(1)}, UserId{row.UInt64(2)}};
+                     due = row.Bool(3);
+                   });
   return due;
 }
 
@@ -142,8 +144,14 @@ void MoveSweep(Connection& connection, const MoveTombstoneSweep& request) {
                          " WHERE after_src = ", from.src, " AND after_dst = ", from.dst));
 }
 
-// No table says yet when a scan of whole tables has passed: nothing is collected.
-ScanPassed TombstoneService::Do(Connection&, const ReadScanPassed&) { return {}; }
+ScanPassed TombstoneService::Do(Connection& connection, const ReadScanPassed& request) {
+  ScanPassed reply;
+  reply.passed = static_cast<UnixMs>(connection.Number(
+      Sql("SELECT COALESCE(MIN(proved), 0) FROM full_scan WHERE edges IN ('following', 'follower')"
+          " AND shard = ",
+          request.shard, " HAVING COUNT(*) = 2")));
+  return reply;
+}
 
 HorizonRaised TombstoneService::Do(Connection& connection, const RaiseHorizon& request) {
   RaiseHorizonTo(connection, request.horizon);

@@ -17,15 +17,18 @@ static_assert(kDigestEdges <= kListLimit, "one statement for one digest");
 // ---- places ---------------------------------------------------------------------------------
 
 constexpr const char* kPlaceColumns =
-    "after_owner, after_bucket, after_member, began, compared, passed, stopped, allowed";
+    "after_owner, after_bucket, after_member, began, compared, passed, proved, replica, stopped, "
+    "allowed";
 
 FullScanPlace PlaceFrom(const Row& row) {
   return {.after = {row.UInt64(1), row.UInt64(2), row.UInt64(3)},
           .began = row.Int64(4),
           .compared = row.UInt64(5),
           .passed = row.Int64(6),
-          .stopped = row.Text(7),
-          .allowed = row.Bool(8)};
+          .proved = row.Int64(7),
+          .replica = row.Bool(8),
+          .stopped = row.Text(9),
+          .allowed = row.Bool(10)};
 }
 
 std::string KeyOf(const std::string& edges, Shard shard) {
@@ -44,6 +47,7 @@ std::string Each(const FullScanPlace& place, const char* between) {
   return Sql("after_owner = ", place.after.owner, between, "after_bucket = ", place.after.bucket,
              between, "after_member = ", place.after.member, between, "began = ", place.began,
              between, "compared = ", place.compared, between, "passed = ", place.passed, between,
+             "proved = ", place.proved, between, "replica = ", place.replica, between,
              "stopped = ", Quoted(place.stopped), between, "allowed = ", place.allowed);
 }
 
@@ -172,7 +176,8 @@ ScanPageRead ScanRowsService::Do(Connection& connection, const ReadScanPage& req
     reply.status = Status::Never(why);
     return reply;
   }
-  if (replicas) {
+  reply.replica = replicas;
+  if (replicas && !table) {
     const FullScanPlace here = PlaceOf(connection, scanned.name, request.table.shard);
     reply.lags = here.began != request.place.began || here.after != request.place.after;
     if (reply.lags) return reply;
@@ -228,8 +233,8 @@ MysqlFullScan::MysqlFullScan(const Config& config, const LogSink& log,
       servers.resource = "full_scan";
       servers.replica = true;
     }
-    const bool have_places = servers.replica && !table;
-    return std::make_unique<Rows>(servers, HealthSink(), log, ScanRowsService{table, have_places});
+    return std::make_unique<Rows>(servers, HealthSink(), log,
+                                  ScanRowsService{table, servers.replica});
   };
   if (app) {
     forward_ = rows(app->forward.config, app->forward);
@@ -244,7 +249,7 @@ std::vector<FullScanFound> ReadFullScans(Connection& connection) {
       Sql("SELECT ", kPlaceColumns, ", edges, shard, ", kNowMs,
           " FROM full_scan ORDER BY edges, shard"),
       [](const Row& row) {
-        return FullScanFound{row.Text(9), row.UInt64(10), PlaceFrom(row), 0, row.Int64(11)};
+        return FullScanFound{row.Text(11), row.UInt64(12), PlaceFrom(row), 0, row.Int64(13)};
       });
   for (FullScanFound& each : found) each.total = GuessedRows(connection, each.edges);
   return found;

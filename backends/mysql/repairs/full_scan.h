@@ -45,7 +45,7 @@ struct ScanRowsService {
   }
 
   std::optional<EdgeTable> table = {};  // none: our own two
-  bool replicas = false;                // of our own shards, whose places they have, too
+  bool replicas = false;                // those of our own shards have the places, too
 };
 
 class MysqlFullScan final

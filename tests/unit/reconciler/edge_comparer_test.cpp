@@ -254,6 +254,11 @@ TEST_F(EdgeComparerTest, ALookTellsAndDoesNothing) {
   EXPECT_EQ(looked(), (std::map<uint64_t, What>{{12, What::kUnknown}}));
   EXPECT_TRUE(world.retries.empty());
   EXPECT_EQ(one.comparer.open(), 0u);
+  one.comparer.HandOver({10, Between(10), {}}, now);
+  const size_t reads = world.read.size();
+  EXPECT_EQ(Run(), Tickets{10});
+  EXPECT_EQ(world.retries.at(0).edge, Between(10));
+  EXPECT_EQ(world.read.size(), reads) << "it was compared";
 }
 
 TEST_F(EdgeComparerTest, AStopBeginsNothingAndIsIdleWhenAllIsAnswered) {

@@ -36,6 +36,7 @@ struct TablesWorld : RepairWorld,
     pages.push_back(request);
     ScanPageRead reply{request.id, unreadable.empty() ? Do("pages") : Status::Never(unreadable)};
     reply.lags = lags;
+    reply.replica = replica.has_value();
     reply.total = total;
     const bool by_dst = request.table.reverse;
     std::map<ScanKey, EdgeKey> keys;
@@ -195,6 +196,23 @@ TEST_F(FullScannerTest, AReverseRowAloneIsFoundFromItsSide) {
   Passes();
   EXPECT_EQ(Found(), Edges{From(11)});
   EXPECT_TRUE(Passed(kReverse));
+}
+
+// Tombstones are collected by what it proves.
+TEST_F(FullScannerTest, APassProvesWhatItReadOnPrimariesSinceItBegan) {
+  for (uint64_t src = 10; src < 1'510; ++src) world.Put(From(src));
+  world.replica.emplace(world.forward, world.reverse);
+  Start();
+  Step(*one);
+  world.replica.reset();  // the second page
+  Passes();
+  ASSERT_TRUE(Passed(kForward));
+  EXPECT_EQ(world.places[kForward].proved, 0) << "its first page was a replica's";
+  Pass(hours(24));
+  const UnixMs began = world.places[kForward].began;
+  Passes();
+  EXPECT_EQ(world.places[kForward].proved, began);
+  EXPECT_GT(world.places[kForward].passed, began);
 }
 
 TEST_F(FullScannerTest, WhateverAVersionOrdersIsCompared) {

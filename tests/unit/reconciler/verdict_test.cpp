@@ -105,7 +105,7 @@ const Line kTable[] = {
     {Live(9), Odd(7),  kScan, {Finding::kAhead,   Action::kBump, Live(10), kFree}},
     // No forward row.
     {Live(7), kNone,   kScan, {Finding::kOrphan,  Action::kBump, Live(8), kGuarded}},
-    {Gone(7), kNone,   kScan, {Finding::kOrphan,  Action::kBump, Gone(8), kGuarded}},
+    {Gone(7), kNone,   kScan, {Finding::kOrphan,  Action::kBump, Gone(8), kFree}},
     // The last version there is.
     {Live(UINT64_MAX), kNone,            kScan, {Finding::kOrphan,  Action::kReport, kNone, kGuarded}},
     {Live(UINT64_MAX), Live(7),          kScan, {Finding::kAhead,   Action::kReport, kNone, kFree}},

@@ -205,6 +205,33 @@ TEST_F(TombstonesTest, WhoReadsRowsOfEdgesIsToldTheHorizonOfTheirForwardShard) {
   EXPECT_EQ(Ask(store, ReadEdges{0, {{bob_, ann_}}}).horizon, 0);
 }
 
+// A server that took over lacks it.
+TEST_F(TombstonesTest, NoForwardRowGoesWithoutTheHorizon) {
+  const Tombstone one = Ended(ann_, bob_);
+  shards_.on(0).Execute("UPDATE tombstone_sweep SET horizon = 5");
+  EXPECT_EQ(DropForward({one}).deleted, 0u);
+}
+
+TEST_F(TombstonesTest, AScanHasPassedOnceBothDirectionsAreProved) {
+  MysqlTombstoneStore store(shards_.config(), HealthSink(), kNoLog);
+  const auto passed = [&] { return Ask(store, ReadScanPassed{0, 1}).passed; };
+  EXPECT_EQ(passed(), 0);
+  shards_.on(1).Execute(
+      "INSERT INTO full_scan (edges, shard, passed, proved) VALUES"
+      " ('following', 1, 90, 70), ('forward.follows', 1, 90, 10)");
+  EXPECT_EQ(passed(), 0);
+  shards_.on(1).Execute(
+      "INSERT INTO full_scan (edges, shard, passed, proved) VALUES ('follower', 1, 90, 80)");
+  EXPECT_EQ(passed(), 70);
+  shards_.on(1).Execute("UPDATE full_scan SET proved = 0 WHERE edges = 'follower'");
+  EXPECT_EQ(passed(), 0);
+}
+
+TEST_F(TombstonesTest, ASweepOfAClockThatWasAheadIsDue) {
+  shards_.on(0).Execute("UPDATE tombstone_sweep SET began = 1e15");
+  EXPECT_TRUE(Read().due);
+}
+
 TEST_F(TombstonesTest, ThePortServesAWholeSweep) {
   MysqlTombstoneStore store(shards_.config(), HealthSink(), kNoLog);
   const Tombstone one = Ended(ann_, bob_);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -316,12 +317,18 @@ struct Scanning {
     void Push(reconciler::FullScanInput input) {
       const std::lock_guard lock(mutex);
       inputs.push_back(std::move(input));
+      came.notify_one();
     }
-    std::vector<reconciler::FullScanInput> Take() {
-      const std::lock_guard lock(mutex);
+    // At once if there are any, else when the scanner wants to go on.
+    std::vector<reconciler::FullScanInput> Await(std::optional<Time> until) {
+      std::unique_lock lock(mutex);
+      const Time latest = SystemNow().mono + milliseconds(100);
+      came.wait_until(lock, std::min(until.value_or(latest), latest),
+                      [this] { return !inputs.empty(); });
       return std::exchange(inputs, {});
     }
     std::mutex mutex;
+    std::condition_variable came;
     std::vector<reconciler::FullScanInput> inputs;
   };
 
@@ -347,9 +354,8 @@ struct Scanning {
   }
 
   void Step() {
-    auto inputs = inbox.Take();
-    (void)scanner.Step(inputs, SystemNow());
-    std::this_thread::sleep_for(milliseconds(2));
+    auto inputs = inbox.Await(next);
+    next = scanner.Step(inputs, SystemNow()).next_timer;
   }
   // Until every table was passed by a pass that began after this call.
   void Pass(RelationShards& shards) {
@@ -366,6 +372,7 @@ struct Scanning {
     }
   }
 
+  std::optional<Time> next;
   Inbox inbox;
   PartOf<reconciler::ComparerReply, Inbox> to_comparer = AsPart<reconciler::ComparerReply>(inbox);
   Found found;

@@ -366,7 +366,7 @@ ENTRIES = [
     entry("SELECT horizon FROM tombstone_sweep"),
     entry("INSERT INTO tombstone_sweep (horizon) VALUES [] ON DUPLICATE KEY UPDATE horizon = GREATEST(horizon,"
           " VALUES(horizon))", [row(AT)]),
-    entry(f"SELECT after_src, after_dst, horizon >= {AT} AND (after_src > 0 OR began + 9 <= {_NOW}) FROM"
+    entry(f"SELECT after_src, after_dst, horizon >= {AT} AND (after_src > 0 OR began > {_NOW} OR began + 9 <= {_NOW}) FROM"
           " tombstone_sweep"),
     *[entry(f"UPDATE tombstone_sweep SET began = {began}, after_src = 7, after_dst = 8 WHERE after_src = 0 AND after_dst"
             " = 0") for began in ("began", _NOW)],

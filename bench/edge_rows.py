@@ -106,14 +106,14 @@ class Scene:
         found, cpu = {}, {}
         for name, follows, rate in (("alone", sizes.alone, 10), ("tenth", sizes.tenth, sizes.rate / 10),
                                     ("load", sizes.load, sizes.rate)):
-            took, rows, hints, cpu[name] = self._follow(follows, rate)
+            took, rows, hints, cpu[name] = self.follow(follows, rate)
             say(f"{name}: {rate:g} follows/s, {cpu[name]:.0f} us each; ms to the row {_text(rows)}, "
                 f"to the hint {_text(hints)}")
             if name == "tenth":
                 continue
             for share, suffix in ((0.5, ""), (0.99, "_p99")):
-                found[f"edge_row_{name}{suffix}"] = _quantile(rows, share), _quantile(took, share)
-                found[f"edge_hint_{name}{suffix}"] = _quantile(hints, share), _quantile(took, share)
+                found[f"edge_row_{name}{suffix}"] = quantile(rows, share), quantile(took, share)
+                found[f"edge_hint_{name}{suffix}"] = quantile(hints, share), quantile(took, share)
         found["edge_cpu_load"] = cpu["load"], cpu["tenth"]
         for mirrors in (1, 2):
             found[f"edge_drain_{mirrors}"] = self._drain(mirrors, sizes.waiting)
@@ -122,7 +122,7 @@ class Scene:
 
     # ---- latency --------------------------------------------------------------------------------
 
-    def _follow(self, count, rate):
+    def follow(self, count, rate):
         """Milliseconds: of each follow itself, from its answer to its row, from there to its hint; and
         CPU microseconds of a change."""
         edges = self._edges(count)
@@ -165,10 +165,7 @@ class Scene:
         running = self._mirrors[:mirrors]
         for mirror in running:
             mirror.stop() if stopped else mirror.pause()
-        made = subprocess.run([BIN / "fanline-bench-follow", "async", "--first", str(self._made), "--changes",
-                               str(changes)], env={**os.environ, **self._stack.env}, capture_output=True,
-                              text=True, check=True, timeout=_PATIENCE)
-        self._made += changes
+        made = self._make(changes)
         begin = time.monotonic()
         for mirror in running:
             mirror.start() if stopped else mirror.resume()
@@ -178,13 +175,25 @@ class Scene:
         if mirrors == 2:
             second.stop()
             time.sleep(5)  # until the other has taken over
-        told = json.loads(made.stdout)
-        return changes / seconds, changes / told["seconds"]
+        return changes / seconds, made
+
+    def made_meanwhile(self, changes):
+        """Changes made per second while a mirror works them off."""
+        made = self._make(changes)
+        self._wait_done()
+        return made
+
+    def _make(self, changes):
+        run = subprocess.run([BIN / "fanline-bench-follow", "async", "--first", str(self._made), "--changes",
+                              str(changes)], env={**os.environ, **self._stack.env}, capture_output=True,
+                             text=True, check=True, timeout=_PATIENCE)
+        self._made += changes
+        return changes / json.loads(run.stdout)["seconds"]
 
     def backlog(self, waiting, sizes):
         """Two rows: so many changes that wait beside a bench's; follows made while they wait beside such alone."""
         few, _ = self._drain(1, sizes.waiting)
-        _, _, calm, _ = self._follow(sizes.alone, 10)
+        _, _, calm, _ = self.follow(sizes.alone, 10)
         beside, pending = [], []
 
         def meanwhile():
@@ -197,8 +206,8 @@ class Scene:
         # Kafka gives the shards of a mirror that hangs so long to another, which begins as one that was stopped.
         many, _ = self._drain(1, waiting, meanwhile, stopped=True)
         yield row("backlog_drain_rate", [many], f"changes/s of {waiting:,}", f"of {sizes.waiting:,}", [few])
-        yield row("backlog_hint_p99", [_quantile(beside, 0.99)], f"ms, {pending[0]:,} still pending at the end",
-                  "alone", [_quantile(calm, 0.99)])
+        yield row("backlog_hint_p99", [quantile(beside, 0.99)], f"ms, {pending[0]:,} still pending at the end",
+                  "alone", [quantile(calm, 0.99)])
 
     def _pending(self):
         return sum(int(shard.query("SELECT COUNT(*) FROM log1 WHERE done = 0")[0][0]) for shard in self._stack.mysql)
@@ -309,12 +318,12 @@ def _edge_of(hint):
     return tuple(numbers)
 
 
-def _quantile(values, share):
+def quantile(values, share):
     return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
 
 def _text(values):
-    return f"{_quantile(values, 0.5):.1f} (p99 {_quantile(values, 0.99):.1f})"
+    return f"{quantile(values, 0.5):.1f} (p99 {quantile(values, 0.99):.1f})"
 
 
 # ---- as a script --------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import subprocess
 import time
 import zlib
 from collections import Counter
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -369,6 +370,16 @@ class Rig:
         key, = self.redis("KEYS", f"tl:*:{reader}")
         return sum(member.startswith("A")
                    for member in self.redis("ZRANGE", key, "-inf", "-inf", "BYSCORE"))
+
+    @contextmanager
+    def daemon(self, program, *args):
+        """Beside the fleet, for a block."""
+        daemon = Daemon(self.stack, self._ports, program, program, args).start()
+        try:
+            yield daemon.wait_ready()
+        finally:
+            if daemon.running:
+                daemon.stop()
 
     def api(self):
         """A process that serves pages. The caller stops it."""

@@ -32,6 +32,7 @@ class Sizes(NamedTuple):
     star_posts: int  # of the celebrity
     taken_over: int  # live readers of a pusher
     edges: tuple  # of a round of edge_latency
+    scans: tuple  # of the rows of the scans
 
 
 def deliveries(rig, sizes, share, encoding, variant="", pusher_args=(), run=run_events):

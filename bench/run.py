@@ -37,6 +37,7 @@ from bench.rig import Rig  # noqa: E402
 from bench.rows import (Sizes, cpu_of_pushers, deliveries, dispatch_cost_ratio,  # noqa: E402
                         long_run, timeline_bytes)
 from bench.scale_rows import FOLLOWERS, LIVE, scale_followers, scale_live  # noqa: E402
+from bench.scan_rows import FULL_SCANS, QUICK_SCANS, full_scan, full_scan_cost, log_scan  # noqa: E402
 from bench.storm_rows import storm  # noqa: E402
 from stack.programs.fleet import PARTITIONS  # noqa: E402
 
@@ -44,14 +45,15 @@ FULL = Sizes(rounds=7, posts={"live100": 1_000, "live20": 2_000, "live5": 4_000}
              many_posts=5_000, dispatched=20_000, moderate=4_000, imported=508_837,
              waiting=64_000, restarted=4, pages=20_000, returning=10_000, old_posts=20, storms=3,
              town=1_000_000, copies=3, warm=1, star_posts=10, taken_over=100_000,
-             edges=FULL_EDGES)
+             edges=FULL_EDGES, scans=FULL_SCANS)
 FULL_RELATIONS = RelationSizes(rounds=5, follows=20_000, rebuilt=100)
 SHORT = FULL._replace(posts={"live100": 800, "live5": 4_000}, pages=6_000)
 SHORT_RELATIONS = FULL_RELATIONS._replace(follows=10_000)
 QUICK = Sizes(rounds=2, posts={"live100": 100, "live20": 50, "live5": 50}, many_posts=200,
               dispatched=3_000, moderate=50, imported=10_000, waiting=200,
               restarted=1, pages=400, returning=100, old_posts=5, storms=1,
-              town=4_000, copies=1, warm=0, star_posts=2, taken_over=1_000, edges=QUICK_EDGES)
+              town=4_000, copies=1, warm=0, star_posts=2, taken_over=1_000, edges=QUICK_EDGES,
+              scans=QUICK_SCANS)
 QUICK_RELATIONS = RelationSizes(rounds=2, follows=400, rebuilt=5)
 FORMS = {"full": (population.FULL, FULL, FULL_RELATIONS), "short": (population.SHORT, SHORT, SHORT_RELATIONS),
          "quick": (population.QUICK, QUICK, QUICK_RELATIONS)}
@@ -83,6 +85,7 @@ def measurements(rig, sizes, relations, rows=()):
             yield "hybrid_page", lambda: hybrid_page(rig, sizes)
             yield "cluster_vs_single", lambda: cluster_vs_single(rig, sizes)
             yield "backlog_drain", lambda: backlog_drain(rig, sizes)
+            yield "full_scan_cost", lambda: full_scan_cost(rig, sizes)
             yield "celebrity_live5", lambda: celebrity(rig, sizes)
             yield "rss_pusher_full_mb", lambda: memory(rig, sizes)
             yield "takeover_live100k", lambda: takeover(rig, sizes)
@@ -102,6 +105,8 @@ def measurements(rig, sizes, relations, rows=()):
         yield f"rebuild_{followees}", lambda n=followees: rebuild(rig, relations, n)
     yield "page_below_floor", lambda: page_below_floor(rig, sizes)
     yield "edge_latency", lambda: edge_latency(max(1, sizes.rounds // 2), sizes.edges, rig.say)
+    yield "full_scan", lambda: full_scan(max(1, sizes.rounds // 2), sizes.scans, rig.say)
+    yield "log_scan", lambda: log_scan(max(1, sizes.rounds // 2), sizes.scans, rig.say)
     yield "recovery", lambda: recovery(sizes.rounds, rig.say)
     yield "handover_gap", lambda: handover(sizes.rounds, sizes.restarted, rig.say)
     yield "import_rows", lambda: import_rows(sizes.rounds, sizes.imported, rig.say)

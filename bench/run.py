@@ -27,6 +27,7 @@ from bench.edge_rows import FULL_EDGES, QUICK_EDGES, edge_latency  # noqa: E402
 from bench.fairness_rows import fairness  # noqa: E402
 from bench.handover_rows import handover  # noqa: E402
 from bench.import_rows import import_rows  # noqa: E402
+from bench.mode_rows import edge_modes  # noqa: E402
 from bench.moderate_rows import cpu_per_event, event_cost, latency  # noqa: E402
 from bench.page_rows import (hybrid_page, page_below_floor, page_http,  # noqa: E402
                              page_library, page_p99_under_fanout)
@@ -105,6 +106,7 @@ def measurements(rig, sizes, relations, rows=()):
         yield f"rebuild_{followees}", lambda n=followees: rebuild(rig, relations, n)
     yield "page_below_floor", lambda: page_below_floor(rig, sizes)
     yield "edge_latency", lambda: edge_latency(max(1, sizes.rounds // 2), sizes.edges, rig.say)
+    yield "edge_modes", lambda: edge_modes(max(1, sizes.rounds // 2), sizes.edges, rig.say)
     yield "full_scan", lambda: full_scan(max(1, sizes.rounds // 2), sizes.scans, rig.say)
     yield "log_scan", lambda: log_scan(max(1, sizes.rounds // 2), sizes.scans, rig.say)
     yield "recovery", lambda: recovery(sizes.rounds, rig.say)

@@ -23,7 +23,8 @@ ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
            *(f"fairness_{what}_live{percent}" for what in ("p99_ratio", "fanout") for percent in ("5", "5_unlisted", "100")),
            *(f"edge_{what}_{when}{p99}" for what in ("row", "hint") for when in ("alone", "load")
              for p99 in ("", "_p99")), "edge_cpu_load", "edge_drain_1", "edge_drain_2",
-           "full_scan", "full_scan_nibbles", "full_scan_cost", "log_scan",
+           *(f"edge_{what}_log{p99}" for what in ("row", "hint") for p99 in ("", "_p99")), "edge_cpu_log",
+           "follow_async_log", "full_scan", "full_scan_nibbles", "full_scan_cost", "log_scan",
            "storm_live", "storm_pushes", "storm_pages",
            *(f"peer_{who}_{share}" for share in ("live100", "live5")
              for who in ("lpushx", "exists", "misskey", "mastodon", "mastodon_queue", "mastodon_sql", "ring",

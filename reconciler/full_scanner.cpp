@@ -58,7 +58,8 @@ Progress FullScanner::Step(std::span<FullScanInput> inputs, Now now) {
 void FullScanner::Own(const std::vector<int32_t>& partitions) {
   const std::set<int32_t> owned(partitions.begin(), partitions.end());
   for (size_t i = 0; i < tables_.size(); ++i) {
-    tables_[i].ours = owned.contains(static_cast<int32_t>(i % partitions_));
+    const size_t partition = i * partitions_ / tables_.size();
+    tables_[i].ours = owned.contains(static_cast<int32_t>(partition));
   }
 }
 

@@ -12,8 +12,9 @@
 //
 // Rows of which only one table has one are seen from that table's side, so both are scanned. Each
 // shard of each table has a place of its own (fanline/ports/full_scan.h). A table is scanned by
-// whoever holds its partition of relation-log (Own). Two who scan one table only repeat each
-// other's work: the place is moved by compare-and-set. After a crash a page is read again.
+// whoever holds its partition of relation-log (Own). Tables are spread over all partitions, because
+// a member of the group holds those that stand side by side. Two who scan one table only repeat
+// each other's work: the place is moved by compare-and-set. After a crash a page is read again.
 //
 // "Many" is more than a tenth, and more than 100 rows, of those that one shard of the other table
 // must have, or of the page. If a page has few rows of a shard, those of pages before count, too.

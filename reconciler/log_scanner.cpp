@@ -40,7 +40,8 @@ Progress LogScanner::Step(std::span<LogScanInput> inputs, Now now) {
 void LogScanner::Own(const std::vector<int32_t>& partitions) {
   const std::set<int32_t> owned(partitions.begin(), partitions.end());
   for (Shard shard = 0; shard < states_.size(); ++shard) {
-    states_[shard].ours = owned.contains(static_cast<int32_t>(shard % partitions_));
+    const size_t partition = size_t{shard} * partitions_ / states_.size();
+    states_[shard].ours = owned.contains(static_cast<int32_t>(partition));
   }
 }
 

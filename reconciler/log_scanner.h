@@ -12,9 +12,10 @@
 // its new row is looked at in turn. It is logged again, too, if an edge's shard is away and nobody
 // knows.
 //
-// A shard is scanned by whoever holds partition (shard mod partitions) of relation-log in the group
-// of the later look (later_reconciler.h). Two who scan one shard only repeat each other's work.
-// After a crash the page is read again. In mode pause no page is read; in dry_run a friendship is
+// A shard is scanned by whoever holds its partition of relation-log in the group of the later look
+// (later_reconciler.h). Shards are spread over all partitions, because a member of the group holds
+// those that stand side by side. Two who scan one shard only repeat each other's work. After a
+// crash the page is read again. In mode pause no page is read; in dry_run a friendship is
 // only reported.
 //
 // Passive: no thread, no clock, no sleep. Not thread-safe.

@@ -110,14 +110,15 @@ constexpr EdgeTableId kForward{false, 0}, kReverse{true, 0};
 struct FullScannerTest : ::testing::Test {
   // One reconciler, and what is on its way to it.
   struct One {
-    One(TablesWorld& world, RepairGate& gate, const FullScanLimits& limits)
+    One(TablesWorld& world, RepairGate& gate, const FullScanLimits& limits,
+        uint32_t partitions = 1)
         : scanner({.comparer = {.log = {Repairs(world), to_comparer},
                                 .store = {Repairs(world), to_comparer},
                                 .retries = {Repairs(world), to_comparer},
                                 .metrics = world},
                    .scan = {world, inputs},
                    .metrics = world},
-                  {.shards = world.shards}, 1, {}, limits, gate) {
+                  {.shards = world.shards}, partitions, {}, limits, gate) {
       scanner.Own({0});
     }
     static RepairWorld& Repairs(RepairWorld& world) { return world; }
@@ -342,6 +343,24 @@ TEST_F(FullScannerTest, OnlyOnesOwnTablesAreScanned) {
   one->scanner.Own({});
   Passes();
   EXPECT_TRUE(world.pages.empty());
+}
+
+TEST_F(FullScannerTest, WhoeverHoldsHalfOfThePartitionsScansHalfOfTheTables) {
+  limits.rows = 10;
+  for (uint64_t src = 10; src < 110; ++src) world.Put(From(src, 1'000 + src));
+  for (const uint32_t partitions : {8u, 4u, 2u}) {
+    world.places.clear();
+    Start({.reverse = ShardMap::Even(2), .forward = ShardMap::Even(2)});
+    One halves(world, *gate, limits, partitions);
+    std::vector<int32_t> first;
+    for (uint32_t each = 0; each < partitions / 2; ++each) first.push_back(static_cast<int>(each));
+    halves.scanner.Own(first);
+    world.pages.clear();
+    Step(halves);
+    std::set<EdgeTableId> tables;
+    for (const ReadScanPage& page : world.pages) tables.insert(page.table);
+    EXPECT_EQ(tables, (std::set<EdgeTableId>{{false, 0}, {false, 1}})) << partitions;
+  }
 }
 
 // ---- what is on its way ---------------------------------------------------------------------

@@ -10,13 +10,8 @@ BASE_OF_MANY = 10_000
 MANY = 400
 
 
-class FullScan(WithReconciler):
-    mirrors = 1
-
-    @classmethod
-    def reconciler_args(cls):
-        # Its replicas are the primaries themselves here; checks see to it that each has the place.
-        return ["--full-scan-rate", "50000", "--full-scan-shards", cls.stack.env["FANLINE_MYSQL_SHARDS"]]
+class ScanOfTables(WithReconciler):
+    """Rows of both tables, and the scan's places."""
 
     def shards(self, sql):
         return [row for server in self.stack.mysql for row in server.query(sql)]
@@ -53,6 +48,15 @@ class FullScan(WithReconciler):
     def repairs_by_scan(self):
         return {repair[2:4]: repair[1] for repair in self.tables.repairs() if repair[0] == "scan"}
 
+
+class FullScan(ScanOfTables):
+    mirrors = 1
+
+    @classmethod
+    def reconciler_args(cls):
+        # Its replicas are the primaries themselves here; checks see to it that each has the place.
+        return ["--full-scan-rate", "50000", "--full-scan-shards", cls.stack.env["FANLINE_MYSQL_SHARDS"]]
+
     def test_1_rows_that_were_edited_on_either_side_are_set_right(self):
         healthy = self.edges(0, 50)
         edges = self.edges(1_000, 7)
@@ -79,7 +83,22 @@ class FullScan(WithReconciler):
         self.assertIn("by scan, missing", self.feedctl.run("relations", "repairs", str(gone[0])))
         self.assertIn("all rows were compared", self.doctor())
 
-    def test_2_a_killed_reconciler_goes_on_and_nothing_is_repaired_twice(self):
+    def test_2_a_forward_shard_that_was_rolled_back_a_little_is_brought_forward(self):
+        begun, ended, kept = self.edges(3_000, 20), self.edges(3_200, 20), self.edges(3_400, 400)
+        for edges in (ended, kept):
+            self.put(edges)
+        self.tables.put_reverse(*begun)
+        later = [(src, dst, ver + 1_000_000, False) for src, dst, ver, _ in ended]
+        self.tables.put_reverse(*later)
+        self.scan_anew()
+        self.wait_for(lambda: self.agree(begun + ended + kept), "all rows to agree", 120)
+        self.wait_for(self.passed, "the end of all tables", 60)
+        forward = self.tables.forward()
+        self.assertTrue(all(forward[edge[:2]][1] for edge in begun + kept), "their follows are there")
+        self.assertFalse(any(forward[edge[:2]][1] for edge in ended), "nobody follows again whom they have left")
+        self.assertTrue(all(forward[edge[:2]][0] > edge[2] for edge in begun + later), "by a version above both")
+
+    def test_3_a_killed_reconciler_goes_on_and_nothing_is_repaired_twice(self):
         edges = self.edges(5_000, 20)
         self.put(edges)
         before = len(self.repairs_by_scan())
@@ -90,7 +109,7 @@ class FullScan(WithReconciler):
         self.wait_for(self.passed, "the end of all tables", 120)
         self.assertEqual(len(self.repairs_by_scan()), before)
 
-    def test_3_a_table_of_which_much_differs_is_left_alone_until_an_operator_has_it_go_on(self):
+    def test_4_a_table_of_which_much_differs_is_left_alone_until_an_operator_has_it_go_on(self):
         edges = self.edges(BASE_OF_MANY, MANY, dst_shard=0)
         self.put(edges)
         before = self.repairs_by_scan()

@@ -177,6 +177,10 @@ class Scene:
             time.sleep(5)  # until the other has taken over
         return changes / seconds, made
 
+    def told(self):
+        """Of how many shards the mirror hears of changes from the binary log."""
+        return self._mirrors[0].scrape().total("fanline_rel_binlog_connected")
+
     def made_meanwhile(self, changes):
         """Changes made per second while a mirror works them off."""
         made = self._make(changes)

@@ -8,10 +8,11 @@ from bench.measure import interleaved, row
 from stack.local_stack import LocalStack
 from stack.ports import Ports
 from stack.programs.feedctl import Feedctl
+from stack.waiting import wait_until
 
 MODES = ("log",)
 _POLLED = "async"
-_KNOWN_AFTER = 5  # seconds: programs read the mode every second, and a mirror connects
+_KNOWN_AFTER = 2  # seconds: programs read the mode every second
 _LOGGED = ("--log-bin=binlog", "--binlog-format=ROW")
 _MAY_READ = "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO fanline@127.0.0.1"
 
@@ -26,15 +27,17 @@ def edge_modes(rounds, sizes, say, modes=MODES):
         feedctl = Feedctl(stack)
         with Scene(stack, ports) as scene:
             for mode in modes:
-                pairs = interleaved(rounds, lambda _, m=mode: _in_mode(scene, feedctl, m, sizes),
-                                    lambda _: _in_mode(scene, feedctl, _POLLED, sizes))
+                told = len(stack.mysql) if mode == "log" else 0
+                pairs = interleaved(rounds, lambda _, m=mode, t=told: _in_mode(scene, feedctl, m, t, sizes),
+                                    lambda _: _in_mode(scene, feedctl, _POLLED, 0, sizes))
                 yield from _rows(mode, pairs)
 
 
-def _in_mode(scene, feedctl, mode, sizes):
-    """What is measured -> its figure."""
+def _in_mode(scene, feedctl, mode, told, sizes):
+    """What is measured -> its figure. `told`: of so many shards the mirror hears from the binary log."""
     feedctl.run("relations", "mode", mode)
     time.sleep(_KNOWN_AFTER)
+    wait_until(lambda: scene.told() == told, 60, f"the mirror to hear of changes from {told} binary logs")
     _, rows, hints, cpu = scene.follow(sizes.load // 2, sizes.rate)
     found = {f"{what}{suffix}": quantile(took, share) for what, took in (("row", rows), ("hint", hints))
              for share, suffix in ((0.5, ""), (0.99, "_p99"))}

@@ -58,7 +58,7 @@ class Tombstones(WithReconciler):
                              f"passed = {now}, proved = {now}")
         horizon = now - KEEP_MS
         self.reconciler.start().wait_ready()
-        self.wait_for(lambda: all(self.horizons()), "the horizon", 30)
+        self.wait_for(lambda: all(self.horizons()), "the horizon", 120)  # it asks once a minute
         self.assertTrue(all(found >= horizon for found in self.horizons()))
         self.assertEqual([self.has_rows(edge) for edge in old], [[True, True]] * len(old), "it settles first")
         self.wait_for(lambda: not any(map(any, map(self.has_rows, old))), "the old ones to go", 120)

@@ -20,12 +20,15 @@ struct Limits {
 
   // Reads of log1, per forward shard.
   uint32_t rows_per_read = 1'024;
-  Duration poll_every = std::chrono::milliseconds(20);  // for new rows, while there are none
+  Duration poll_every = std::chrono::milliseconds(20);   // for new rows, while there are none
+  Duration belled_poll_every = std::chrono::seconds(1);  // the same while a bell tells of them
   Duration late_every = std::chrono::seconds(1);
   Duration late_for = std::chrono::seconds(30);  // a row may be committed this long after its id
   uint64_t late_ids = 10'000;                    // at the start, in place of late_for
   Duration sweep_every = std::chrono::minutes(10);
   Duration sweep_pace = std::chrono::milliseconds(200);  // from page to page
+  size_t most_heard = 16'384;                            // rows that a bell told of, to be read
+  Duration mode_every = std::chrono::seconds(1);         // whether there is to be a bell
 
   // Writes of reverse rows, per shard; of friendships, per pair of shards.
   uint32_t edges_per_transaction = 256;

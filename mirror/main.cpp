@@ -2,6 +2,7 @@
 // hints (Kafka), all announced in relation-log (Kafka). Wiring only.
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"
+#include "backends/mysql/binlog/log_bell.h"
 #include "backends/mysql/edges/mirror_store.h"
 #include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"
@@ -66,6 +67,7 @@ int Main(int argc, char** argv) {
   mysql::MysqlReverseStore reverse(mysql_config, health, log, {}, kOneByOne);
   mysql::MysqlForwardStore forward(mysql_config, health, log, {map, installation.following_limit});
   mysql::MysqlChangeStore changes(mysql_config, health, log);
+  mysql::MysqlLogBell bells(mysql_config, log, wiring::RandomSeed());
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, log);
   kafka::Consumer events({.client = client,
                           .group = config.group + "-events",
@@ -75,6 +77,8 @@ int Main(int argc, char** argv) {
 
   mirror::PrometheusMetrics metrics(process.registry, process.log);
   mirror::Mirror mirror({.log = {changes, to_mirror},
+                         .modes = {changes, to_mirror},
+                         .bells = {bells, to_mirror},
                          .steps = {.relations = {producer, to_mirror},
                                    .reverse = {reverse, to_mirror},
                                    .hints = {producer, to_mirror},

@@ -24,6 +24,15 @@ class Metrics : public ConsumerMetrics {
   virtual void EventDone() {}
   // Relation events held now; `parked` of them wait for shards that are away.
   virtual void Buffered(uint64_t /*events*/, uint64_t /*parked*/) {}
+  // Whether the bell of a forward shard tells of its new rows. Called when that changes, and when
+  // the shard becomes this mirror's.
+  virtual void Bell(Shard /*forward*/, bool /*rings*/) {}
+  // A bell came down, or could not be hung up: rows of that time are found by polls.
+  virtual void BellLost(Shard /*forward*/) {}
+  // A row that a bell told of was read, so long after it was written.
+  virtual void HeardRow(Duration /*since_written*/) {}
+  // Rows that a bell told of and that were not pending: polls had found them, or they are lost.
+  virtual void HeardInVain(uint64_t /*rows*/) {}
   // Pending rows of a forward shard's log1 for a reverse shard that this mirror has in memory, and
   // the age of the oldest. Called for each pair while the forward shard is this mirror's, and once
   // with 0 when it has left.

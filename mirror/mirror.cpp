@@ -8,6 +8,9 @@
 namespace fanline::mirror {
 namespace {
 
+// Rows that a bell told of wait for others for a tenth of the time: they came to be early.
+constexpr int kHeardSooner = 10;
+
 // A row that nobody can apply is a job of its own: somebody wrote it by hand, with src as dst or
 // version 0.
 JobKey KeyOf(const LoggedChange& change) {
@@ -39,16 +42,26 @@ Progress Mirror::Step(std::span<const MirrorInput> inputs, Now now) {
     if (job != nullptr) sources_[job->forward].marks.Push({id});
   }
   Progress progress;
+  bool ours = false;
   for (Shard shard = 0; shard < sources_.size(); ++shard) {
     SendMarks(shard, now);
     progress.StepBy(sources_[shard].marks.timer());
     if (!taking_ || !sources_[shard].reads) continue;
+    ours = true;
     SendQuestion(shard, now);
+    SendBell(shard, now);
+    SendHeard(shard, now);
     SendRead(shard, now);
     SendPurge(shard, now);
     progress.StepBy(sources_[shard].questions.timer());
     progress.StepBy(sources_[shard].reads->timer());
+    progress.StepBy(sources_[shard].heard->timer());
+    if (bell_) progress.StepBy(sources_[shard].bell_at);
     if (!sources_[shard].purging) progress.StepBy(sources_[shard].purge_at);
+  }
+  if (ours) {
+    SendModeRead(now);
+    progress.StepBy(mode_at_);
   }
   if (taking_) progress.StepBy(steps_.timer());
   if (taking_ && show_at_ <= now.mono) Show(now);
@@ -71,6 +84,8 @@ void Mirror::On(const PartitionAssigned& assigned, Now now) {
     Source& source = sources_[shard];
     source.reads.emplace(limits_, static_cast<Shard>(sources_.size()), setup_.gather,
                          setup_.steps.switches);
+    source.heard.emplace(limits_, setup_.gather / kHeardSooner);
+    ports_.steps.metrics.Bell(shard, false);
     if (!source.purge_at) source.purge_at = now.mono + limits_.purge_every;
   }
 }
@@ -78,6 +93,7 @@ void Mirror::On(const PartitionAssigned& assigned, Now now) {
 void Mirror::On(const PartitionRevoked& revoked, Now) {
   for (const Shard shard : ShardsOf(revoked.partition)) {
     Leave(shard);
+    ports_.steps.metrics.Bell(shard, false);
     for (Shard reverse = 0; reverse < sources_.size(); ++reverse) {
       ports_.steps.metrics.Pending(shard, reverse, 0, Duration{0});
     }
@@ -89,7 +105,9 @@ void Mirror::Leave(Shard shard) {
   steps_.Forget();
   Source& source = sources_[shard];
   source.reads.reset();
-  source.read = 0;
+  source.heard.reset();
+  source.read = source.heard_read = {};
+  source.belled = false;
   source.marks.Forget([](uint64_t) { return true; });
   source.questions.Forget([](uint64_t) { return true; });
 }
@@ -116,11 +134,13 @@ void Mirror::SendRead(Shard shard, Now now) {
     return HasRoomForBacklog(shard, reverse, std::max<size_t>(page, 1));
   });
   if (!after) return;
-  source.read = ++ids_;
-  source.read_doubts = steps_.doubts(shard);
-  source.marked.clear();
-  reads_.emplace(source.read, shard);
-  ports_.log.Submit(ReadPending{source.read, shard, *after, limits_.rows_per_read});
+  source.read = Begun(shard, now);
+  reads_.emplace(source.read.id, shard);
+  ports_.log.Submit(ReadPending{source.read.id, shard, *after, limits_.rows_per_read});
+}
+
+Mirror::UnderWay Mirror::Begun(Shard shard, Now now) {
+  return {++ids_, now.mono, steps_.doubts(shard), {}};
 }
 
 bool Mirror::HasRoomForBacklog(Shard shard, Shard reverse, size_t rows) const {
@@ -130,11 +150,11 @@ bool Mirror::HasRoomForBacklog(Shard shard, Shard reverse, size_t rows) const {
 void Mirror::On(const PendingRead& read, Now now) {
   const Shard shard = TakeAnswered(reads_, read.id);
   Source& source = sources_[shard];
-  if (source.read != read.id) return;  // an earlier assignment asked for it
-  source.read = 0;
+  if (source.read.id != read.id) return;  // an earlier assignment asked for it
+  const UnderWay under_way = std::exchange(source.read, {});
   if (!read.status.done()) {
     source.reads->Failed(now.mono, random_());
-    return Failed(shard, read.status);
+    return Failed(shard, read.status, now);
   }
   if (!taking_) return;
   const bool fresh =
@@ -142,27 +162,106 @@ void Mirror::On(const PendingRead& read, Now now) {
   std::vector<Steps::Ref> taken;
   source.reads->Done(read, now.mono, [&](const LoggedChange& change) {
     const Shard reverse = setup_.steps.shards.ShardOf(change.edge.dst);
-    return std::pair(reverse, Take(shard, reverse, change, fresh, &taken));
+    return std::pair(reverse, Take(shard, reverse, change, fresh, under_way, &taken));
   });
   steps_.Begin(taken);
 }
 
 Reads::Fate Mirror::Take(Shard shard, Shard reverse, const LoggedChange& change, bool fresh,
-                         std::vector<Steps::Ref>* taken) {
-  const Source& source = sources_[shard];
+                         const UnderWay& read, std::vector<Steps::Ref>* taken) {
   const LogRow row = change.row();
-  if (source.marked.contains(row)) return Reads::Fate::kTaken;
+  if (read.marked.contains(row)) return Reads::Fate::kTaken;
   const JobKey key = KeyOf(change);
-  const WindowRow read{change, source.reads->sent_at(), source.read_doubts, RowStep::kRead};
   if (WindowRow* known = window_.Find(shard, reverse, key, row)) {
-    known->read_at = read.read_at;
-    known->doubts = read.doubts;
+    // Of two reads that were under way the other may have been the later one.
+    known->read_at = std::max(known->read_at, read.sent_at);
+    known->doubts = std::max(known->doubts, read.doubts);
     return Reads::Fate::kTaken;
   }
   const bool room = fresh ? window_.HasRoom(shard, reverse) : HasRoomForBacklog(shard, reverse, 1);
   if (!room) return Reads::Fate::kNoRoom;
-  taken->push_back({window_.Add(shard, reverse, key, read), row});
+  const WindowRow added{change, read.sent_at, read.doubts, RowStep::kRead};
+  taken->push_back({window_.Add(shard, reverse, key, added), row});
   return Reads::Fate::kTaken;
+}
+
+// ---- bells ------------------------------------------------------------------------------------
+
+void Mirror::SendModeRead(Now now) {
+  if (!mode_at_ || *mode_at_ > now.mono) return;
+  mode_at_.reset();
+  ports_.modes.Submit(ReadMirrorMode{++ids_});
+}
+
+// While nobody can say, the mode stays.
+void Mirror::On(const MirrorModeRead& read, Now now) {
+  mode_at_ = now.mono + limits_.mode_every;
+  if (read.status.done()) bell_ = read.mode == MirrorMode::kLog;
+  if (bell_) return;
+  for (Shard shard = 0; shard < sources_.size(); ++shard) SetBelled(shard, false, now);
+}
+
+void Mirror::SetBelled(Shard shard, bool belled, Now now) {
+  Source& source = sources_[shard];
+  if (!source.reads || std::exchange(source.belled, belled) == belled) return;
+  source.reads->SetBelled(belled, now.mono);
+  ports_.steps.metrics.Bell(shard, belled);
+}
+
+void Mirror::SendBell(Shard shard, Now now) {
+  Source& source = sources_[shard];
+  if (!bell_ || source.hearing || (source.bell_at && *source.bell_at > now.mono)) return;
+  source.bell_at.reset();
+  source.hearing = true;
+  bells_.emplace(++ids_, shard);
+  ports_.bells.Submit(HearLog{ids_, shard, std::exchange(source.another, false)});
+}
+
+void Mirror::On(const LogHeard& heard, Now now) {
+  const Shard shard = TakeAnswered(bells_, heard.id);
+  Source& source = sources_[shard];
+  source.hearing = false;
+  if (!heard.status.done()) {
+    source.another = true;
+    source.bell_at = now.mono + limits_.backoff.Delay(++source.bell_attempts, random_());
+    ports_.steps.metrics.BellLost(shard);
+    return SetBelled(shard, false, now);
+  }
+  source.bell_attempts = 0;
+  if (!source.reads || !bell_ || source.another) return;
+  source.heard->Add(heard.log_ids);
+  SetBelled(shard, true, now);
+}
+
+void Mirror::SendHeard(Shard shard, Now now) {
+  Source& source = sources_[shard];
+  auto ids = source.heard->Next(now.mono);
+  if (!ids) return;
+  source.heard_read = Begun(shard, now);
+  heard_reads_.emplace(source.heard_read.id, shard);
+  ports_.log.Submit(AskPending{source.heard_read.id, shard, *std::move(ids)});
+}
+
+void Mirror::OnHeardRows(const PendingAsked& asked, Now now) {
+  const Shard shard = TakeAnswered(heard_reads_, asked.id);
+  Source& source = sources_[shard];
+  if (source.heard_read.id != asked.id) return;  // an earlier assignment asked for it
+  const UnderWay under_way = std::exchange(source.heard_read, {});
+  if (!asked.status.done()) {
+    source.heard->Failed();
+    return Failed(shard, asked.status, now);
+  }
+  ports_.steps.metrics.HeardInVain(source.heard->Done(asked.pending));
+  if (!taking_) return;
+  std::vector<Steps::Ref> taken;
+  for (const LoggedChange& change : asked.pending) {
+    const UnixMs age = std::max<UnixMs>(0, now.unix_ms - change.written_at);
+    ports_.steps.metrics.HeardRow(std::chrono::milliseconds(age));
+    const Shard reverse = setup_.steps.shards.ShardOf(change.edge.dst);
+    // What finds no room is read again with the new rows, from where its backlog begins.
+    (void)Take(shard, reverse, change, true, under_way, &taken);
+  }
+  steps_.Begin(taken);
 }
 
 // ---- rows that were read long ago -------------------------------------------------------------
@@ -188,10 +287,11 @@ void Mirror::SendQuestion(Shard shard, Now now) {
 }
 
 void Mirror::On(const PendingAsked& asked, Now now) {
+  if (heard_reads_.contains(asked.id)) return OnHeardRows(asked, now);
   Question question = TakeAnswered(questions_, asked.id);
   ShardQueue& queue = sources_[question.shard].questions;
   if (!asked.status.done()) {
-    Failed(question.shard, asked.status);
+    Failed(question.shard, asked.status, now);
     std::erase_if(question.batch.jobs,
                   [this](const auto& job) { return window_.Find(job.id) == nullptr; });
     return queue.Away(question.batch, now.mono, random_());
@@ -238,7 +338,7 @@ void Mirror::On(const MarkedDone& marked, Now now) {
   Marking marking = TakeAnswered(markings_, marked.id);
   Source& source = sources_[marking.shard];
   if (!marked.status.done()) {
-    Failed(marking.shard, marked.status);
+    Failed(marking.shard, marked.status, now);
     std::erase_if(marking.batch.jobs, [this](const auto& waiting) {
       Job* job = window_.Find(waiting.id);
       return job == nullptr || std::exchange(job->to_mark, true);
@@ -247,7 +347,9 @@ void Mirror::On(const MarkedDone& marked, Now now) {
   }
   source.marks.Done(marking.batch, now.mono);
   for (const Steps::Ref& ref : marking.rows) {
-    if (source.read != 0) source.marked.insert(ref.row);
+    for (UnderWay* each : {&source.read, &source.heard_read}) {
+      if (each->id != 0) each->marked.insert(ref.row);
+    }
     window_.Remove(ref.job, ref.row);
   }
 }
@@ -267,11 +369,14 @@ void Mirror::On(const PurgedDone& purged, Now now) {
   source.purge_at = more ? now.mono : now.mono + limits_.purge_every;
 }
 
-void Mirror::Failed(Shard shard, const Status& status) {
+void Mirror::Failed(Shard shard, const Status& status, Now now) {
   ports_.steps.metrics.Parked(status.resource);
   if (status.cause == Cause::kLocked) return;
   steps_.Doubt(shard);
-  if (sources_[shard].reads) sources_[shard].reads->Doubt();
+  Source& source = sources_[shard];
+  if (source.reads) source.reads->Doubt();
+  source.another = true;
+  SetBelled(shard, false, now);
 }
 
 // ---- what waits -----------------------------------------------------------------------------

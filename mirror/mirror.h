@@ -8,6 +8,10 @@
 // for long does no harm either: it reads a row again before it writes it, if it read it more than a
 // minute ago.
 //
+// In the mirror mode `log` it also listens to the bells of its shards (fanline/ports/log_bell.h),
+// and reads the rows that they tell of by their keys, at once (heard.h). Bells only save time: all
+// other reads go on.
+//
 // It also purges old rows that are done.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
@@ -25,6 +29,9 @@
 #include "fanline/consuming/shard_queue.h"
 #include "fanline/model/bucket.h"
 #include "fanline/ports/change_log.h"
+#include "fanline/ports/log_bell.h"
+#include "fanline/ports/operator_modes.h"
+#include "mirror/heard.h"
 #include "mirror/limits.h"
 #include "mirror/metrics.h"
 #include "mirror/reads.h"
@@ -33,14 +40,17 @@
 
 namespace fanline::mirror {
 
-using MirrorInput = std::variant<PartitionAssigned, PartitionRevoked, PendingRead, PendingAsked,
-                                 MarkedDone, PurgedDone, RelationsAppended, EdgesApplied,
-                                 HintsAppended, EdgeChanged, DeadLetterAppended>;
+using MirrorInput =
+    std::variant<PartitionAssigned, PartitionRevoked, PendingRead, PendingAsked, MarkedDone,
+                 PurgedDone, RelationsAppended, EdgesApplied, HintsAppended, EdgeChanged,
+                 DeadLetterAppended, MirrorModeRead, LogHeard>;
 
 class Mirror {
  public:
   struct Ports {
     Port<ReadPending, AskPending, MarkDone, PurgeDone> log;
+    Port<ReadMirrorMode> modes;
+    Port<HearLog> bells;
     Steps::Ports steps;
   };
   struct Setup {
@@ -58,6 +68,14 @@ class Mirror {
   bool drained() const;
 
  private:
+  // A read of pending rows that is under way.
+  struct UnderWay {
+    uint64_t id = 0;  // 0: none is
+    Time sent_at{};
+    uint64_t doubts = 0;  // Steps::doubts at sent_at
+    // Rows marked since. Its answer may still hold them.
+    std::set<LogRow> marked;
+  };
   // What is known of a forward shard.
   struct Source {
     explicit Source(const Limits& limits)
@@ -66,10 +84,14 @@ class Mirror {
           questions({limits.rows_per_question, 1, limits.backoff}) {}
 
     std::optional<Reads> reads;  // none: the shard is not ours
-    uint64_t read = 0;           // the id of the read under way
-    uint64_t read_doubts = 0;    // Steps::doubts when that read was sent
-    // Rows marked since that read was sent. Its answer may still hold them.
-    std::set<LogRow> marked;
+    UnderWay read;
+    std::optional<Heard> heard;  // as reads
+    UnderWay heard_read;
+    bool belled = false;   // the bell has answered, and nothing has failed since
+    bool hearing = false;  // a request to the bell is under way
+    bool another = true;   // the server may be another than the bell's
+    uint32_t bell_attempts = 0;
+    std::optional<Time> bell_at;  // then the bell is asked again
     ShardQueue marks, questions;  // jobs
     std::optional<Time> purge_at;
     bool purging = false;
@@ -93,6 +115,9 @@ class Mirror {
   void On(const PendingAsked& asked, Now now);
   void On(const MarkedDone& marked, Now now);
   void On(const PurgedDone& purged, Now now);
+  void On(const MirrorModeRead& read, Now now);
+  void On(const LogHeard& heard, Now now);
+  void OnHeardRows(const PendingAsked& asked, Now now);
   template <typename Reply>
   void On(const Reply& reply, Now now) {
     steps_.On(reply, now);
@@ -100,15 +125,20 @@ class Mirror {
 
   void Leave(Shard shard);
   void SendRead(Shard shard, Now now);
+  void SendModeRead(Now now);
+  UnderWay Begun(Shard shard, Now now);
+  void SendBell(Shard shard, Now now);
+  void SendHeard(Shard shard, Now now);
+  void SetBelled(Shard shard, bool belled, Now now);
   void SendQuestion(Shard shard, Now now);
   void SendMarks(Shard shard, Now now);
   void SendPurge(Shard shard, Now now);
   bool HasRoomForBacklog(Shard shard, Shard reverse, size_t rows) const;
   // Takes a row into the window, unless it is there. `fresh`: it does not come from the backlog.
   Reads::Fate Take(Shard shard, Shard reverse, const LoggedChange& change, bool fresh,
-                   std::vector<Steps::Ref>* taken);
+                   const UnderWay& read, std::vector<Steps::Ref>* taken);
   // A call failed and is tried again. Unless it met a locked row, the server may be another by now.
-  void Failed(Shard shard, const Status& status);
+  void Failed(Shard shard, const Status& status, Now now);
   void Show(Now now);
   std::vector<Shard> ShardsOf(int32_t partition) const;
 
@@ -121,11 +151,13 @@ class Mirror {
 
   Window window_;
   Steps steps_;
-  std::vector<Source> sources_;                         // by forward shard
-  std::unordered_map<uint64_t, Shard> reads_, purges_;  // by request
-  std::unordered_map<uint64_t, Question> questions_;    // by request
-  std::unordered_map<uint64_t, Marking> markings_;      // by request
+  std::vector<Source> sources_;                                               // by forward shard
+  std::unordered_map<uint64_t, Shard> reads_, heard_reads_, bells_, purges_;  // by request
+  std::unordered_map<uint64_t, Question> questions_;                          // by request
+  std::unordered_map<uint64_t, Marking> markings_;                            // by request
   Time show_at_{};
+  bool bell_ = false;                     // the mode is log
+  std::optional<Time> mode_at_ = Time{};  // none: it is being read
 };
 
 }  // namespace fanline::mirror

@@ -46,6 +46,24 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
                {{"partition", partition}, {"from_offset", from}, {"to_offset", to}});
   }
 
+  void Bell(Shard forward, bool rings) override {
+    Set(AddGauge("fanline_rel_binlog_connected",
+                 "1 while the shard's binary log tells this mirror of changes",
+                 {{"shard", std::to_string(forward)}}),
+        rings ? 1 : 0);
+  }
+  void BellLost(Shard forward) override {
+    AddCounter("fanline_rel_binlog_gap_total",
+               "Times that the shard's binary log could not be read on: polls find what passed",
+               {{"shard", std::to_string(forward)}})
+        .Increment();
+  }
+  void HeardRow(Duration since_written) override {
+    heard_[1]->Increment();
+    Observe(binlog_lag_, since_written);
+  }
+  void HeardInVain(uint64_t rows) override { Add(*heard_[0], rows); }
+
   void Pending(Shard forward, Shard reverse, uint64_t rows, Duration oldest) override {
     const Labels labels{{"shard", std::to_string(forward)},
                         {"reverse_shard", std::to_string(reverse)}};
@@ -63,6 +81,13 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
                                      "result", {"stale", "applied"});
   Histogram& apply_lag_ =
       AddSeconds("fanline_rel_apply_lag_seconds", "From a change to its committed reverse row");
+  Counters<2> heard_ = AddCounters("fanline_rel_binlog_rows_total",
+                                   "Changes that a binary log told of, by whether they were "
+                                   "pending when they were read",
+                                   "result", {"absent", "found"});
+  Histogram& binlog_lag_ =
+      AddSeconds("fanline_rel_binlog_lag_seconds",
+                 "From a change to its being read, of those that a binary log told of");
   Counter& below_zero_ =
       AddCounter("fanline_rel_counter_negative_total",
                  "Counters of followers found below zero: drift, to be recounted");

@@ -10,38 +10,37 @@ Reads::Reads(const Limits& limits, Shard shards, Duration gather, const Mutation
 std::optional<uint64_t> Reads::Next(Time now, const std::function<bool(Shard)>& room) {
   if (reading_ || (retry_at_ && *retry_at_ > now)) return std::nullopt;
   retry_at_.reset();
-  if (!known()) return Begin(Kind::kBacklog, 0, now);
+  if (!known()) return Begin(Kind::kBacklog, 0);
   const bool new_due = poll_at_ <= now && pace_.open(now);
-  if (new_due && !full_) return Begin(Kind::kNew, newest_, now);
+  if (new_due && !full_) return Begin(Kind::kNew, newest_);
   full_ = false;
   if (switches_.late_window) {
     const uint64_t from = seen_.front().second;
     if (const auto after = NextOfPass(Kind::kLate, late_, from, now)) return after;
   }
-  if (const auto after = NextOfBacklog(now, room)) return after;
+  if (const auto after = NextOfBacklog(room)) return after;
   if (switches_.late_window) {
     if (const auto after = NextOfPass(Kind::kSweep, sweep_, 0, now)) return after;
   }
-  if (new_due) return Begin(Kind::kNew, newest_, now);
+  if (new_due) return Begin(Kind::kNew, newest_);
   return std::nullopt;
 }
 
-std::optional<uint64_t> Reads::Begin(Kind kind, uint64_t after, Time now) {
-  reading_ = Reading{kind, after, now, doubts_};
+std::optional<uint64_t> Reads::Begin(Kind kind, uint64_t after) {
+  reading_ = Reading{kind, after, doubts_};
   return after;
 }
 
 std::optional<uint64_t> Reads::NextOfPass(Kind kind, Pass& pass, uint64_t from, Time now) {
   if (pass.at > now) return std::nullopt;
   if (!pass.running) pass = {true, from, now, now};
-  return Begin(kind, pass.after, now);
+  return Begin(kind, pass.after);
 }
 
-std::optional<uint64_t> Reads::NextOfBacklog(Time now, const std::function<bool(Shard)>& room) {
+std::optional<uint64_t> Reads::NextOfBacklog(const std::function<bool(Shard)>& room) {
   for (size_t tried = 0; tried < cursors_.size(); ++tried) {
     turn_ = static_cast<Shard>((turn_ + 1) % cursors_.size());
-    if (cursors_[turn_] < newest_ && room(turn_))
-      return Begin(Kind::kBacklog, cursors_[turn_], now);
+    if (cursors_[turn_] < newest_ && room(turn_)) return Begin(Kind::kBacklog, cursors_[turn_]);
   }
   return std::nullopt;
 }
@@ -59,7 +58,10 @@ void Reads::Note(const PendingRead& read, const std::vector<uint64_t>& missed, T
   if (reading.kind == Kind::kNew) {
     newest_ = std::max(newest_, last);
     full_ = full;
-    poll_at_ = read.changes.empty() ? now + limits_.poll_every : now;
+    poll_at_ = full                   ? now
+               : belled_              ? now + limits_.belled_poll_every
+               : read.changes.empty() ? now + limits_.poll_every
+                                      : now;
     if (!full && !read.changes.empty()) pace_.Started(now);
   }
   const uint64_t end = full ? last : std::max(newest_, last);
@@ -104,6 +106,11 @@ void Reads::Failed(Time now, uint64_t random) {
   reading_.reset();
   Doubt();
   retry_at_ = now + limits_.backoff.Delay(++attempts_, random);
+}
+
+void Reads::SetBelled(bool belled, Time now) {
+  if (belled_ && !belled) poll_at_ = std::min(poll_at_, now);
+  belled_ = belled;
 }
 
 std::optional<Time> Reads::timer() const {

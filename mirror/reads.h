@@ -12,7 +12,8 @@
 // out again that are not above the highest seen. So after each failure (Doubt) all cursors begin at
 // 0 again, and the highest id is asked for.
 //
-// Under load new rows are read in batches, after quiet at once (GatherPace).
+// Under load new rows are read in batches, after quiet at once (GatherPace). While a bell tells of
+// new rows (heard.h), they are looked for once a second only.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -45,9 +46,8 @@ class Reads {
   // The id above which to read now; none: a read is under way, or it is not time yet.
   // `room(reverse)`: whether that shard has room for a page of its backlog.
   [[nodiscard]] std::optional<uint64_t> Next(Time now, const std::function<bool(Shard)>& room);
-  // The read under way: its kind, and when it was sent.
+  // Of the read under way.
   [[nodiscard]] Kind kind() const { return reading_->kind; }
-  [[nodiscard]] Time sent_at() const { return reading_->sent_at; }
 
   // Takes that read's answer: calls `take(change)` -> {reverse shard, Fate} for each row in turn.
   template <typename Take>
@@ -63,6 +63,8 @@ class Reads {
   void Failed(Time now, uint64_t random);
   // The server behind the shard may be another by now.
   void Doubt() { ++doubts_; }
+  // Whether a bell tells of new rows, from now on.
+  void SetBelled(bool belled, Time now);
 
   // When Next may return a read even if nothing else is called; none: only after another call.
   [[nodiscard]] std::optional<Time> timer() const;
@@ -71,8 +73,7 @@ class Reads {
   struct Reading {
     Kind kind = Kind::kNew;
     uint64_t after = 0;
-    Time sent_at{};
-    uint64_t doubts = 0;  // doubts_ at sent_at
+    uint64_t doubts = 0;  // doubts_ when it was sent
   };
   struct Pass {
     bool running = false;
@@ -80,9 +81,9 @@ class Reads {
     Time at{}, began{};
   };
 
-  std::optional<uint64_t> Begin(Kind kind, uint64_t after, Time now);
+  std::optional<uint64_t> Begin(Kind kind, uint64_t after);
   std::optional<uint64_t> NextOfPass(Kind kind, Pass& pass, uint64_t from, Time now);
-  std::optional<uint64_t> NextOfBacklog(Time now, const std::function<bool(Shard)>& room);
+  std::optional<uint64_t> NextOfBacklog(const std::function<bool(Shard)>& room);
   void Note(const PendingRead& read, const std::vector<uint64_t>& missed, Time now);
   void BeginAnew(const Reading& reading, uint64_t newest, Time now);
   void Remember(Time now);
@@ -100,6 +101,7 @@ class Reads {
   GatherPace pace_;
   Time poll_at_{};
   bool full_ = false;  // the last read of new rows was a full page; no other kind has read since
+  bool belled_ = false;
   std::optional<Reading> reading_;
   uint32_t attempts_ = 0;
   std::optional<Time> retry_at_;

@@ -10,15 +10,16 @@
 
 namespace fanline {
 
-// Whether the API also writes the reverse row of a change at once. Only latency depends on it: the
-// log1 row and what the mirror does with it are the same in both modes.
+// What is done to have the reverse row of a change soon. Only latency depends on it: the log1 row
+// and what the mirror does with it are the same in all modes.
 enum class MirrorMode {
   kAsync,  // the mirror alone writes the reverse row
   kSync,   // the API also tries it inline; a failure is no error to its caller
+  kLog,    // the mirror is told of the change by the server's binary log (log_bell.h)
 };
 
 // The names in table `setting` and to operators, by the mode's number.
-inline constexpr std::array kMirrorModes = {"async", "sync"};
+inline constexpr std::array kMirrorModes = {"async", "sync", "log"};
 constexpr const char* NameOf(MirrorMode mode) { return kMirrorModes[static_cast<size_t>(mode)]; }
 
 struct ReadMirrorMode {

@@ -11,6 +11,8 @@ RELATIONS = Dashboard("fanline-relations", "Fanline / Relations", "Follows on th
                Query(f"max ({series('fanline_lag_seconds')} and on (namespace, job, instance) {series('fanline_rel_apply_lag_seconds_count')})", "events"))),
         Panel("Changes under way", COUNT, "Those of log1 that mirrors hold, by the shard they are in and the one they wait for; more may wait in log1.",
               (Query(total("fanline_rel_log1_pending_rows", "shard, reverse_shard"), "log1 of {{shard}}, to {{reverse_shard}}"),)),
+        Panel("Told by binary logs", PER_SECOND, "In the mode `log`: changes that a binary log told of, and logs that could not be read on.",
+              (Query(rate("fanline_rel_binlog_rows_total", "result"), "{{result}}"), Query(rate("fanline_rel_binlog_gap_total", "shard"), "gaps of {{shard}}"))),
         Panel("Refused", PER_SECOND, "Events older than tombstones are kept.", (Query(rate("fanline_rel_old_message_rejected_total"), "too old"),)),
         Panel("Reverse rows at once", PER_SECOND, "In the mode `sync`, by result.", (Query(rate("fanline_api_inline_mirror_total", "result"), "{{result}}"),)),
     )),

@@ -50,7 +50,7 @@ CREATE TABLE IF NOT EXISTS migration (
 ) ENGINE = InnoDB;
 
 -- Settings that an operator changes while programs run; programs read them about once a second.
--- Without a row the default holds. mirror_mode: sync or async (fanline/ports/operator_modes.h).
+-- Without a row the default holds. mirror_mode: async, sync or log (fanline/ports/operator_modes.h).
 -- reconciler: run, dry_run or pause (fanline/ports/operator_modes.h). breaker_closings: the
 -- microseconds when `reconciler` last came back to run, each time higher than before.
 CREATE TABLE IF NOT EXISTS setting (

@@ -86,7 +86,7 @@ class Doing(RedisFaults, RowFaults):
             time.sleep(JOIN_EVERY_S)
 
     def mirror_mode(self, fault):
-        """The other mode for a while."""
+        """Another mode for a while."""
         for mode, seconds in ((fault.target, fault.seconds), ("async", 0)):
             try:
                 self.rig.feedctl.run("relations", "mode", mode)

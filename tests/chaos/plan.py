@@ -40,7 +40,7 @@ KINDS = {
     "kill_relations": Kind("relations", 0, 1, tuple(RELATION_MEMBERS)),
     "hang_relations": Kind("relations", 0.5, 6, tuple(RELATION_MEMBERS)),
     "leave_relations": Kind("relations", 0, 2, tuple(RELATION_MEMBERS)),
-    "mirror_mode": Kind("relations", 2, 6, ("sync",)),
+    "mirror_mode": Kind("relations", 2, 6, ("sync", "log")),
     "failover": Kind("redis", 2, 4),
     "lagging_failover": Kind("redis", 2, 5),
     "orderly_failover": Kind("redis", 1, 2),

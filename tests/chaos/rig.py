@@ -34,6 +34,7 @@ TIGHT = {
     "reconciler": [],
 }
 MEMBERS = {"dispatcher": 2, "pusher": 3, "mirror": 2, "reconciler": 2}
+BINLOG = "--log-bin=binlog", "--binlog-format=ROW"  # for the mirror's mode log
 JOINING = "joining"  # one more of each role, which comes and goes
 
 
@@ -48,7 +49,7 @@ class Rig:
         self.users = sorted(self.followers)
         self._ports = Ports()
         self.stack = LocalStack(cluster=True, proxied=True, redis_appendonly=plan.appendonly,
-                                ports=self._ports, say=say)
+                                ports=self._ports, mysql_args=BINLOG, say=say)
 
     def __enter__(self):
         self.stack.__enter__()

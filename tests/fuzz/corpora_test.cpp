@@ -73,10 +73,11 @@ INSTANTIATE_TEST_SUITE_P(Corpora, Kept, ::testing::ValuesIn(KeptInputs()), NameO
 
 TEST_P(Kept, InputHolds) { TargetOf(GetParam()).run(GetParam().bytes); }
 
-// Requests of the API, and what the codecs of Kafka's records read, with a few bytes damaged.
+// Requests of the API, and what the codecs of Kafka's records and of the binary log read, with a
+// few bytes damaged.
 TEST(Corpora, InputsHoldAlsoWhenTheyAreDamaged) {
-  const std::set<std::string> targets = {"api", "feed_event", "hint", "relation_event",
-                                         "relation_log"};
+  const std::set<std::string> targets = {"api",  "binlog",         "feed_event",
+                                         "hint", "relation_event", "relation_log"};
   fanline::testing::Seeded random;
   std::printf("FANLINE_TEST_SEED=%llu\n", static_cast<unsigned long long>(random.seed()));
   for (const Input& input : KeptInputs()) {

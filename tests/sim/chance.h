@@ -42,6 +42,7 @@ struct Chances {
   static constexpr uint64_t kPages = 63;
   static constexpr uint64_t kRangeOwners = 71;
   static constexpr uint64_t kScans = 73;
+  static constexpr uint64_t kBells = 79;
   // A schedule lasts less than a second of its own time, so a pair that takes longer is stuck.
   static constexpr int kHealthyGraceMs = 2'000;
   static constexpr Duration kPullHold = std::chrono::milliseconds(60);

@@ -1,12 +1,14 @@
 // Mirrors with the real logic, over rows and logs that lose, repeat and delay. Two orders are
 // looked at in each call: no reverse row is written before its msg1 is acknowledged, and none by a
 // row of log1 that was read long ago. Some mutations of the mirror are simulated here, in what its
-// calls do.
+// calls do. In a quarter of the schedules the shards have bells that ring now and then, of rows
+// that are there, that are done, and that are none.
 #pragma once
 
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <random>
 #include <set>
 #include <type_traits>
 #include <utility>
@@ -39,7 +41,7 @@ inline EdgesApplied ApplyReverse(Caller& caller, const ApplyEdges& request,
 
 struct MirrorProcess
     : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPending, AskPending, MarkDone, PurgeDone,
-                AppendHints, AppendRelations, AppendDeadLetter>,
+                AppendHints, AppendRelations, AppendDeadLetter, ReadMirrorMode, HearLog>,
       Caller,
       Consumes<mirror::Mirror, mirror::MirrorInput> {
   using Caller::Caller;
@@ -49,6 +51,10 @@ struct MirrorProcess
   std::set<EdgeKey> stale;                                     // their last change wrote nothing
   std::map<std::pair<EdgeKey, uint64_t>, Time> found_pending;  // when that was asked, the last time
   UnixMs hung_until = 0;
+  // Draws apart, so that schedules without bells keep their draws.
+  std::mt19937_64 of_bells{world.options.seed ^ World::kBells};
+  const bool has_bells = of_bells() % 4 == 0;
+  std::map<Shard, Submitted<HearLog>> listens;
 
   static constexpr Duration kFreshFor = std::chrono::milliseconds(60);
 
@@ -105,8 +111,36 @@ struct MirrorProcess
     });
   }
 
+  void Serve(const ReadMirrorMode& request, ReplyTo<MirrorModeRead> to) {
+    to({request.id, {}, has_bells ? MirrorMode::kLog : MirrorMode::kAsync});
+  }
+  void Serve(const HearLog& request, ReplyTo<LogHeard> to) {
+    listens.insert_or_assign(request.shard, Submitted<HearLog>{request, to});
+  }
+  // One call in four finds that there was something to tell.
+  void MayRing(Shard shard) {
+    if (of_bells() % 4 != 0) return;
+    auto listening = listens.extract(shard);
+    if (listening.empty()) return;
+    const auto& [request, to] = listening.mapped();
+    LogHeard heard{request.id, {}, {}};
+    if (of_bells() % 16 == 0) {
+      heard.status = AwayStatus();
+    } else {
+      const auto found = world.mysql.relations.Do(ReadPending{0, shard, 0, 100});
+      const uint64_t last = found.changes.empty() ? found.newest : found.changes.back().id;
+      for (const LoggedChange& each : found.changes) {
+        if (of_bells() % 2 == 0) heard.log_ids.push_back(each.id);
+      }
+      heard.log_ids.push_back(last + of_bells() % 3);
+      heard.log_ids.push_back(1 + of_bells() % (last + 1));
+    }
+    to(std::move(heard));
+  }
+
   template <class R>
   void Serve(const R& request, ReplyTo<typename R::Reply> to) {
+    MayRing(request.shard);
     typename R::Reply failed;
     failed.id = request.id;
     failed.status = AwayStatus();
@@ -181,6 +215,7 @@ struct MirrorProcess
   void Start() {
     forgotten.clear();
     stale.clear();
+    listens.clear();
     found_pending.clear();
     hung_until = 0;
     using std::chrono::milliseconds;
@@ -201,6 +236,8 @@ struct MirrorProcess
                                 .purge_every = milliseconds(200)};
     logic = std::make_unique<mirror::Mirror>(
         mirror::Mirror::Ports{{*this, inbox},
+                              {*this, inbox},
+                              {*this, inbox},
                               {{*this, inbox},
                                {*this, inbox},
                                {*this, inbox},

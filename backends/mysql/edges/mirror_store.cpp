@@ -99,4 +99,8 @@ ReconcilerModeRead ChangeLogService::Do(Connection& connection, const ReadReconc
           .closings = GetBreakerClosings(connection)};
 }
 
+MirrorModeRead ChangeLogService::Do(Connection& connection, const ReadMirrorMode&) {
+  return {.status = {}, .mode = GetMirrorMode(connection)};
+}
+
 }  // namespace fanline::mysql

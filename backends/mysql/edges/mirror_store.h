@@ -36,7 +36,7 @@ struct ForwardService {
 };
 using MysqlForwardStore = ShardPort<ForwardService, ChangeEdge>;
 
-// The log and the mode share threads, because their requests are small.
+// The log and the modes share threads, because their requests are small.
 struct ChangeLogService {
   static constexpr const char* kName = "log1";
   static constexpr PoolLimits kLimits{.threads_per_shard = 2, .batch = 8};
@@ -46,14 +46,16 @@ struct ChangeLogService {
   PendingAsked Do(Connection& connection, const AskPending& request);
   PurgedDone Do(Connection& connection, const PurgeDone& request);
   ReconcilerModeRead Do(Connection& connection, const ReadReconcilerMode& request);
+  MirrorModeRead Do(Connection& connection, const ReadMirrorMode& request);
   LoggedRead Do(Connection& connection, const ReadLogged& request);
   LogScanMoved Do(Connection& connection, const MoveLogScan& request);
   FriendVersionsRead Do(Connection& connection, const ReadFriendVersions& request);
   LoggedAgain Do(Connection& connection, const LogAgain& request);
   Shard ShardOf(const ReadReconcilerMode&) const { return kSettingsShard; }
+  Shard ShardOf(const ReadMirrorMode&) const { return kSettingsShard; }
 };
 using MysqlChangeStore =
     ShardPort<ChangeLogService, MarkDone, ReadPending, AskPending, PurgeDone, ReadReconcilerMode,
-              ReadLogged, MoveLogScan, ReadFriendVersions, LogAgain>;
+              ReadMirrorMode, ReadLogged, MoveLogScan, ReadFriendVersions, LogAgain>;
 
 }  // namespace fanline::mysql

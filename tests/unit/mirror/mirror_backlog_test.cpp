@@ -32,6 +32,8 @@ struct Fleet : ServesAll<Fleet, ReadPending, AskPending, MarkDone, PurgeDone, Ap
     }
     mirror = std::make_unique<Mirror>(
         Mirror::Ports{{*this, inbox},
+                      {bells, inbox},
+                      {bells, inbox},
                       {{*this, inbox},
                        {*this, inbox},
                        {*this, inbox},
@@ -146,6 +148,7 @@ struct Fleet : ServesAll<Fleet, ReadPending, AskPending, MarkDone, PurgeDone, Ap
   Metrics metrics;
   std::multimap<Time, MirrorInput> replies;
   fakes::Inbox<MirrorInput> inbox;
+  Bells bells;
   std::unique_ptr<Mirror> mirror;
 };
 

@@ -8,6 +8,8 @@ World::World(const Limits& given) : limits(given) {}
 void World::Start() {
   mirror = std::make_unique<Mirror>(
       Mirror::Ports{{of_mirror, inbox},
+                    {bells, inbox},
+                    {bells, inbox},
                     {{of_mirror, inbox},
                      {of_mirror, inbox},
                      {of_mirror, inbox},
@@ -31,6 +33,7 @@ void World::Crash() {
   event_consumer.reset();
   requests.clear();
   inbox.clear();
+  bells.asked.clear();
   event_inbox.clear();
 }
 

@@ -16,6 +16,7 @@
 #include "tests/fakes/fake_relations.h"
 #include "tests/fakes/requests.h"
 #include "tests/producers/encoders.h"
+#include "tests/unit/mirror/bells.h"
 
 namespace fanline::mirror {
 
@@ -107,6 +108,7 @@ struct World {
 
   std::vector<Request> requests;
   Calls of_mirror{requests, kMirror}, of_events{requests, kEvents};
+  Bells bells;
   fakes::Inbox<MirrorInput> inbox;
   fakes::Inbox<RelationEventInput> event_inbox;
   std::vector<RelationMessage> log;

@@ -1,0 +1,40 @@
+#include "backends/mysql/binlog/binlog_end.h"
+
+#include <map>
+
+namespace fanline::mysql {
+namespace {
+
+void Require(bool met, const char* what) {
+  if (!met) throw MysqlError(0, what);
+}
+
+}  // namespace
+
+BinlogEnd EndOfBinlog(Connection& connection) {
+  std::map<std::string, std::string> settings;
+  connection.Query(
+      "SHOW GLOBAL VARIABLES WHERE variable_name IN ('log_bin', 'binlog_format',"
+      " 'log_bin_compress', 'binlog_transaction_compression')",
+      [&](const Row& row) { settings[row.Text(1)] = row.Text(2); });
+  Require(settings["log_bin"] == "ON",
+          "the server keeps no binary log; set log_bin and start it anew");
+  // Our transactions are READ COMMITTED, of which a binary log in MIXED has the rows. A server that
+  // does not know the setting keeps rows.
+  Require(settings["binlog_format"] != "STATEMENT",
+          "the binary log keeps statements, not rows; SET GLOBAL binlog_format = ROW");
+  Require(settings["log_bin_compress"] != "ON",
+          "the binary log is compressed; SET GLOBAL log_bin_compress = OFF");
+  Require(settings["binlog_transaction_compression"] != "ON",
+          "the binary log is compressed; SET GLOBAL binlog_transaction_compression = OFF");
+
+  BinlogEnd end;
+  connection.Query("SHOW /*M! MASTER STATUS */ /*!80200 BINARY LOG STATUS */", [&](const Row& row) {
+    end.place = {row.Text(1), row.UInt64(2)};
+  });
+  Require(!end.place.file.empty(), "the server does not say where its binary log ends");
+  connection.Query("SELECT DATABASE()", [&](const Row& row) { end.database = row.Text(1); });
+  return end;
+}
+
+}  // namespace fanline::mysql

@@ -1,0 +1,31 @@
+// Whether a server's binary log tells of rows of log1 in a form that we read, and where it ends.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "backends/mysql/sql/connection.h"
+
+namespace fanline::mysql {
+
+struct BinlogPlace {
+  std::string file;
+  uint64_t position = 0;
+};
+
+struct BinlogEnd {
+  BinlogPlace place;
+  std::string database;  // the connection's, by the name that the server gives it
+};
+
+// What an account needs to be told where the binary log ends, and to be sent it.
+inline constexpr const char* kBinlogRights =
+    "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* to the account on every shard, or go back "
+    "by feedctl relations mode async";
+
+// The end as it is now: what is committed from now on comes behind it. Throws MysqlError, and says
+// what to set, if the server keeps no binary log, or one that does not tell of single rows, or a
+// compressed one. MySQL before 8.2 does not know the statement that asks.
+[[nodiscard]] BinlogEnd EndOfBinlog(Connection& connection);
+
+}  // namespace fanline::mysql

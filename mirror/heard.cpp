@@ -1,0 +1,55 @@
+#include "mirror/heard.h"
+
+#include <algorithm>
+
+namespace fanline::mirror {
+
+void Heard::Add(const std::vector<uint64_t>& ids) {
+  const size_t room = limits_.most_heard - std::min(limits_.most_heard, first_.size());
+  const size_t taken = std::min(ids.size(), room);
+  first_.insert(first_.end(), ids.begin(), ids.begin() + static_cast<ptrdiff_t>(taken));
+}
+
+std::optional<std::vector<uint64_t>> Heard::Next(Time now) {
+  const auto due = timer();
+  if (!due || *due > now) return std::nullopt;
+  std::vector<uint64_t> ids;
+  const auto take = [&](std::deque<uint64_t>& from, std::set<uint64_t>& asked) {
+    while (!from.empty() && ids.size() < limits_.rows_per_question) {
+      asked.insert(from.front());
+      ids.push_back(from.front());
+      from.pop_front();
+    }
+  };
+  take(again_, asked_again_);
+  take(first_, asked_first_);
+  pace_.Started(now);
+  return ids;
+}
+
+uint64_t Heard::Done(const std::vector<LoggedChange>& found) {
+  for (const LoggedChange& change : found) {
+    asked_first_.erase(change.id);
+    asked_again_.erase(change.id);
+  }
+  again_.insert(again_.end(), asked_first_.begin(), asked_first_.end());
+  const uint64_t missed = asked_again_.size();
+  asked_first_.clear();
+  asked_again_.clear();
+  return missed;
+}
+
+void Heard::Failed() {
+  first_.clear();
+  again_.clear();
+  asked_first_.clear();
+  asked_again_.clear();
+}
+
+std::optional<Time> Heard::timer() const {
+  const bool reading = !asked_first_.empty() || !asked_again_.empty();
+  if (reading || (first_.empty() && again_.empty())) return std::nullopt;
+  return pace_.opens_at();
+}
+
+}  // namespace fanline::mirror

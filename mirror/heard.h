@@ -1,0 +1,50 @@
+// Ids of rows of one forward shard's log1 that its bell told of (fanline/ports/log_bell.h), until
+// they are read by their keys. One such read is under way at a time; under load it takes what came
+// meanwhile.
+//
+// A server may tell of a row before it shows it to readers. So a row that is not found is asked for
+// once more. What is not found then was done already, or is left to the reads of reads.h, and so is
+// what a bell tells beyond a bound.
+//
+// Passive, not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "fanline/base/gather.h"
+#include "fanline/base/time.h"
+#include "fanline/ports/change_log.h"
+#include "mirror/limits.h"
+
+namespace fanline::mirror {
+
+class Heard {
+ public:
+  // `gather`: how long a row waits for others under load. `limits` outlives this.
+  Heard(const Limits& limits, Duration gather) : limits_(limits), pace_(gather) {}
+
+  void Add(const std::vector<uint64_t>& ids);
+
+  // The rows to ask for now; none: a read is under way, there is nothing to read, or it is not time
+  // yet.
+  [[nodiscard]] std::optional<std::vector<uint64_t>> Next(Time now);
+  // That read found these. Returns how many rows it missed for the second time.
+  uint64_t Done(const std::vector<LoggedChange>& found);
+  // It failed: all ids are forgotten.
+  void Failed();
+
+  // When Next may return rows even if nothing else is called.
+  [[nodiscard]] std::optional<Time> timer() const;
+
+ private:
+  const Limits& limits_;
+  GatherPace pace_;
+  std::deque<uint64_t> first_, again_;  // to be asked for, for the first time and the second
+  std::set<uint64_t> asked_first_, asked_again_;  // by the read under way
+};
+
+}  // namespace fanline::mirror

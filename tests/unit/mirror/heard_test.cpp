@@ -1,0 +1,87 @@
+#include "mirror/heard.h"
+
+#include <gtest/gtest.h>
+
+namespace fanline::mirror {
+namespace {
+
+using std::chrono::milliseconds;
+using Ids = std::vector<uint64_t>;
+
+struct Bell {
+  explicit Bell(Duration gather = Duration::zero()) : heard(limits, gather) {}
+
+  // What is asked for now.
+  Ids Asked() { return heard.Next(now).value_or(Ids{}); }
+  uint64_t Found(const Ids& ids) {
+    std::vector<LoggedChange> found;
+    for (const uint64_t id : ids) found.push_back({.id = id});
+    return heard.Done(found);
+  }
+
+  Limits limits{.most_heard = 5, .rows_per_question = 3};
+  Heard heard;
+  Time now{std::chrono::seconds(100)};
+};
+
+TEST(Heard, RowsAreAskedForAtOnceAndWhatComesMeanwhileGoesTogether) {
+  Bell bell;
+  EXPECT_FALSE(bell.heard.timer());
+  bell.heard.Add({7});
+  EXPECT_EQ(bell.Asked(), Ids{7});
+  bell.heard.Add({8});
+  bell.heard.Add({9});
+  EXPECT_EQ(bell.Asked(), Ids{}) << "one question at a time";
+  EXPECT_FALSE(bell.heard.timer());
+  EXPECT_EQ(bell.Found({7}), 0u);
+  EXPECT_EQ(bell.Asked(), (Ids{8, 9}));
+  EXPECT_EQ(bell.Found({8, 9}), 0u);
+  EXPECT_EQ(bell.Asked(), Ids{});
+}
+
+TEST(Heard, ARowThatIsNotThereYetIsAskedForOnceMore) {
+  Bell bell;
+  bell.heard.Add({7, 8});
+  EXPECT_EQ(bell.Asked(), (Ids{7, 8}));
+  EXPECT_EQ(bell.Found({8}), 0u);
+  bell.heard.Add({9});
+  EXPECT_EQ(bell.Asked(), (Ids{7, 9}));
+  EXPECT_EQ(bell.Found({9}), 1u);
+  EXPECT_EQ(bell.Asked(), Ids{}) << "then it is left to the polls";
+}
+
+TEST(Heard, UnderLoadAFewQuestionsAreAskedForManyRows) {
+  Bell bell(milliseconds(10));
+  int questions = 0;
+  for (uint64_t ms = 1; ms <= 100; ++ms, bell.now += milliseconds(1)) {
+    bell.heard.Add({ms});
+    const Ids asked = bell.Asked();
+    if (asked.empty()) continue;
+    ++questions;
+    bell.Found(asked);
+  }
+  EXPECT_LE(questions, 20);
+  EXPECT_GE(questions, 10);
+}
+
+TEST(Heard, AQuestionAndWhatIsKeptAreBounded) {
+  Bell bell;
+  bell.heard.Add({1, 2, 3, 4});
+  bell.heard.Add({5, 6, 7});
+  EXPECT_EQ(bell.Asked(), (Ids{1, 2, 3}));
+  bell.Found({1, 2, 3});
+  EXPECT_EQ(bell.Asked(), (Ids{4, 5})) << "the polls find the others";
+}
+
+TEST(Heard, AfterAFailureThePollsFindThem) {
+  Bell bell;
+  bell.heard.Add({1, 2, 3, 4});
+  EXPECT_EQ(bell.Asked(), (Ids{1, 2, 3}));
+  bell.heard.Failed();
+  EXPECT_EQ(bell.Asked(), Ids{});
+  bell.heard.Add({5});
+  EXPECT_EQ(bell.Asked(), Ids{5});
+}
+
+}  // namespace
+}  // namespace fanline::mirror

@@ -201,6 +201,19 @@ TEST_F(EdgeComparerTest, WhatCannotBeReadIsLeftToTheRetriesWithItsNet) {
   EXPECT_GT(world.retries[0].due, now.unix_ms);
 }
 
+TEST_F(EdgeComparerTest, AShardThatIsAwayIsLeftAloneForAWhile) {
+  world.away = {"store"};
+  Compare(10, Said(kAlive));
+  EXPECT_EQ(Run(), Tickets{10});
+  world.away.clear();
+  world.forward[Between(11)] = world.reverse[Between(11)] = kAlive;
+  Compare(11, Said(kAlive));
+  EXPECT_EQ(Run(), Tickets{});
+  ASSERT_TRUE(next);
+  EXPECT_GT(*next, now.mono);
+  EXPECT_EQ(Pass(seconds(60)), Tickets{11});
+}
+
 TEST_F(EdgeComparerTest, NothingIsFinishedBeforeTheRetriesHaveIt) {
   world.away = {"store", "retries"};
   Compare(10, Said(kAlive));
@@ -271,6 +284,16 @@ TEST_F(EdgeComparerTest, AStopBeginsNothingAndIsIdleWhenAllIsAnswered) {
   EXPECT_TRUE(one.comparer.idle());
   EXPECT_EQ(Pass(seconds(60)), Tickets{});
   EXPECT_EQ(world.read.size(), 1u);
+}
+
+TEST_F(EdgeComparerTest, AStopLeavesWhatCannotBeReadToTheNextStart) {
+  world.away = {"store"};
+  Compare(10, Said(kAlive));
+  (void)one.comparer.Send(now);
+  one.comparer.StopTaking();
+  EXPECT_EQ(Run(), Tickets{});
+  EXPECT_TRUE(one.comparer.idle());
+  EXPECT_TRUE(world.retries.empty());
 }
 
 }  // namespace

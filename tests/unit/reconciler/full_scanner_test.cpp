@@ -55,7 +55,8 @@ struct TablesWorld : RepairWorld,
     to(reply);
   }
   void Serve(const DigestEdges& request, ReplyTo<EdgesDigested> to) {
-    EdgesDigested reply{request.id, Do("digests"), {}};
+    EdgesDigested reply{
+        request.id, undigested.empty() ? Do("digests") : Status::Never(undigested), {}};
     for (size_t i = 0; i < request.edges.size() && reply.status.done(); ++i) {
       EXPECT_EQ(ShardOf(request.table.reverse, request.edges[i]), request.table.shard);
       if (i % kDigestEdges == 0) reply.digests.push_back(0);
@@ -99,7 +100,7 @@ struct TablesWorld : RepairWorld,
   std::map<EdgeTableId, FullScanPlace> places;
   std::vector<ReadScanPage> pages;
   bool lags = false;
-  std::string unreadable;
+  std::string unreadable, undigested;
   uint64_t total = 0, scanned = 0;
   int stops = 0;
   FullScanReport report;
@@ -110,8 +111,7 @@ constexpr EdgeTableId kForward{false, 0}, kReverse{true, 0};
 struct FullScannerTest : ::testing::Test {
   // One reconciler, and what is on its way to it.
   struct One {
-    One(TablesWorld& world, RepairGate& gate, const FullScanLimits& limits,
-        uint32_t partitions = 1)
+    One(TablesWorld& world, RepairGate& gate, const FullScanLimits& limits, uint32_t partitions = 1)
         : scanner({.comparer = {.log = {Repairs(world), to_comparer},
                                 .store = {Repairs(world), to_comparer},
                                 .retries = {Repairs(world), to_comparer},
@@ -337,6 +337,15 @@ TEST_F(FullScannerTest, APassBeginsADayAfterTheLastOneBegan) {
   EXPECT_EQ(Found(), Edges{From(10)});
 }
 
+TEST_F(FullScannerTest, APassOfAClockThatWasAheadIsDue) {
+  world.Put(From(10));
+  world.places[kForward].began = world.server_clock + Milliseconds(hours(1'000));
+  Start();
+  Passes();
+  EXPECT_TRUE(Passed(kForward));
+  EXPECT_LE(world.places[kForward].began, world.server_clock);
+}
+
 TEST_F(FullScannerTest, OnlyOnesOwnTablesAreScanned) {
   world.Put(From(10));
   Start();
@@ -446,9 +455,9 @@ TEST_F(FullScannerTest, AMirrorThatFellBehindMeanwhileAccountsForDifferences) {
 TEST_F(FullScannerTest, WhatIsAwayHoldsThePlaceAndNothingGoesToTheRetries) {
   for (uint64_t src = 10; src < 20; ++src) world.Put(From(src));
   world.reverse.erase(From(15));
-  Start();
   for (const char* what : {"places", "pages", "digests", "store", "moves"}) {
     world.away = {what};
+    Start();  // which waits for nothing yet
     Passes();
     EXPECT_FALSE(Passed(kForward)) << what;
     if (what == std::string("moves")) break;  // all but the place is done
@@ -510,6 +519,26 @@ TEST_F(TooMany, AWipedShardOfManyStopsItToo) {
   EXPECT_LE(world.retries.size(), 100u);
 }
 
+TEST_F(TooMany, ALittleOfEachOfManyShardsStopsIt) {
+  for (uint64_t src = 10; src < 1'010; ++src) {
+    world.Put(From(src, 10'000 + src));
+    if (src % 5 == 0) world.reverse.erase(From(src, 10'000 + src));
+  }
+  Start({.reverse = ShardMap::Even(16), .forward = ShardMap::Even(1)});
+  Passes();
+  EXPECT_EQ(world.places[kForward].stopped, "200 of 1000 rows differ from reverse rows");
+  EXPECT_TRUE(world.retries.empty());
+}
+
+TEST_F(TooMany, RightPagesBeforeItExcuseNothing) {
+  Make(6'000, 0);
+  for (uint64_t src = 5'010; src < 5'210; ++src) world.reverse.erase(From(src));
+  Start();
+  Passes(60);
+  EXPECT_EQ(world.places[kForward].stopped, "200 of 1000 rows differ from reverse rows of shard 0");
+  EXPECT_TRUE(world.retries.empty());
+}
+
 TEST_F(TooMany, ItStaysStoppedUntilAnOperatorHasItGoOn) {
   Make(1'000, 101);
   Start();
@@ -535,6 +564,15 @@ TEST_F(TooMany, ATableThatCannotBeReadInItsOrderStopsItAtOnce) {
   Start();
   Passes();
   EXPECT_EQ(world.places[kForward].stopped, world.unreadable);
+  EXPECT_EQ(world.stops, 2);
+}
+
+TEST_F(TooMany, DigestsThatCanNeverBeReadStopItToo) {
+  world.Put(From(10));
+  world.undigested = "no such column";
+  Start();
+  Passes();
+  EXPECT_EQ(world.places[kForward].stopped, world.undigested);
   EXPECT_EQ(world.stops, 2);
 }
 
@@ -598,6 +636,18 @@ TEST_F(FullScannerTest, AStopFinishesWhatIsUnderWay) {
   Pass(seconds(60));
   EXPECT_TRUE(world.retries.empty());
   EXPECT_FALSE(Passed(kForward));
+}
+
+TEST_F(FullScannerTest, AStopBeginsNoPage) {
+  limits.rows = 10;
+  for (uint64_t src = 10; src < 110; ++src) world.Put(From(src));
+  Start();
+  Step(*one);
+  const size_t pages = world.pages.size();
+  one->scanner.StopTaking();
+  Passes();
+  EXPECT_EQ(world.pages.size(), pages);
+  EXPECT_TRUE(one->scanner.drained());
 }
 
 }  // namespace

@@ -147,6 +147,15 @@ TEST_F(LaterReconcilerTest, ABacklogIsTakenInBatches) {
   EXPECT_EQ(committed, 9);
 }
 
+TEST_F(LaterReconcilerTest, SoManyEdgesAreComparedAtOnce) {
+  Begin({.batch = 3, .open = 4});
+  for (int64_t i = 0; i < 9; ++i) Written(i, 10 + static_cast<uint64_t>(i), kEarlier);
+  Pass(minutes(10));  // they differ, and are held for a grace
+  EXPECT_EQ(world.read, (std::vector<size_t>{3, 3}));
+  for (int i = 0; i < 5; ++i) Pass(seconds(10));
+  EXPECT_EQ(world.retries.size(), 9u);
+}
+
 TEST_F(LaterReconcilerTest, InModePauseNothingIsTaken) {
   gate.SetMode(ReconcilerMode::kPause);
   Written(0, 10, kEarlier);

@@ -23,6 +23,7 @@ struct ScanWorld : RepairWorld,
 
   void Serve(const ReadLogged& request, ReplyTo<LoggedRead> to) {
     ++pages;
+    scanned.insert(request.shard);
     LoggedRead reply{request.id, {}, place, passed, {}, place, 0, false};
     if (away.contains("pages")) reply.status = Status::Later("mysql_0", "away");
     for (auto row = rows.upper_bound(place); row != rows.end() && reply.status.done(); ++row) {
@@ -64,6 +65,7 @@ struct ScanWorld : RepairWorld,
   UnixMs passed = 0;
   std::map<Scan, Duration> unscanned;
   int pages = 0, friendships = 0;
+  std::set<Shard> scanned;
   std::map<EdgeKey, uint64_t> friends;
   std::vector<LoggedChange> again;
 };
@@ -195,6 +197,16 @@ TEST_F(LogScannerTest, OnlyOnesOwnShardsAreScannedAndNoneInModePause) {
   scanner.Own({0});
   Pass(seconds(60));
   EXPECT_EQ(world.pages, 1);
+}
+
+TEST_F(LogScannerTest, WhoeverHoldsHalfOfThePartitionsScansHalfOfTheShards) {
+  RepairGate both(GateLimits{}, 2);
+  both.SetMode(ReconcilerMode::kRun);
+  const Checker::Setup setup{.shards = {ShardMap::Even(2), ShardMap::Even(2)}};
+  LogScanner half(PortsOfAll(), setup, 8, {}, {}, both);
+  half.Own({0, 1, 2, 3});
+  (void)half.Step({}, now);
+  EXPECT_EQ(world.scanned, std::set<Shard>{0});
 }
 
 // ---- friendships ----------------------------------------------------------------------------

@@ -182,6 +182,13 @@ TEST_F(RetryReconcilerTest, AnEdgeThatItsPairHoldsIsThePairsFinding) {
   Pass(seconds(5));
   EXPECT_EQ(world.by_net[Net::kLog], 1);
   EXPECT_EQ(world.repairs.back().net, "log");
+  world.reverse.clear();
+  inputs.push_back(Entry(3, seconds(5)));
+  scanned.offset = 4;
+  inputs.push_back(scanned);
+  Step();
+  Pass(seconds(5));
+  EXPECT_EQ(world.by_net[Net::kPair], 2) << "also if the pair's entry came first";
 }
 
 TEST_F(RetryReconcilerTest, AHigherVersionStandsForThoseBelow) {

@@ -211,6 +211,17 @@ TEST_F(TombstoneCollectorTest, AShardThatIsAwayKeepsThePlaceAndThePageIsReadAgai
   EXPECT_EQ(TakeOnly(store_.reads).shard, 0u);
 }
 
+TEST_F(TombstoneCollectorTest, APageOfWhichNothingCouldGoIsReadAgain) {
+  const ReadTombstones read = FirstRead();
+  Step({Page(read.id, {To(0, 1)})});
+  const DropTombstones reverse = TakeOnly(store_.drops);
+  Step({TombstonesDropped{reverse.id, Status::Later("mysql_0", "away"), 0, {}}});
+  EXPECT_THAT(store_.drops, IsEmpty());
+  EXPECT_THAT(store_.moves, IsEmpty());
+  Pass(30s);
+  EXPECT_THAT(store_.raises, SizeIs(1)) << "from the beginning";
+}
+
 TEST_F(TombstoneCollectorTest, PagesGoOnAtTheRateGiven) {
   const ReadTombstones read = FirstRead();
   Step({Page(read.id, {})});

@@ -47,17 +47,13 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
   }
 
   void Bell(Shard forward, bool rings) override {
+    (void)GapsOf(forward);  // 0 is shown, too
     Set(AddGauge("fanline_rel_binlog_connected",
                  "1 while the shard's binary log tells this mirror of changes",
                  {{"shard", std::to_string(forward)}}),
         rings ? 1 : 0);
   }
-  void BellLost(Shard forward) override {
-    AddCounter("fanline_rel_binlog_gap_total",
-               "Times that the shard's binary log could not be read on: polls find what passed",
-               {{"shard", std::to_string(forward)}})
-        .Increment();
-  }
+  void BellLost(Shard forward) override { GapsOf(forward).Increment(); }
   void HeardRow(Duration since_written) override {
     heard_[1]->Increment();
     Observe(binlog_lag_, since_written);
@@ -76,6 +72,12 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
   }
 
  private:
+  Counter& GapsOf(Shard forward) {
+    return AddCounter("fanline_rel_binlog_gap_total",
+                      "Times that the shard's binary log could not be read on: polls find the rest",
+                      {{"shard", std::to_string(forward)}});
+  }
+
   Counters<2> applied_ = AddCounters("fanline_rel_apply_total",
                                      "Changes applied to reverse rows, by whether they were news",
                                      "result", {"stale", "applied"});

@@ -23,7 +23,7 @@ def acl_rules(password, prefix=""):
 
 
 class SecuredServices(Installation):
-    stack_options = {"secure": True}
+    stack_options = {"secure": True, "mysql_args": ["--log-bin=binlog", "--binlog-format=ROW"]}
     mirrors = 1
 
     @classmethod
@@ -99,6 +99,16 @@ class SecuredServices(Installation):
         self.assert_exact()
         self.assertIn("user=fanline", self.stack.redis.command("CLIENT", "LIST"))
         self.assertEqual(self.stack.redis.command("ACL", "LOG"), [])
+
+    def test_a_binary_log_is_read_over_tls(self):
+        for shard in self.stack.mysql:
+            shard.query(f"GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO {USER}@127.0.0.1")
+        mirror, = self.fleet.mirrors
+        for mode, read in (("log", 2), ("async", 0)):
+            said = self.feedctl_says("relations", "mode", mode)
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.wait_for(lambda: mirror.scrape().total("fanline_rel_binlog_connected") == read,
+                          f"{read} binary logs to be read")
 
     def test_new_passwords_hold_from_the_next_connection_on(self):
         self.make_live(EVERYBODY)

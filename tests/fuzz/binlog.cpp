@@ -1,6 +1,10 @@
 // A server's binary log. An input is events, one after the other: the type, the length of what
 // follows in two bytes, and the event behind its header. A type of 255 stands for bytes that have
 // no header, which the decoder gets as they are.
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "backends/mysql/binlog/binlog_decoder.h"
 #include "fanline/base/check.h"
 #include "tests/fuzz/target.h"

@@ -244,6 +244,23 @@ TEST(Bells, AfterAFailureOfTheShardTheBellIsHungUpWhereItIsNow) {
   EXPECT_FALSE(w.bells.asked.back().request.anew);
 }
 
+TEST(Bells, AfterAQuestionThatFailedTheNextIsAsked) {
+  BellWorld w;
+  w.store.Change(w.ann, w.bob, true);
+  w.Ring(0, {w.LastId()});
+  ASSERT_EQ(w.Answer<AskPending>(Fate::kLater), 1u);
+  w.Step();
+  EXPECT_FALSE(w.seen.rings[0]);
+  w.PollsWithin(milliseconds(500));
+  EXPECT_TRUE(w.Mirrors(w.ann, w.bob)) << "by a poll";
+  w.Ring(0, {});
+  w.store.Change(w.ann, w.cid, true);
+  w.Ring(0, {w.LastId()});
+  EXPECT_THAT(w.Of<AskPending>(), ::testing::SizeIs(1));
+  w.AnswerAll();
+  EXPECT_TRUE(w.Mirrors(w.ann, w.cid));
+}
+
 TEST(Bells, ARowThatFindsNoRoomIsTakenByPollsLater) {
   BellWorld w;
   w.limits.rows_per_pair = 1;
@@ -273,6 +290,29 @@ TEST(Bells, AShardThatIsNotOursAnyMoreIsNotListenedTo) {
   w.inbox.Push(PartitionAssigned{0, 0, 0});
   w.Step();
   EXPECT_EQ(w.bells.asked.size(), 2u);
+}
+
+TEST(Bells, TheAnswerToAnEarlierOwnersQuestionIsNotTheNewOnes) {
+  BellWorld w;
+  w.store.Change(w.ann, w.bob, true);
+  w.Ring(0, {w.LastId()});
+  const AskPending early = w.Of<AskPending>()[0];
+  w.inbox.Push(PartitionAssigned{0, 0, 0});  // it was taken away and given back
+  w.Step();
+  w.Ring(0, {w.LastId()});
+  ASSERT_THAT(w.Of<AskPending>(), ::testing::SizeIs(2));
+  w.inbox.Push(PendingAsked{early.id, Status::Later("mysql_0", "away"), {}});
+  for (size_t i = 0; i < w.requests.size(); ++i) {
+    const AskPending* each = w.requests[i].As<AskPending>();
+    if (each == nullptr || each->id != early.id) continue;
+    w.requests.erase(w.requests.begin() + static_cast<std::ptrdiff_t>(i));
+    break;
+  }
+  w.Step();
+  EXPECT_EQ(w.seen.found, 0u);
+  w.Answer<AskPending>();
+  w.Step();
+  EXPECT_EQ(w.seen.found, 1u);
 }
 
 }  // namespace

@@ -281,7 +281,8 @@ TEST_F(LogBell, IsHungUpAnewWhenAsked) {
   ASSERT_TRUE(Rings());
   const auto before = Links();
   listener_.Rest();
-  Insert();
+  const uint64_t last = Insert();
+  ASSERT_TRUE(Soon([&] { return listener_.WasTold(last); }));
   listener_.Ask(true);
   EXPECT_TRUE(Soon([&] { return Links().size() == 1 && Links() != before; }));
   const uint64_t id = Insert();

@@ -80,6 +80,8 @@ TEST_F(MirrorStoreTest, TheModeIsAsyncUntilItIsSet) {
   EXPECT_EQ(Mode(), MirrorMode::kAsync);
   SetMirrorMode(shards_.on(0), MirrorMode::kSync);
   EXPECT_EQ(Mode(), MirrorMode::kSync);
+  SetMirrorMode(shards_.on(0), MirrorMode::kLog);
+  EXPECT_EQ(Mode(), MirrorMode::kLog);
   SetMirrorMode(shards_.on(0), MirrorMode::kAsync);
   EXPECT_EQ(Mode(), MirrorMode::kAsync);
   shards_.on(0).Execute("UPDATE setting SET value = 'both'");

@@ -154,6 +154,15 @@ TEST_F(TombstonesTest, ARowThatChangedMeanwhileStays) {
   shards_.ExpectConsistent();
 }
 
+// Somebody has edited it: a follow is no tombstone, whatever its version.
+TEST_F(TombstonesTest, AReverseRowThatFollowsStays) {
+  const Tombstone one = Ended(ann_, bob_);
+  shards_.on(1).Execute("UPDATE follower SET state = 1");
+  const TombstonesDropped reverse = DropReverse(1, {one});
+  EXPECT_EQ(reverse.deleted, 0u);
+  EXPECT_THAT(reverse.gone, IsEmpty());
+}
+
 TEST_F(TombstonesTest, AForwardRowThatBecameYoungOrAFriendshipsMeanwhileStays) {
   const Tombstone young = Ended(ann_, bob_), friends = Ended(ann_, cid_);
   Age(ann_, bob_, 0);  // an application's version was kept

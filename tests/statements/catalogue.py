@@ -411,7 +411,7 @@ _APPLICATION = "tables of an application, with keys of its own (docs/relations-c
 _TEST = "only a test says it"
 EXCEPTIONS = [(re.compile(pattern), why) for pattern, why in [
     (r"SET (SESSION |NAMES |TRANSACTION |autocommit|@)|START TRANSACTION$|COMMIT$|ROLLBACK$|SELECT \?$|SELECT @@", _SESSION),
-    (r"SHOW GLOBAL VARIABLES WHERE |SHOW$|SELECT DATABASE\(\)$", "where the binary log ends, and what is in it"),
+    (r"SHOW GLOBAL VARIABLES WHERE |SHOW$|SELECT DATABASE\(\)$|SELECT @rpl_semi_sync_slave=\?$|select @@binlog_checksum$", "where the binary log ends, and what is in it"),
     (r"CREATE (TABLE IF NOT EXISTS|PROCEDURE) \w+$|DROP PROCEDURE IF EXISTS \w+$", "feedctl init"),
     (r"INSERT IGNORE INTO (installation|migration) |SELECT number FROM migration$|ALTER TABLE \w+ ADD COLUMN ", "feedctl init"),
     (r"SELECT COUNT\(\*\) FROM information_schema\.(tables|routines) WHERE (table|routine)_schema = DATABASE\(\) ", "feedctl init"),

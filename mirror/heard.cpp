@@ -11,8 +11,7 @@ void Heard::Add(const std::vector<uint64_t>& ids) {
 }
 
 std::optional<std::vector<uint64_t>> Heard::Next(Time now) {
-  const auto due = timer();
-  if (!due || *due > now) return std::nullopt;
+  if (reading() || (first_.empty() && (again_.empty() || !pace_.open(now)))) return std::nullopt;
   std::vector<uint64_t> ids;
   const auto take = [&](std::deque<uint64_t>& from, std::set<uint64_t>& asked) {
     while (!from.empty() && ids.size() < limits_.rows_per_question) {
@@ -47,9 +46,8 @@ void Heard::Failed() {
 }
 
 std::optional<Time> Heard::timer() const {
-  const bool reading = !asked_first_.empty() || !asked_again_.empty();
-  if (reading || (first_.empty() && again_.empty())) return std::nullopt;
-  return pace_.opens_at();
+  if (reading()) return std::nullopt;
+  return first_.empty() ? pace_.opens_at() : Time{};
 }
 
 }  // namespace fanline::mirror

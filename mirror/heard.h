@@ -1,6 +1,6 @@
 // Ids of rows of one forward shard's log1 that its bell told of (fanline/ports/log_bell.h), until
-// they are read by their keys. One such read is under way at a time; under load it takes what came
-// meanwhile.
+// they are read by their keys. One such read is under way at a time. Under load reads are apart,
+// and the bell is not asked meanwhile: what it keeps for the next question costs nobody a step.
 //
 // A server may tell of a row before it shows it to readers. So a row that is not found is asked for
 // once more. What is not found then was done already, or is left to the reads of reads.h, and so is
@@ -24,23 +24,29 @@ namespace fanline::mirror {
 
 class Heard {
  public:
-  // `gather`: how long a row waits for others under load. `limits` outlives this.
+  // `gather`: how far apart reads are under load. `limits` outlives this.
   Heard(const Limits& limits, Duration gather) : limits_(limits), pace_(gather) {}
 
+  // Whether the bell is to be asked now: what it tells could be read at once.
+  [[nodiscard]] bool listens(Time now) const { return !reading() && pace_.open(now); }
   void Add(const std::vector<uint64_t>& ids);
 
   // The rows to ask for now; none: a read is under way, there is nothing to read, or it is not time
-  // yet.
+  // yet to ask once more.
   [[nodiscard]] std::optional<std::vector<uint64_t>> Next(Time now);
   // That read found these. Returns how many rows it missed for the second time.
   uint64_t Done(const std::vector<LoggedChange>& found);
   // It failed: all ids are forgotten.
   void Failed();
 
-  // When Next may return rows even if nothing else is called.
+  // Rows wait to be asked for.
+  bool waits() const { return !first_.empty() || !again_.empty(); }
+  // When the bell may be asked, and Next may return rows, even if nothing else is called.
   [[nodiscard]] std::optional<Time> timer() const;
 
  private:
+  bool reading() const { return !asked_first_.empty() || !asked_again_.empty(); }
+
   const Limits& limits_;
   GatherPace pace_;
   std::deque<uint64_t> first_, again_;  // to be asked for, for the first time and the second

@@ -49,14 +49,18 @@ Progress Mirror::Step(std::span<const MirrorInput> inputs, Now now) {
     if (!taking_ || !sources_[shard].reads) continue;
     ours = true;
     SendQuestion(shard, now);
-    SendBell(shard, now);
     SendHeard(shard, now);
+    SendBell(shard, now);
     SendRead(shard, now);
     SendPurge(shard, now);
     progress.StepBy(sources_[shard].questions.timer());
     progress.StepBy(sources_[shard].reads->timer());
-    progress.StepBy(sources_[shard].heard->timer());
-    if (bell_) progress.StepBy(sources_[shard].bell_at);
+    if (bell_ && !sources_[shard].hearing) {
+      progress.StepBy(sources_[shard].bell_at ? sources_[shard].bell_at
+                                              : sources_[shard].heard->timer());
+    } else if (sources_[shard].heard->waits()) {
+      progress.StepBy(sources_[shard].heard->timer());
+    }
     if (!sources_[shard].purging) progress.StepBy(sources_[shard].purge_at);
   }
   if (ours) {
@@ -212,6 +216,7 @@ void Mirror::SendBell(Shard shard, Now now) {
   Source& source = sources_[shard];
   if (!bell_ || source.hearing || (source.bell_at && *source.bell_at > now.mono)) return;
   source.bell_at.reset();
+  if (!source.heard->listens(now.mono)) return;
   source.hearing = true;
   bells_.emplace(++ids_, shard);
   ports_.bells.Submit(HearLog{ids_, shard, std::exchange(source.another, false)});

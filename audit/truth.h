@@ -60,11 +60,11 @@ class TimelineTruth {
   // Mutes::mark of reader number `index`.
   uint64_t MutesOf(size_t index) const { return mutes_[index]; }
 
-  // IsNewer, and then by author and kind: of a post that is spelled otherwise one is missing and
-  // one extra.
+  // IsNewer, and then by author and original: of a post that is spelled otherwise one is missing
+  // and one extra.
   static bool Before(const Item& a, const Item& b) {
-    return std::tie(b.created_at, b.post, a.author, a.kind) <
-           std::tie(a.created_at, a.post, b.author, b.kind);
+    return std::tie(b.created_at, b.post, a.author, a.original) <
+           std::tie(a.created_at, a.post, b.author, b.original);
   }
 
  private:

@@ -76,7 +76,7 @@ std::string ItemsOf(const timeline::Page& page, const PageFacts& facts) {
     text.append("{\"id\":\"").append(IdText(Raw(item.post)));
     text.append("\",\"created_at_ms\":").append(std::to_string(item.created_at));
     text.append(",\"author_id\":\"").append(IdText(Raw(item.author)));
-    text.append("\",\"kind\":\"").append(NameOf(item.kind)).append("\"");
+    text.append("\",\"kind\":\"").append(NameOf(item.kind())).append("\"");
     if (bodies) text.append(",\"body\":").append(TextOf(BodyOf(facts, i)));
     text += '}';
   }

@@ -12,7 +12,8 @@
 //   removal   X<item>                           +inf
 // Authors of marks and tokens are text. An item is binary:
 //   post      01, ~post, author
-//   others    01, ~post, 00, kind * 16 + length of the author, author, and what the kind adds
+//   others    01, ~post, 00, kind * 16 + length of the author, author, and what the kind adds:
+//   repost    kind 1; the original in 8 bytes, its author
 // 01 sorts in front of F and is no letter of the others. ~post is the complement of the id in 8
 // bytes, big endian: of one moment the higher id comes first, whatever its kind. The author is big
 // endian without leading zero bytes, so that no author begins with 00. An item is spelled in one
@@ -39,7 +40,8 @@ namespace fanline {
 // On the stack: one is made for each item of each call.
 class MemberText {
  public:
-  // Of an item, which must have its post and its author. Its created_at is not looked at.
+  // Of an item, which must have its post and its author, and a repost both of its original. Its
+  // created_at is not looked at.
   explicit MemberText(const Item& item) : MemberText("", item) {}
   static MemberText OfMark(UserId author) { return OfNumber("A", Raw(author)); }
   static MemberText OfMutes(uint64_t version) { return OfNumber("M", version); }
@@ -73,16 +75,27 @@ class MemberText {
   MemberText(std::string_view letter, const Item& item) {
     FANLINE_CHECK(IsValidId(Raw(item.post)) && IsValidId(Raw(item.author)),
                   "an item is written with its post and its author");
+    FANLINE_CHECK(!item.original ||
+                      (IsValidId(Raw(item.original.post)) && IsValidId(Raw(item.original.author))),
+                  "a repost is written with its original's id and author");
     Append(letter);
     Append(OfPlace(item.post));
-    Append(OfAuthor(item.author));
+    const MemberText author = OfAuthor(item.author);
+    if (item.original) {
+      AppendBytes(static_cast<uint64_t>(item.kind()) * 16 + author.size_, 2);
+      Append(author);
+      AppendBytes(Raw(item.original.post), 8);
+      Append(OfAuthor(item.original.author));
+    } else {
+      Append(author);
+    }
   }
   void Append(std::string_view part) { size_ += part.copy(text_ + size_, sizeof text_ - size_); }
   void AppendBytes(uint64_t number, int bytes) {
     while (bytes-- > 0) text_[size_++] = static_cast<char>(number >> (8 * bytes));
   }
 
-  char text_[21];  // a letter and 20 digits
+  char text_[36];  // a removal of a repost; a letter and 20 digits are shorter
   size_t size_ = 0;
 };
 
@@ -148,15 +161,23 @@ inline std::optional<Member> ParseAnyItem(std::string_view text) {
   if (text.front() != 0) {
     const auto author = ParseAuthor(text);
     if (!author) return std::nullopt;
-    return Member{Member::Kind::kItem, {}, {post, 0, *author, ItemKind::kPost}};
+    return Member{Member::Kind::kItem, {}, {post, 0, *author}};
   }
   if (text.size() < 2) return std::nullopt;
   const auto shape = static_cast<unsigned char>(text[1]);
   const size_t length = shape % 16;
   text.remove_prefix(2);
-  const bool whole = text.size() >= length && ParseAuthor(text.substr(0, length)).has_value();
-  if (!whole || shape / 16 == static_cast<unsigned>(ItemKind::kPost)) return std::nullopt;
-  return Member{.kind = Member::Kind::kUnknownItem};
+  const auto author = text.size() >= length ? ParseAuthor(text.substr(0, length)) : std::nullopt;
+  if (!author || shape / 16 == static_cast<unsigned>(ItemKind::kPost)) return std::nullopt;
+  if (shape / 16 != static_cast<unsigned>(ItemKind::kRepost)) {
+    return Member{.kind = Member::Kind::kUnknownItem};
+  }
+  text.remove_prefix(length);
+  if (text.size() <= 8) return std::nullopt;
+  const Original original{PostId{NumberOfBytes(text.substr(0, 8))},
+                          ParseAuthor(text.substr(8)).value_or(UserId{})};
+  if (!IsValidId(Raw(original.post)) || Raw(original.author) == 0) return std::nullopt;
+  return Member{Member::Kind::kItem, {}, {post, 0, *author, original}};
 }
 // Without its time. Nothing for every other member, and for an item of an unknown kind.
 inline std::optional<Item> ParseItem(std::string_view text) {

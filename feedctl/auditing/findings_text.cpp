@@ -17,7 +17,7 @@ std::string Right(const std::string& text, size_t width) {
 }
 
 std::string Describe(const Item& item) {
-  return std::string(NameOf(item.kind)) + " " + ToString(item.post) + ", created " +
+  return std::string(NameOf(item.kind())) + " " + ToString(item.post) + ", created " +
          daemon::Rfc3339(item.created_at) + ", of author " + ToString(item.author);
 }
 

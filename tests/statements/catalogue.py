@@ -88,15 +88,15 @@ AT = STARTED + ROWS // 2
 PAGE = 100
 KEY = f"low = {min(OWNER, MEMBER)} AND high = {max(OWNER, MEMBER)}"
 
-_OUTBOX = ("(SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox) WHERE author_id = {}"
+_OUTBOX = ("(SELECT author_id, post_id, created_at_ms, original_id, original_author FROM author_post FORCE INDEX (outbox) WHERE author_id = {}"
            " AND pushed = 1 AND deleted = 0 AND hidden = 0 AND created_at_ms > 0{} ORDER BY created_at_ms DESC,"
            " post_id DESC LIMIT 50)")
-_ITEMS = ("SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox) WHERE pushed = 1 AND deleted = 0"
+_ITEMS = ("SELECT author_id, post_id, created_at_ms, original_id, original_author FROM author_post FORCE INDEX (outbox) WHERE pushed = 1 AND deleted = 0"
           " AND hidden = 0 AND author_id IN ([]) AND created_at_ms > {} ORDER BY author_id, created_at_ms DESC, post_id"
           " DESC LIMIT 1800")
 _SPANS = ["0", f"{AT - 9} AND created_at_ms <= {AT + 9}",
           f"0 AND created_at_ms <= {AT} AND NOT (created_at_ms = {AT} AND post_id >= 5)"]
-_VISIBLE = ("SELECT author_id, post_id, created_at_ms, pushed FROM author_post FORCE INDEX (PRIMARY) WHERE deleted = 0"
+_VISIBLE = ("SELECT author_id, post_id, created_at_ms, original_id, original_author, pushed FROM author_post FORCE INDEX (PRIMARY) WHERE deleted = 0"
             " AND hidden = 0 AND created_at_ms > 0 AND ")
 _FRIENDS = (f"SELECT STRAIGHT_JOIN f.dst, f.pos, f.delivery FROM following AS f FORCE INDEX (newest) JOIN follower AS r FORCE"
             f" INDEX (PRIMARY) ON r.dst = {OWNER} AND r.bucket = CRC32(f.dst) % 1024 AND r.src = f.dst AND"
@@ -149,18 +149,22 @@ _POST_KEYS = [row(*each) for each in edges(LIST)]
 
 ENTRIES = [
     # Posts.
-    entry("SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version, edit_version FROM"
-          " author_post FORCE INDEX (PRIMARY) WHERE (author_id, post_id) IN ([])", _POST_KEYS),
+    entry("SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version, edit_version,"
+          " original_id, original_author FROM author_post FORCE INDEX (PRIMARY) WHERE (author_id, post_id) IN ([])", _POST_KEYS),
     entry("SELECT author_id, post_id FROM author_post FORCE INDEX (PRIMARY) WHERE pushed = 0 AND"
           " (author_id, post_id) IN ([])", _POST_KEYS),
     entry("INSERT INTO author_post (author_id, post_id, created_at_ms, deleted, hidden, visibility_version,"
-          " edit_version, pushed) VALUES [] ON DUPLICATE KEY UPDATE created_at_ms = COALESCE(created_at_ms,"
+          " edit_version, pushed, original_id, original_author) VALUES [] ON DUPLICATE KEY UPDATE original_id ="
+          " IF(created_at_ms IS NULL, VALUES(original_id), original_id), original_author = IF(created_at_ms IS NULL,"
+          " VALUES(original_author), original_author), created_at_ms = COALESCE(created_at_ms,"
           " VALUES(created_at_ms)), deleted = GREATEST(deleted, VALUES(deleted)), hidden ="
           " IF(VALUES(visibility_version) > visibility_version, VALUES(hidden), hidden), visibility_version ="
           " GREATEST(visibility_version, VALUES(visibility_version)), edit_version = GREATEST(edit_version,"
           " VALUES(edit_version))",
-          [row(author, post, AT, 0, 1, 5, 6, 0)
+          [row(author, post, AT, 0, 1, 5, 6, 0, 7, 8)
            for author, post in edges(LIST // 2) + new_edges(LIST // 2)]),
+    entry("INSERT IGNORE INTO repost (original_id, author_id, post_id) VALUES []",
+          [row(1 + at, author, post) for at, (author, post) in enumerate(new_edges(LIST))]),
     entry("INSERT INTO author (author_id, last_at) VALUES [] ON DUPLICATE KEY UPDATE last_at = GREATEST(last_at,"
           " VALUES(last_at))", [row(author, AT + ROWS) for author in owners(LIST)]),
     entry("SELECT author_id, last_at, COALESCE(marked, 0), COALESCE(announced, 0) FROM author FORCE INDEX (PRIMARY)"

@@ -16,6 +16,9 @@ using namespace std::string_literals;
 constexpr uint64_t kLast = UINT64_MAX - 1;  // the last valid id
 
 Item PostBy(uint64_t post, uint64_t author) { return {PostId{post}, 0, UserId{author}}; }
+Item RepostBy(uint64_t post, uint64_t author, uint64_t original, uint64_t of) {
+  return {PostId{post}, 0, UserId{author}, {PostId{original}, UserId{of}}};
+}
 
 TEST(Member, OfAPostIsItsIdsComplementAndItsAuthorInAsFewBytesAsItHas) {
   EXPECT_EQ(Text(MemberText(PostBy(1, 7))), "\1\xff\xff\xff\xff\xff\xff\xff\xfe\7");
@@ -27,6 +30,12 @@ TEST(Member, OfAPostIsItsIdsComplementAndItsAuthorInAsFewBytesAsItHas) {
     const uint64_t least = uint64_t{1} << (8 * (bytes - 1));
     EXPECT_EQ(Text(MemberText(PostBy(5, least))).size(), 9u + bytes);
   }
+}
+
+TEST(Member, OfARepostNamesItsKindItsAuthorAndItsOriginalWithTheOriginalsAuthor) {
+  EXPECT_EQ(Text(MemberText(RepostBy(1, 7, 0x0102030405060708, 0x0900))),
+            "\1\xff\xff\xff\xff\xff\xff\xff\xfe\0\x11\7\1\2\3\4\5\6\7\10\x09\0"s);
+  EXPECT_EQ(Text(MemberText(RepostBy(kLast, kLast, kLast, kLast))).size(), 35u);
 }
 
 TEST(Member, OfAPostEndsWithItsAuthorAsSyncsNameHim) {
@@ -48,17 +57,23 @@ TEST(Member, EveryKindIsReadAsItWasWritten) {
     Kind kind;
     uint64_t marked;
     Item item;
-  } all[] = {{Text(MemberText::OfMark(UserId{9})), Kind::kMark, 9, {}},
-             {Text(MemberText::OfMark(UserId{kLast})), Kind::kMark, kLast, {}},
-             {Text(kMoreMarksMember), Kind::kMoreMarks, 0, {}},
-             {Text(kHeadMember), Kind::kHead, 0, {}},
-             {Text(MemberText(PostBy(10, 9))), Kind::kItem, 0, PostBy(10, 9)},
-             {Text(MemberText(PostBy(1, kLast))), Kind::kItem, 0, PostBy(1, kLast)},
-             {Text(MemberText(PostBy(kLast, 1))), Kind::kItem, 0, PostBy(kLast, 1)},
-             {Text(MemberText(PostBy(1, 256))), Kind::kItem, 0, PostBy(1, 256)},
-             {Text(kFloorMember), Kind::kFloor, 0, {}},
-             {RebuildMember("token"), Kind::kRebuild, 0, {}},
-             {Text(MemberText::OfRemoval(PostBy(kLast, 9))), Kind::kRemoval, 0, PostBy(kLast, 9)}};
+  } all[] = {
+      {Text(MemberText::OfMark(UserId{9})), Kind::kMark, 9, {}},
+      {Text(MemberText::OfMark(UserId{kLast})), Kind::kMark, kLast, {}},
+      {Text(kMoreMarksMember), Kind::kMoreMarks, 0, {}},
+      {Text(kHeadMember), Kind::kHead, 0, {}},
+      {Text(MemberText(PostBy(10, 9))), Kind::kItem, 0, PostBy(10, 9)},
+      {Text(MemberText(PostBy(1, kLast))), Kind::kItem, 0, PostBy(1, kLast)},
+      {Text(MemberText(PostBy(kLast, 1))), Kind::kItem, 0, PostBy(kLast, 1)},
+      {Text(MemberText(PostBy(1, 256))), Kind::kItem, 0, PostBy(1, 256)},
+      {Text(MemberText(RepostBy(1, 256, kLast, 9))), Kind::kItem, 0, RepostBy(1, 256, kLast, 9)},
+      {Text(MemberText(RepostBy(kLast, kLast, 1, kLast))), Kind::kItem, 0,
+       RepostBy(kLast, kLast, 1, kLast)},
+      {Text(kFloorMember), Kind::kFloor, 0, {}},
+      {RebuildMember("token"), Kind::kRebuild, 0, {}},
+      {Text(MemberText::OfRemoval(PostBy(kLast, 9))), Kind::kRemoval, 0, PostBy(kLast, 9)},
+      {Text(MemberText::OfRemoval(RepostBy(kLast, kLast, kLast, kLast))), Kind::kRemoval, 0,
+       RepostBy(kLast, kLast, kLast, kLast)}};
   for (const auto& [text, kind, marked, item] : all) {
     const auto member = ParseMember(text);
     ASSERT_TRUE(member) << text;
@@ -113,14 +128,18 @@ TEST(Member, WhatIsNoneIsNotRead) {
                                   kOfPost5 + "\0\x10"s,
                                   kOfPost5 + "\0\x12\7"s,  // another kind without its whole author
                                   kOfPost5 + "\0\x12\0\7"s,
-                                  kOfPost5 + "\0\x19\1"s + eight}) {
+                                  kOfPost5 + "\0\x19\1"s + eight,
+                                  kOfPost5 + "\0\x11\7"s,  // a repost without its original
+                                  kOfPost5 + "\0\x11\7\0\0\0\0\0\0\0\1"s,
+                                  kOfPost5 + "\0\x11\7\0\0\0\0\0\0\0\0\7"s,
+                                  kOfPost5 + "\0\x11\7\0\0\0\0\0\0\0\1\0\7"s}) {
     EXPECT_FALSE(ParseMember(none)) << none;
     EXPECT_FALSE(ParseItem(none)) << none;
   }
 }
 
 TEST(Member, AnItemOfAnotherKindIsKnownAsSuchAndNotShown) {
-  for (const std::string& other : {kOfPost5 + "\0\x11\7"s, kOfPost5 + "\0\x11\7and what it adds"s,
+  for (const std::string& other : {kOfPost5 + "\0\x21\7"s, kOfPost5 + "\0\x21\7and what it adds"s,
                                    kOfPost5 + "\0\xf8\1\2\3\4\5\6\7\0"s}) {
     ASSERT_TRUE(ParseMember(other));
     EXPECT_EQ(ParseMember(other)->kind, Kind::kUnknownItem);

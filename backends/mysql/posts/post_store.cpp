@@ -37,9 +37,12 @@ std::set<UserId> Pulled(const std::map<UserId, AuthorMode>& modes) {
 
 void Write(Connection& connection, const std::vector<FeedEvent>& events,
            const std::set<UserId>& pulled) {
-  ForEachChunk(FoldEvents(events, pulled), kListLimit, [&](std::span<const PostChange> chunk) {
+  const std::vector<PostChange> changes = FoldEvents(events, pulled);
+  ForEachChunk(changes, kListLimit, [&](std::span<const PostChange> chunk) {
     connection.Execute(MergePostsSql(chunk));
   });
+  ForEachChunk(RepostsAmong(changes), kListLimit,
+               [&](std::span<const RepostKey> chunk) { connection.Execute(AddRepostsSql(chunk)); });
   ForEachChunk(NewestPublished(events), kListLimit, [&](std::span<const AuthorTime> chunk) {
     connection.Execute(GrowLastAtSql(chunk));
   });

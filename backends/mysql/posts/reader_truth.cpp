@@ -11,12 +11,13 @@
 namespace fanline::mysql {
 namespace {
 
-// author_id, post_id, created_at_ms of visible items in the span, either pushed or not, at most
+// The columns of ItemOf of visible items in the span, either pushed or not, at most
 // `limit`, in the index's order: author by author, each author's newest first.
 std::string ItemsSql(std::span<const UserId> authors, bool pushed, const TimeSpan& span,
                      uint32_t limit) {
   std::string sql =
-      Sql("SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox)"
+      Sql("SELECT author_id, post_id, created_at_ms, original_id, original_author"
+          " FROM author_post FORCE INDEX (outbox)"
           " WHERE pushed = ",
           pushed, " AND deleted = 0 AND hidden = 0 AND author_id IN ", InList(authors));
   // An unpublished post has created_at_ms NULL; it sorts last and is not an item.

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "backends/mysql/posts/post_rows.h"
 #include "backends/mysql/sql/sql_text.h"
 
 namespace fanline::mysql {
@@ -60,12 +61,11 @@ Status ScanFollowing(ShardConnections& connections, Shard shard,
 Status ScanVisiblePosts(ShardConnections& connections, Shard shard,
                         const std::function<void(const Item& item, bool pushed)>& each,
                         uint32_t page) {
-  constexpr Scanned kPosts = {"author_id, post_id, created_at_ms, pushed", "author_post",
-                              "deleted = 0 AND hidden = 0 AND created_at_ms > 0", "author_id",
-                              "post_id"};
-  return Scan(connections, shard, kPosts, page, [&](const Row& row) {
-    each({PostId{row.UInt64(2)}, row.Int64(3), UserId{row.UInt64(1)}}, row.Bool(4));
-  });
+  constexpr Scanned kPosts = {
+      "author_id, post_id, created_at_ms, original_id, original_author, pushed", "author_post",
+      "deleted = 0 AND hidden = 0 AND created_at_ms > 0", "author_id", "post_id"};
+  return Scan(connections, shard, kPosts, page,
+              [&](const Row& row) { each(ItemOf(row), row.Bool(6)); });
 }
 
 }  // namespace fanline::mysql

@@ -123,10 +123,11 @@ struct Posts {
     for (Shard shard = 0; shard < world.shards.count(); ++shard) {
       world.shards.on(shard).Query(
           "SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version,"
-          " edit_version FROM author_post",
+          " edit_version, original_id, original_author FROM author_post",
           [&](const Row& row) {
             const PostState state{row.OptionalInt64(3), row.Bool(4),   row.Bool(5),
-                                  row.Bool(6),          row.UInt64(7), row.UInt64(8)};
+                                  row.Bool(6),          row.UInt64(7), row.UInt64(8),
+                                  OriginalOf(row, 9)};
             rows[{UserId{row.UInt64(1)}, PostId{row.UInt64(2)}}] = Text(state);
           });
     }

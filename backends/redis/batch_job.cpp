@@ -61,7 +61,7 @@ class ItemTable {
       if (const Item* item = std::get_if<Item>(&each)) {
         out.Args(ScoreOf(item->created_at), MemberText(*item));
       } else {
-        out.Args(kScoreOfMarks, MemberText::OfMark(std::get<UserId>(each)));
+        out.Args(kScoreOfMarks, MemberText::OfMark({std::get<UserId>(each)}));
       }
     }
   }

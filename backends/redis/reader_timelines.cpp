@@ -18,7 +18,7 @@ namespace {
 void ReadFront(std::string_view text, LivePage* page) {
   const auto member = ParseMember(text);
   if (member && member->kind == Member::Kind::kMark) {
-    page->marks.authors.push_back(member->author);
+    page->marks.Add(member->mark);
   } else if (member && member->kind == Member::Kind::kMutes) {
     page->mutes = member->version;
   } else if (!member || member->kind != Member::Kind::kHead) {
@@ -143,7 +143,7 @@ RebuildFinished RedisReaderTimelines::Do(const FinishRebuild& request) {
            std::min(options_.timeline_ttl, options_.empty_ttl).count(), most);
   request.mutes == 0 ? out.Arg("") : out.Arg(MemberText::OfMutes(request.mutes));
   out.Arg(marks.size());
-  for (const UserId author : marks) out.Arg(MemberText::OfMark(author));
+  for (const UserId author : marks) out.Arg(MemberText::OfMark({author}));
   for (const Item& item : items) {
     out.Args(ScoreOf(item.created_at), MemberText(item));
   }

@@ -147,8 +147,8 @@ CommandBuffer Encode(const ApplySync& request, const Options& options, const Key
   } else {
     out.Arg("");
   }
-  out.Args(options.window.most_marks(), MemberText::OfMark(request.author), request.marked ? 1 : 0,
-           MemberText::OfAuthor(request.author));
+  out.Args(options.window.most_marks(), MemberText::OfMark({request.author}),
+           request.marked ? 1 : 0, MemberText::OfAuthor(request.author));
   for (const Item& item : request.items) {
     out.Args(ScoreOf(item.created_at), MemberText(item));
   }

@@ -4,6 +4,7 @@
 //
 // Redis sorts members by score, then by their bytes:
 //   mark      A<author>, or A: there are more   -inf
+//             A-<author>: without the reposts   -inf
 //   mutes     M<version>                        -inf
 //   head      T                                 -inf
 //   item      see below                         minus created_at
@@ -32,6 +33,7 @@
 #include "fanline/base/time.h"
 #include "fanline/model/ids.h"
 #include "fanline/model/item.h"
+#include "fanline/model/mark.h"
 
 namespace fanline {
 
@@ -43,7 +45,9 @@ class MemberText {
   // Of an item, which must have its post and its author, and a repost both of its original. Its
   // created_at is not looked at.
   explicit MemberText(const Item& item) : MemberText("", item) {}
-  static MemberText OfMark(UserId author) { return OfNumber("A", Raw(author)); }
+  static MemberText OfMark(const Mark& mark) {
+    return OfNumber(mark.no_reposts ? "A-" : "A", Raw(mark.author));
+  }
   static MemberText OfMutes(uint64_t version) { return OfNumber("M", version); }
   static MemberText OfRemoval(const Item& item) { return MemberText("X", item); }
   // As items have it.
@@ -95,7 +99,7 @@ class MemberText {
     while (bytes-- > 0) text_[size_++] = static_cast<char>(number >> (8 * bytes));
   }
 
-  char text_[36];  // a removal of a repost; a letter and 20 digits are shorter
+  char text_[36];  // a removal of a repost; letters and 20 digits are shorter
   size_t size_ = 0;
 };
 
@@ -135,7 +139,7 @@ struct Member {
     kRemoval
   };
   Kind kind{};
-  UserId author{};       // of a mark
+  Mark mark{};           // of a kMark
   Item item{};           // an item or a removal; without its time. Of a kUnknownItem: not set
   uint64_t version = 0;  // of the reader's mutes
 };
@@ -194,8 +198,9 @@ inline std::optional<Member> ParseMember(std::string_view text) {
   if (text == kMoreMarksMember) return Member{.kind = Kind::kMoreMarks};
   if (text.starts_with("B:")) return Member{.kind = Kind::kRebuild};
   if (text.starts_with('A')) {
-    const auto author = ParseId(text.substr(1));
-    if (author) return Member{.kind = Kind::kMark, .author = UserId{*author}};
+    const bool no_reposts = text.starts_with("A-");
+    const auto author = ParseId(text.substr(no_reposts ? 2 : 1));
+    if (author) return Member{.kind = Kind::kMark, .mark = {UserId{*author}, no_reposts}};
   }
   if (text.starts_with('M')) {
     const auto version = ParseId(text.substr(1));

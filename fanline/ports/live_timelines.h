@@ -25,6 +25,7 @@
 #include "fanline/model/bucket.h"
 #include "fanline/model/ids.h"
 #include "fanline/model/item.h"
+#include "fanline/model/mark.h"
 
 namespace fanline {
 
@@ -182,7 +183,14 @@ enum class TimelineState { kNotLive, kBuilding, kReady };
 // The followed authors who may have posts that are merged at read, as a live timeline names them.
 struct Marks {
   std::vector<UserId> authors;
+  std::vector<UserId> no_reposts = {};  // ascending: of these, no reposts are to be merged
   bool more = false;  // there are more than it can name; only the truth knows them
+  void Add(const Mark& mark) {
+    authors.push_back(mark.author);
+    if (!mark.no_reposts) return;
+    no_reposts.insert(std::upper_bound(no_reposts.begin(), no_reposts.end(), mark.author),
+                      mark.author);
+  }
   bool any() const { return more || !authors.empty(); }
   friend bool operator==(const Marks&, const Marks&) = default;
 };

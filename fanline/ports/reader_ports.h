@@ -78,8 +78,9 @@ struct FolloweesRead {
   Shard shard = 0;
   Status status;
   ServerId server = 0;
-  std::vector<UserId> authors = {};
-  Mutes mutes = {};  // the reader's, unless they are empty
+  std::vector<UserId> authors = {};     // whose posts are wanted
+  std::vector<UserId> no_reposts = {};  // of these, ascending: but no reposts (Delivery)
+  Mutes mutes = {};                     // the reader's, unless they are empty
 };
 
 struct ReadLastAt {

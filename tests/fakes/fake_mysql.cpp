@@ -148,7 +148,8 @@ std::vector<Item> FakeMysql::Visible(const PostsOf& posts) const {
   for (auto at = posts_.lower_bound({posts.author, PostId{}}); at != posts_.end(); ++at) {
     if (at->first.first != posts.author) break;
     if (at->second.visible() && at->second.pushed == posts.pushed) {
-      items.push_back({at->first.second, *at->second.created_at, posts.author});
+      items.push_back(
+          {at->first.second, *at->second.created_at, posts.author, at->second.original});
     }
   }
   std::sort(items.begin(), items.end(), IsNewer);
@@ -287,6 +288,15 @@ std::vector<UserId> FakeMysql::Followees(UserId reader) const {
   for (const auto& [edge, row] : relations.forward()) {
     const bool brings = rules.muted_not_read ? row.brings() : row.live;
     if (edge.src == reader && brings) authors.push_back(edge.dst);
+  }
+  return authors;
+}
+
+std::vector<UserId> FakeMysql::NoReposts(UserId reader) const {
+  std::vector<UserId> authors;
+  for (const auto& [edge, row] : relations.forward()) {
+    const bool chosen = row.brings() && row.delivery == Delivery::kNoReposts;
+    if (edge.src == reader && chosen && rules.no_reposts_read) authors.push_back(edge.dst);
   }
   return authors;
 }

@@ -37,6 +37,7 @@ struct MysqlRules {
   bool muted_not_pushed = true;  // off: pages of followers hold those whose follow brings nothing
   bool muted_not_synced = true;  // off: a sync takes them for others
   bool muted_not_read = true;    // off: rebuilds and pulled pages do
+  bool no_reposts_read = true;   // off: rebuilds and pulled pages are not told who wants no reposts
 };
 
 class FakeMysql {
@@ -67,6 +68,7 @@ class FakeMysql {
   void ApplyReverse(UserId src, UserId dst, uint64_t version, bool live);
 
   std::vector<UserId> Followees(UserId reader) const;
+  std::vector<UserId> NoReposts(UserId reader) const;  // of these, ascending
   std::vector<AuthorLastAt> LastAt(const std::vector<UserId>& authors) const;
   ItemsRead Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit) const;
   std::vector<Item> Outbox(UserId author, const TimeSpan& span, uint32_t limit) const;

@@ -100,6 +100,7 @@ class FakeReaderStores
   Status Do(const ReadFollowees& request, FolloweesRead& reply) {
     return Truth(reply, [&] {
       reply.authors = mysql.Followees(request.reader);
+      reply.no_reposts = mysql.NoReposts(request.reader);
       reply.mutes = mysql.relations.mutes(request.reader);
     });
   }

@@ -485,7 +485,8 @@ LivePage FakeRedis::Read(UserId reader, const std::optional<Position>& after, ui
   page.as_of = written ? written->as_of : 0;
   page.floor = timeline.floor.value_or(kNoFloor);
   page.mutes = timeline.mutes;
-  page.marks = {{timeline.marks.begin(), timeline.marks.end()}, timeline.more_marks};
+  page.marks = {.authors = {timeline.marks.begin(), timeline.marks.end()},
+                .more = timeline.more_marks};
   for (const Item& item : Sorted(timeline)) {
     if (item.created_at <= page.floor) break;
     if (after && !IsNewer({after->post, after->created_at}, item)) continue;
@@ -544,7 +545,7 @@ std::vector<std::pair<std::string, double>> FakeRedis::Members(UserId reader) co
   };
   const auto score = [](UnixMs time) { return static_cast<double>(ScoreOf(time)); };
   add(kHeadMember, -kInf);
-  for (const UserId author : timeline.marks) add(MemberText::OfMark(author), -kInf);
+  for (const UserId author : timeline.marks) add(MemberText::OfMark({author}), -kInf);
   if (timeline.more_marks) add(kMoreMarksMember, -kInf);
   if (timeline.mutes != 0) add(MemberText::OfMutes(timeline.mutes), -kInf);
   for (const auto& [post, item] : timeline.items) add(MemberText(item), score(item.created_at));

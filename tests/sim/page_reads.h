@@ -27,6 +27,7 @@ struct PageStores {
   FolloweesRead Answer(const ReadFollowees& request) const {
     return From(request, [&](const fakes::FakeMysql& rows, FolloweesRead& reply) {
       reply.authors = rows.Followees(request.reader);
+      reply.no_reposts = rows.NoReposts(request.reader);
       reply.mutes = rows.relations.mutes(request.reader);
     });
   }

@@ -209,8 +209,8 @@ ENTRIES = [
           " ORDER BY dst, bucket, src FOR UPDATE", _REVERSE_KEYS),
     entry(f"SELECT {_EDGE} FROM following FORCE INDEX (PRIMARY) WHERE (src, dst) IN ([])",
           _POST_KEYS),
-    entry(f"SELECT dst, '' FROM following WHERE state = 1 AND delivery <> 2 AND src = {OWNER} UNION ALL SELECT version,"
-          f" authors FROM mute WHERE reader_id = {OWNER} AND authors <> ''"),
+    entry(f"SELECT dst, delivery, '' FROM following WHERE state = 1 AND delivery <> 2 AND src = {OWNER} UNION ALL"
+          f" SELECT version, 0, authors FROM mute WHERE reader_id = {OWNER} AND authors <> ''"),
     *[entry(f"SELECT {_EDGE} FROM follower FORCE INDEX (PRIMARY) WHERE {behind} ORDER BY dst, bucket, src LIMIT {PAGE}")
       for behind in (f"dst = {OWNER} AND bucket = {bucket(MEMBER)} AND src > 7", f"dst = {OWNER} AND bucket > 64",
                      f"dst > {OTHER}")],

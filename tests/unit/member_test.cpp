@@ -55,30 +55,35 @@ TEST(Member, EveryKindIsReadAsItWasWritten) {
   const struct {
     std::string text;
     Kind kind;
-    uint64_t marked;
+    Mark mark;
     Item item;
   } all[] = {
-      {Text(MemberText::OfMark(UserId{9})), Kind::kMark, 9, {}},
-      {Text(MemberText::OfMark(UserId{kLast})), Kind::kMark, kLast, {}},
-      {Text(kMoreMarksMember), Kind::kMoreMarks, 0, {}},
-      {Text(kHeadMember), Kind::kHead, 0, {}},
-      {Text(MemberText(PostBy(10, 9))), Kind::kItem, 0, PostBy(10, 9)},
-      {Text(MemberText(PostBy(1, kLast))), Kind::kItem, 0, PostBy(1, kLast)},
-      {Text(MemberText(PostBy(kLast, 1))), Kind::kItem, 0, PostBy(kLast, 1)},
-      {Text(MemberText(PostBy(1, 256))), Kind::kItem, 0, PostBy(1, 256)},
-      {Text(MemberText(RepostBy(1, 256, kLast, 9))), Kind::kItem, 0, RepostBy(1, 256, kLast, 9)},
-      {Text(MemberText(RepostBy(kLast, kLast, 1, kLast))), Kind::kItem, 0,
+      {Text(MemberText::OfMark({UserId{9}, false})), Kind::kMark, {UserId{9}, false}, {}},
+      {Text(MemberText::OfMark({UserId{9}, true})), Kind::kMark, {UserId{9}, true}, {}},
+      {Text(MemberText::OfMark({UserId{kLast}, true})), Kind::kMark, {UserId{kLast}, true}, {}},
+      {Text(kMoreMarksMember), Kind::kMoreMarks, {}, {}},
+      {Text(kHeadMember), Kind::kHead, {}, {}},
+      {Text(MemberText(PostBy(10, 9))), Kind::kItem, {}, PostBy(10, 9)},
+      {Text(MemberText(PostBy(1, kLast))), Kind::kItem, {}, PostBy(1, kLast)},
+      {Text(MemberText(PostBy(kLast, 1))), Kind::kItem, {}, PostBy(kLast, 1)},
+      {Text(MemberText(PostBy(1, 256))), Kind::kItem, {}, PostBy(1, 256)},
+      {Text(MemberText(RepostBy(1, 256, kLast, 9))), Kind::kItem, {}, RepostBy(1, 256, kLast, 9)},
+      {Text(MemberText(RepostBy(kLast, kLast, 1, kLast))),
+       Kind::kItem,
+       {},
        RepostBy(kLast, kLast, 1, kLast)},
-      {Text(kFloorMember), Kind::kFloor, 0, {}},
-      {RebuildMember("token"), Kind::kRebuild, 0, {}},
-      {Text(MemberText::OfRemoval(PostBy(kLast, 9))), Kind::kRemoval, 0, PostBy(kLast, 9)},
-      {Text(MemberText::OfRemoval(RepostBy(kLast, kLast, kLast, kLast))), Kind::kRemoval, 0,
+      {Text(kFloorMember), Kind::kFloor, {}, {}},
+      {RebuildMember("token"), Kind::kRebuild, {}, {}},
+      {Text(MemberText::OfRemoval(PostBy(kLast, 9))), Kind::kRemoval, {}, PostBy(kLast, 9)},
+      {Text(MemberText::OfRemoval(RepostBy(kLast, kLast, kLast, kLast))),
+       Kind::kRemoval,
+       {},
        RepostBy(kLast, kLast, kLast, kLast)}};
-  for (const auto& [text, kind, marked, item] : all) {
+  for (const auto& [text, kind, mark, item] : all) {
     const auto member = ParseMember(text);
     ASSERT_TRUE(member) << text;
     EXPECT_EQ(member->kind, kind) << text;
-    EXPECT_EQ(Raw(member->author), marked) << text;
+    EXPECT_EQ(member->mark, mark) << text;
     EXPECT_EQ(member->item, item) << text;
     EXPECT_EQ(ParseItem(text).has_value(), kind == Kind::kItem) << text;
   }
@@ -92,7 +97,7 @@ TEST(Member, TheVersionOfMutesStandsBetweenMarksAndTheHead) {
     EXPECT_EQ(member->version, version);
   }
   for (const char* text : {"M", "M0", "M01", "Mx", "M-1"}) EXPECT_FALSE(ParseMember(text)) << text;
-  EXPECT_LT(Text(MemberText::OfMark(UserId{kLast})), Text(MemberText::OfMutes(1)));
+  EXPECT_LT(Text(MemberText::OfMark({UserId{kLast}})), Text(MemberText::OfMutes(1)));
   EXPECT_LT(Text(MemberText::OfMutes(kLast)), kHeadMember);
 }
 
@@ -108,6 +113,9 @@ TEST(Member, WhatIsNoneIsNotRead) {
                                   "1x"s,
                                   "AB"s,
                                   "A0"s,
+                                  "A-"s,
+                                  "A-0"s,
+                                  "A--1"s,
                                   "X"s,
                                   "Xx"s,
                                   "X7"s,
@@ -151,7 +159,8 @@ TEST(Member, AnItemOfAnotherKindIsKnownAsSuchAndNotShown) {
 
 // Redis sorts members of one score by their bytes. The scripts tell a timeline's state by the last.
 TEST(Member, KindsOfOneScoreSortAsTheScriptsNeedIt) {
-  EXPECT_LT(Text(MemberText::OfMark(UserId{kLast})), kHeadMember);
+  EXPECT_LT(Text(MemberText::OfMark({UserId{kLast}})), kHeadMember);
+  EXPECT_LT(Text(MemberText::OfMark({UserId{kLast}, true})), kHeadMember);
   EXPECT_LT(kMoreMarksMember, kHeadMember);
   EXPECT_LT(Text(MemberText(PostBy(1, kLast))), kFloorMember);
   EXPECT_LT(RebuildMember("z"), Text(MemberText::OfRemoval(PostBy(kLast, 1))));

@@ -6,6 +6,7 @@
 #include "backends/mysql/posts/post_rows.h"
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"
+#include "fanline/model/delivery.h"
 #include "fanline/model/item.h"
 
 namespace fanline::mysql {
@@ -76,16 +77,20 @@ FolloweesRead ReaderService::Do(Connection& connection, const ReadFollowees& req
   auto reply = Read<FolloweesRead>(connection);
   // One statement: mutes cost none of their own.
   connection.Query(
-      Sql("SELECT dst, '' FROM following WHERE state = 1 AND delivery <> 2 AND src = ",
-          request.reader, " UNION ALL SELECT version, authors FROM mute WHERE reader_id = ",
+      Sql("SELECT dst, delivery, '' FROM following WHERE state = 1 AND delivery <> 2 AND src = ",
+          request.reader, " UNION ALL SELECT version, 0, authors FROM mute WHERE reader_id = ",
           request.reader, " AND authors <> ''"),
       [&](const Row& row) {
-        if (const auto packed = row.Text(2); !packed.empty()) {
+        if (const auto packed = row.Text(3); !packed.empty()) {
           reply.mutes = UnpackMutes(row.UInt64(1), packed);
-        } else {
-          reply.authors.push_back(UserId{row.UInt64(1)});
+          return;
         }
+        const UserId author{row.UInt64(1)};
+        reply.authors.push_back(author);
+        const auto delivery = StoredDelivery(row.Int64(2));
+        if (delivery == Delivery::kNoReposts) reply.no_reposts.push_back(author);
       });
+  std::sort(reply.no_reposts.begin(), reply.no_reposts.end());
   return reply;
 }
 

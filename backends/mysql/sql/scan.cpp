@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "backends/mysql/posts/post_rows.h"
 #include "backends/mysql/sql/sql_text.h"
 
 namespace fanline::mysql {
@@ -64,8 +63,11 @@ Status ScanVisiblePosts(ShardConnections& connections, Shard shard,
   constexpr Scanned kPosts = {
       "author_id, post_id, created_at_ms, original_id, original_author, pushed", "author_post",
       "deleted = 0 AND hidden = 0 AND created_at_ms > 0", "author_id", "post_id"};
-  return Scan(connections, shard, kPosts, page,
-              [&](const Row& row) { each(ItemOf(row), row.Bool(6)); });
+  return Scan(connections, shard, kPosts, page, [&](const Row& row) {
+    Item item{PostId{row.UInt64(2)}, row.Int64(3), UserId{row.UInt64(1)}};
+    if (!row.IsNull(4)) item.original = {PostId{row.UInt64(4)}, UserId{row.UInt64(5)}};
+    each(item, row.Bool(6));
+  });
 }
 
 }  // namespace fanline::mysql

@@ -84,7 +84,7 @@ TEST_F(TimelineCheckTest, AMarkThatIsMissingOrTooManyIsFound) {
   const TimelineTruth truth(readers_, std::move(parts), false);
   const auto found = [&](std::vector<UserId> authors, bool more = false) {
     RawTimeline timeline = Ready({});
-    timeline.marks = {std::move(authors), more};
+    timeline.marks = {.authors = std::move(authors), .more = more};
     TimelineCheck check(truth, kLeast, show_);
     check.Check(0, timeline, true);
     return std::pair(check.findings().missing, check.findings().extra);
@@ -115,7 +115,7 @@ class MergedAtReadTest : public TimelineCheckTest {
   Findings CheckMarked(const std::vector<uint64_t>& posts, std::vector<UserId> marked,
                        bool more = false, Floor floor = kNoFloor) {
     RawTimeline timeline = Ready(posts, floor);
-    timeline.marks = {std::move(marked), more};
+    timeline.marks = {.authors = std::move(marked), .more = more};
     TimelineCheck check(*merged_, kLeast, show_);
     check.Check(0, timeline, true);
     return check.findings();

@@ -110,7 +110,7 @@ void PageRead::PullBeside(const Marks& marks) {
   beside_.emplace(PullLimits{.want = query_.limit + 1}, query_.older_than, until,
                   Pulled::kMergedAtRead, marks.more ? own_ : std::nullopt);
   if (marks.more) return;
-  beside_->OnFollowees(marks.authors);
+  beside_->OnFollowees(marks.authors, marks.no_reposts);
   wanted_ = Beside{marks.authors, query_.older_than, until, query_.limit + 1};
 }
 
@@ -122,13 +122,14 @@ void PageRead::OnBeside(std::vector<Item> items, bool incomplete) {
   TakeLive();
 }
 
-void PageRead::OnFollowees(std::vector<UserId> authors, const Mutes& mutes) {
+void PageRead::OnFollowees(std::vector<UserId> authors, const Mutes& mutes,
+                           const std::vector<UserId>& no_reposts) {
   if (leaves_out_muted_ && !muted_) {
     muted_ = std::make_shared<const Mutes>(mutes);
     page_.mutes_unknown |= mutes.damaged;
   }
   std::erase_if(authors, [this](UserId author) { return IsMuted(author); });
-  pull().OnFollowees(std::move(authors));
+  pull().OnFollowees(std::move(authors), no_reposts);
   GoOn();
 }
 

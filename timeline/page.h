@@ -80,7 +80,8 @@ class PageRead {
   void OnNoTimeline();  // Redis did not answer: the page is pulled
   // `known`: those that NeedMutes asked for, or an earlier version if they cannot be read.
   void OnMutes(std::shared_ptr<const Mutes> known, bool mutes_unknown = false);
-  void OnFollowees(std::vector<UserId> authors, const Mutes& mutes);
+  void OnFollowees(std::vector<UserId> authors, const Mutes& mutes,
+                   const std::vector<UserId>& no_reposts = {});
   void OnLastAt(std::vector<AuthorLastAt> authors);
   void OnItems(ItemsRead read);
 

@@ -71,8 +71,9 @@ PageRun::Requests PageRun::Next(bool last, const Give& give) {
 
 PageRun::Requests PageRun::On(FolloweesRead reply) {
   pulled_ |= !read_.merges();
-  return Next(reads_.On(std::move(reply)),
-              [&] { read_.OnFollowees(reads_.TakeFollowees(), reads_.mutes()); });
+  return Next(reads_.On(std::move(reply)), [&] {
+    read_.OnFollowees(reads_.TakeFollowees(), reads_.mutes(), reads_.no_reposts());
+  });
 }
 
 PageRun::Requests PageRun::On(MutesRead reply) {

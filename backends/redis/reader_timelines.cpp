@@ -129,8 +129,8 @@ RebuildFinished RedisReaderTimelines::Do(const FinishRebuild& request) {
   const Range range = keys_.layout().RangeOf(reader);
   // One mark more than fit tells as much as all of them.
   const uint32_t most = options_.window.most_marks();
-  const std::span marked(request.marked);
-  const auto marks = marked.first(std::min<size_t>(marked.size(), most + 1));
+  const auto marks =
+      std::span(request.marks).first(std::min<size_t>(request.marks.size(), most + 1));
   CommandBuffer out = BeginCall(Script::kRebuildFinish, 2, 9 + marks.size() + 2 * items.size());
   out.Args(keys_.MaxFloor(range), keys_.Timeline(range, reader), request.token);
   if (request.floor == kNoFloor) {
@@ -143,7 +143,7 @@ RebuildFinished RedisReaderTimelines::Do(const FinishRebuild& request) {
            std::min(options_.timeline_ttl, options_.empty_ttl).count(), most);
   request.mutes == 0 ? out.Arg("") : out.Arg(MemberText::OfMutes(request.mutes));
   out.Arg(marks.size());
-  for (const UserId author : marks) out.Arg(MemberText::OfMark({author}));
+  for (const Mark& mark : marks) out.Arg(MemberText::OfMark(mark));
   for (const Item& item : items) {
     out.Args(ScoreOf(item.created_at), MemberText(item));
   }

@@ -15,6 +15,8 @@
 //   post      01, ~post, author
 //   others    01, ~post, 00, kind * 16 + length of the author, author, and what the kind adds:
 //   repost    kind 1; the original in 8 bytes, its author
+// What is to be removed may be named as the other kinds are, with kind 0, which no item has: then
+// it is what this author has in this place, of whatever kind.
 // 01 sorts in front of F and is no letter of the others. ~post is the complement of the id in 8
 // bytes, big endian: of one moment the higher id comes first, whatever its kind. The author is big
 // endian without leading zero bytes, so that no author begins with 00. An item is spelled in one
@@ -44,12 +46,47 @@ class MemberText {
  public:
   // Of an item, which must have its post and its author, and a repost both of its original. Its
   // created_at is not looked at.
-  explicit MemberText(const Item& item) : MemberText("", item) {}
+  explicit MemberText(const Item& item) {
+    FANLINE_CHECK(IsValidId(Raw(item.post)) && IsValidId(Raw(item.author)),
+                  "an item is written with its post and its author");
+    FANLINE_CHECK(!item.original ||
+                      (IsValidId(Raw(item.original.post)) && IsValidId(Raw(item.original.author))),
+                  "a repost is written with its original's id and author");
+    Append(OfPlace(item.post));
+    const MemberText author = OfAuthor(item.author);
+    if (item.original) {
+      AppendBytes(static_cast<uint64_t>(item.kind()) * 16 + author.size_, 2);
+      Append(author);
+      AppendBytes(Raw(item.original.post), 8);
+      Append(OfAuthor(item.original.author));
+    } else {
+      Append(author);
+    }
+  }
   static MemberText OfMark(const Mark& mark) {
     return OfNumber(mark.no_reposts ? "A-" : "A", Raw(mark.author));
   }
   static MemberText OfMutes(uint64_t version) { return OfNumber("M", version); }
-  static MemberText OfRemoval(const Item& item) { return MemberText("X", item); }
+  // What to remove: the item or, if its time is not known, and so nor is its kind, whatever its
+  // author has in its place.
+  static MemberText OfRemoved(const Item& item) {
+    return item.created_at != 0 ? MemberText(item) : OfAnyKind(item);
+  }
+  static MemberText OfAnyKind(const Item& item) {
+    MemberText text;
+    text.Append(OfPlace(item.post));
+    const MemberText author = OfAuthor(item.author);
+    text.AppendBytes(author.size_, 2);
+    text.Append(author);
+    return text;
+  }
+  // The record of a removal of what OfRemoved or OfAnyKind names.
+  static MemberText OfRemoval(std::string_view removed) {
+    MemberText text;
+    text.Append("X");
+    text.Append(removed);
+    return text;
+  }
   // As items have it.
   static MemberText OfAuthor(UserId author) {
     MemberText text;
@@ -75,24 +112,6 @@ class MemberText {
     text.Append(letter);
     text.Append(IdText(number));
     return text;
-  }
-  MemberText(std::string_view letter, const Item& item) {
-    FANLINE_CHECK(IsValidId(Raw(item.post)) && IsValidId(Raw(item.author)),
-                  "an item is written with its post and its author");
-    FANLINE_CHECK(!item.original ||
-                      (IsValidId(Raw(item.original.post)) && IsValidId(Raw(item.original.author))),
-                  "a repost is written with its original's id and author");
-    Append(letter);
-    Append(OfPlace(item.post));
-    const MemberText author = OfAuthor(item.author);
-    if (item.original) {
-      AppendBytes(static_cast<uint64_t>(item.kind()) * 16 + author.size_, 2);
-      Append(author);
-      AppendBytes(Raw(item.original.post), 8);
-      Append(OfAuthor(item.original.author));
-    } else {
-      Append(author);
-    }
   }
   void Append(std::string_view part) { size_ += part.copy(text_ + size_, sizeof text_ - size_); }
   void AppendBytes(uint64_t number, int bytes) {
@@ -140,7 +159,8 @@ struct Member {
   };
   Kind kind{};
   Mark mark{};           // of a kMark
-  Item item{};           // an item or a removal; without its time. Of a kUnknownItem: not set
+  Item item{};           // an item or a removal; without its time. Of a kUnknownItem, and of the
+                         // removal of one or of any kind: not set
   uint64_t version = 0;  // of the reader's mutes
 };
 
@@ -183,6 +203,13 @@ inline std::optional<Member> ParseAnyItem(std::string_view text) {
   if (!IsValidId(Raw(original.post)) || Raw(original.author) == 0) return std::nullopt;
   return Member{Member::Kind::kItem, {}, {post, 0, *author, original}};
 }
+// As MemberText::OfAnyKind names it.
+inline bool IsOfAnyKind(std::string_view text) {
+  constexpr size_t kAuthor = 11;
+  if (text.size() <= kAuthor || text.front() != 1 || text[9] != 0) return false;
+  return static_cast<size_t>(text[10]) == text.size() - kAuthor &&
+         ParseAuthor(text.substr(kAuthor)) && IsValidId(~NumberOfBytes(text.substr(1, 8)));
+}
 // Without its time. Nothing for every other member, and for an item of an unknown kind.
 inline std::optional<Item> ParseItem(std::string_view text) {
   const auto member = ParseAnyItem(text);
@@ -207,7 +234,8 @@ inline std::optional<Member> ParseMember(std::string_view text) {
     if (version) return Member{.kind = Kind::kMutes, .version = *version};
   }
   if (text.starts_with('X')) {
-    auto removed = ParseAnyItem(text.substr(1));
+    text.remove_prefix(1);
+    auto removed = IsOfAnyKind(text) ? Member{} : ParseAnyItem(text);
     if (removed) removed->kind = Kind::kRemoval;
     return removed;
   }

@@ -158,9 +158,11 @@ struct TimelineBatch {
     uint32_t marks_end = 0;    // likewise
   };
   std::vector<Write> writes;
-  std::vector<Item> adds;       // those not newer than the floor are skipped
-  std::vector<Item> removes;    // their times are not looked at
-  std::vector<UserId> marks{};  // authors
+  std::vector<Item> adds;  // those not newer than the floor are skipped
+  // What is removed is spelled as it was added. Of an item whose time is 0 nobody knows whether it
+  // is a repost, and of what: whatever its author has in its place is removed.
+  std::vector<Item> removes;
+  std::vector<Mark> marks{};
 };
 struct BatchWritten {
   uint64_t id = 0;
@@ -209,7 +211,8 @@ struct ApplySync {
   UserId author{};
   std::vector<Item> items;  // of the author, newest first
   std::optional<UnixMs> floor_at_least{};
-  bool marked = false;  // the author
+  bool marked = false;      // the author
+  bool no_reposts = false;  // Mark::no_reposts
 };
 struct SyncApplied {
   uint64_t id = 0;

@@ -218,8 +218,8 @@ struct FinishRebuild {
   std::string token = {};
   std::vector<Item> items = {};  // newest first, each once
   Floor floor = kNoFloor;
-  std::vector<UserId> marked = {};  // the followed who may have posts that are merged at read
-  uint64_t mutes = 0;               // Mutes::mark of the reader's
+  std::vector<Mark> marks = {};  // of the followed who may have posts that are merged at read
+  uint64_t mutes = 0;            // Mutes::mark of the reader's
 };
 struct RebuildFinished {
   uint64_t id = 0;

@@ -145,7 +145,7 @@ class FakeReaderStores
   Status Do(const FinishRebuild& request, RebuildFinished& reply) {
     return Timelines([&] {
       reply.applied = redis.Finish(request.reader, request.token, request.items, request.floor,
-                                   request.marked, request.mutes);
+                                   request.marks, request.mutes);
     });
   }
   Status Do(const AbandonRebuild& request, RebuildAbandoned&) {

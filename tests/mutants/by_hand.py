@@ -420,7 +420,7 @@ BY_HAND = (
            filter="RedisScripts.*"),
     Mutant("what was removed during a rebuild comes back",
            "schemas/redis/rebuild_finish.lua",
-           "if not gone[member] and not score_of",
+           "if not is_gone(member) and not score_of",
            "if not score_of",
            filter="RedisScripts.*"),
     Mutant("a rebuild ends however little removals leave of it",

@@ -32,7 +32,12 @@ struct Checks {
       // If a post was published twice, the first publish to be stored wins. Clients cannot know
       // which it was, so the row tells.
       const PostState& row = world.mysql.posts().at({author, post});
-      if (row.pushed || !only_pushed) items.push_back({post, *row.created_at, author});
+      if (row.original && !world.ReadsReposts(reader, author)) {
+        world.Count(Letter::kNoRepost);
+        continue;
+      }
+      if (row.pushed || !only_pushed)
+        items.push_back({post, *row.created_at, author, row.original});
     }
     std::sort(items.begin(), items.end(), IsNewer);
     return items;
@@ -79,13 +84,17 @@ struct Checks {
   // A missing mark hides posts, and a surplus mark shows posts of somebody who is not followed.
   std::string CheckMarks(UserId reader, const fakes::FakeRedis::Timeline& timeline) const {
     for (const auto& [key, row] : world.mysql.posts()) {
-      if (row.pushed || timeline.marks.contains(key.first) || timeline.more_marks) continue;
-      if (!world.Reads(reader, key.first)) continue;
+      if (row.pushed || timeline.more_marks || !world.Reads(reader, key.first)) continue;
+      if (timeline.marks.contains({key.first, !world.ReadsReposts(reader, key.first)})) continue;
       return "timeline of reader " + ToString(reader) + " does not mark " + ToString(key.first);
     }
-    for (const UserId author : timeline.marks) {
-      if (world.Reads(reader, author)) continue;
-      return "timeline of reader " + ToString(reader) + " marks " + ToString(author);
+    for (const Mark& mark : timeline.marks) {
+      const bool reposts = !mark.no_reposts;
+      if (world.Reads(reader, mark.author) && world.ReadsReposts(reader, mark.author) == reposts) {
+        continue;
+      }
+      return "timeline of reader " + ToString(reader) + " marks " + ToString(mark.author) +
+             (reposts ? "" : " without reposts");
     }
     return {};
   }
@@ -222,6 +231,10 @@ struct Checks {
     if (auto wrong = CheckEdges(); !wrong.empty()) return wrong;
     if (auto wrong = application.Check(); !wrong.empty()) return wrong;
     if (auto wrong = CheckWasNeeded(); !wrong.empty()) return wrong;
+    if (!world.redis.spelled_twice.empty()) {
+      return "post " + ToString(*world.redis.spelled_twice.begin()) +
+             " was written in two spellings";
+    }
     for (const auto& [reader, timeline] : world.redis.timelines()) {
       if (auto wrong = CheckTimeline(reader, timeline); !wrong.empty()) return wrong;
       if (timeline.building) continue;

@@ -103,7 +103,7 @@ struct Readers {
     return {0,
             {},
             world.redis.Finish(at.reader, request.token, request.items, request.floor,
-                               request.marked, request.mutes)};
+                               request.marks, request.mutes)};
   }
   RebuildAbandoned Answer(Rebuilding& at, const AbandonRebuild& request) {
     world.redis.Abandon(at.reader, request.token);

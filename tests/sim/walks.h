@@ -90,7 +90,7 @@ struct Walks {
     if (live == world.redis.timelines().end() || live->second.building) return true;
     if (item.created_at <= *live->second.floor) return true;
     if (row->second.pushed) return live->second.items.contains(item.post);
-    return live->second.more_marks || live->second.marks.contains(author);
+    return live->second.more_marks || live->second.Marks(author);
   }
 
   // A live timeline that was not told yet names what its reader muted before.
@@ -109,7 +109,7 @@ struct Walks {
     const auto live = world.redis.timelines().find(reader);
     if (live != world.redis.timelines().end()) {
       of.held |= live->second.items.contains(post);
-      of.followed |= live->second.marks.contains(of.author);
+      of.followed |= live->second.Marks(of.author);
     }
     const auto row = world.mysql.posts().find({of.author, post});
     of.visible |= row != world.mysql.posts().end() && row->second.visible();

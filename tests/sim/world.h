@@ -226,6 +226,12 @@ struct World : Chances {
     return edge != mysql.relations.forward().end() && edge->second.brings();
   }
 
+  // And reposts among them.
+  bool ReadsReposts(UserId reader, UserId author) const {
+    if (reader == author) return true;
+    return mysql.relations.forward().at({reader, author}).delivery != Delivery::kNoReposts;
+  }
+
   bool AnyAway() const {
     return std::any_of(away_until.begin(), away_until.end(),
                        [this](UnixMs until) { return now.unix_ms < until; });

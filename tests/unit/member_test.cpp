@@ -47,7 +47,8 @@ TEST(Member, OfAPostEndsWithItsAuthorAsSyncsNameHim) {
 
 TEST(MemberDeathTest, AnItemWithoutItsAuthorOrItsPostCannotBeWritten) {
   EXPECT_DEATH(MemberText(PostBy(5, 0)), "an item is written with its post and its author");
-  EXPECT_DEATH(MemberText::OfRemoval(PostBy(0, 5)), "an item is written with its post");
+  EXPECT_DEATH(MemberText::OfRemoved({PostId{0}, 1, UserId{5}}),
+               "an item is written with its post");
 }
 
 // What is written is what timelines in Redis hold.
@@ -74,8 +75,11 @@ TEST(Member, EveryKindIsReadAsItWasWritten) {
        RepostBy(kLast, kLast, 1, kLast)},
       {Text(kFloorMember), Kind::kFloor, {}, {}},
       {RebuildMember("token"), Kind::kRebuild, {}, {}},
-      {Text(MemberText::OfRemoval(PostBy(kLast, 9))), Kind::kRemoval, {}, PostBy(kLast, 9)},
-      {Text(MemberText::OfRemoval(RepostBy(kLast, kLast, kLast, kLast))),
+      {Text(MemberText::OfRemoval(MemberText(PostBy(kLast, 9)))),
+       Kind::kRemoval,
+       {},
+       PostBy(kLast, 9)},
+      {Text(MemberText::OfRemoval(MemberText(RepostBy(kLast, kLast, kLast, kLast)))),
        Kind::kRemoval,
        {},
        RepostBy(kLast, kLast, kLast, kLast)}};
@@ -146,6 +150,22 @@ TEST(Member, WhatIsNoneIsNotRead) {
   }
 }
 
+TEST(Member, OfAnItemWithoutItsTimeWhateverItsAuthorHasInItsPlaceIsRemoved) {
+  Item repost = RepostBy(5, 0x0900, 6, 7);
+  EXPECT_EQ(Text(MemberText::OfRemoved(repost)), kOfPost5 + "\0\2\x09\0"s);
+  EXPECT_EQ(Text(MemberText::OfRemoval(MemberText::OfRemoved(repost))),
+            "X" + kOfPost5 + "\0\2\x09\0"s);
+  repost.created_at = 1;
+  EXPECT_EQ(Text(MemberText::OfRemoved(repost)), Text(MemberText(repost)));
+  EXPECT_FALSE(ParseMember(kOfPost5 + "\0\2\x09\0"s)) << "no timeline holds it but as a removal";
+  ASSERT_TRUE(ParseMember("X" + kOfPost5 + "\0\2\x09\0"s));
+  EXPECT_EQ(ParseMember("X" + kOfPost5 + "\0\2\x09\0"s)->kind, Kind::kRemoval);
+  for (const std::string& none : {kOfPost5 + "\0\2\x09"s, kOfPost5 + "\0\1\x09\0"s,
+                                  kOfPost5 + "\0\1\0"s, kOfPost5 + "\0\0"s}) {
+    EXPECT_FALSE(ParseMember("X" + none));
+  }
+}
+
 TEST(Member, AnItemOfAnotherKindIsKnownAsSuchAndNotShown) {
   for (const std::string& other : {kOfPost5 + "\0\x21\7"s, kOfPost5 + "\0\x21\7and what it adds"s,
                                    kOfPost5 + "\0\xf8\1\2\3\4\5\6\7\0"s}) {
@@ -163,7 +183,7 @@ TEST(Member, KindsOfOneScoreSortAsTheScriptsNeedIt) {
   EXPECT_LT(Text(MemberText::OfMark({UserId{kLast}, true})), kHeadMember);
   EXPECT_LT(kMoreMarksMember, kHeadMember);
   EXPECT_LT(Text(MemberText(PostBy(1, kLast))), kFloorMember);
-  EXPECT_LT(RebuildMember("z"), Text(MemberText::OfRemoval(PostBy(kLast, 1))));
+  EXPECT_LT(RebuildMember("z"), Text(MemberText::OfRemoval(MemberText(PostBy(kLast, 1)))));
 }
 
 TEST(Member, OfOneMomentTheHigherIdComesFirstBehindItsPlace) {

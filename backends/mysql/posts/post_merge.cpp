@@ -45,9 +45,6 @@ std::vector<AuthorTime> NewestPublished(std::span<const FeedEvent> events) {
   return {newest.begin(), newest.end()};
 }
 
-// MariaDB assigns from left to right, and later assignments see earlier ones. So the original is
-// decided before created_at_ms changes, and `hidden` before visibility_version does. A stored row
-// keeps its `pushed`.
 std::vector<RepostKey> RepostsAmong(std::span<const PostChange> changes) {
   std::vector<RepostKey> reposts;
   for (const auto& [key, state] : changes) {
@@ -65,6 +62,9 @@ std::string AddRepostsSql(std::span<const RepostKey> reposts) {
   return sql;
 }
 
+// MariaDB assigns from left to right, and later assignments see earlier ones. So the original is
+// decided before created_at_ms changes, and `hidden` before visibility_version does. A stored row
+// keeps its `pushed`.
 std::string MergePostsSql(std::span<const PostChange> changes) {
   std::string sql =
       "INSERT INTO author_post (author_id, post_id, created_at_ms, deleted, hidden,"

@@ -60,13 +60,15 @@ Item ItemOf(const Row& row) {
   return {PostId{row.UInt64(2)}, row.Int64(3), UserId{row.UInt64(1)}, OriginalOf(row, 4)};
 }
 
-std::string OutboxSql(UserId author, bool pushed, const TimeSpan& span, uint32_t limit) {
+std::string OutboxSql(UserId author, bool pushed, bool reposts, const TimeSpan& span,
+                      uint32_t limit) {
   std::string sql =
       Sql("(SELECT author_id, post_id, created_at_ms, original_id, original_author"
           " FROM author_post FORCE INDEX (outbox)"
           " WHERE author_id = ",
           author, " AND pushed = ", pushed, " AND deleted = 0 AND hidden = 0 AND created_at_ms > ",
           span.above.value_or(0));
+  if (!reposts) sql += " AND original_id IS NULL";
   if (span.up_to) AppendSql(sql, " AND created_at_ms <= ", *span.up_to);
   if (const auto& after = span.behind) {
     // The first comparison bounds the range that is read; the second is exact.

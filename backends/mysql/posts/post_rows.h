@@ -28,7 +28,8 @@ std::map<PostKey, PostState> ReadPostRows(Connection& connection, std::vector<Po
 Item ItemOf(const Row& row);
 
 // The columns of ItemOf of the author's newest visible items in the span, either the pushed ones or
-// the others, in order; in brackets, for a UNION.
-std::string OutboxSql(UserId author, bool pushed, const TimeSpan& span, uint32_t limit);
+// the others, in order; in brackets, for a UNION. `reposts`: those among them, too.
+std::string OutboxSql(UserId author, bool pushed, bool reposts, const TimeSpan& span,
+                      uint32_t limit);
 
 }  // namespace fanline::mysql

@@ -139,7 +139,7 @@ ReadsConfirmed ReaderService::Do(Connection& connection, const ConfirmReads& req
 OutboxRead ReaderService::Do(Connection& connection, const ReadOutbox& request) const {
   auto reply = Read<OutboxRead>(connection);
   const auto half = [&](bool pushed) {
-    return OutboxSql(request.author, pushed, request.span, request.limit);
+    return OutboxSql(request.author, pushed, true, request.span, request.limit);
   };
   reply.items = connection.All(Sql(half(true), " UNION ALL ", half(false)), ItemOf);
   connection.RequirePrimary();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/mysql/posts/author_modes.h"
+#include "backends/mysql/posts/post_rows.h"
 #include "backends/mysql/posts/post_store.h"
 #include "backends/mysql/posts/truth.h"
 #include "tests/integration/mysql/model/world.h"
@@ -39,6 +40,8 @@ struct Posts {
       if (world.OneIn(2)) event.kind = EventKind::kPublished;
       const EventNumber number = TraitsOf(event.kind).number;
       if (number == EventNumber::kCreatedAt) event.created_at = world.Time();
+      const bool repost = number == EventNumber::kCreatedAt && world.OneIn(3);
+      if (repost) event.repost_of = {world.Post(), world.User()};
       if (number == EventNumber::kVersion) event.version = world.Version();
       request.events.push_back(event);
     }

@@ -7,6 +7,7 @@
 
 #include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/posts/post_merge.h"
+#include "backends/mysql/posts/post_rows.h"
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"
 #include "fanline/model/item.h"
@@ -188,6 +189,14 @@ EventsApplied PostService::Do(Connection& connection, const ApplyEvents& request
     applied.followers = counts.at(event.author);
     const auto found = followers.find(event.author);
     if (found != followers.end()) applied.buckets = found->second;
+  }
+  return reply;
+}
+
+ShownRead PostService::Do(Connection& connection, const ReadShown& request) {
+  ShownRead reply{.shard = request.shard, .status = {}};
+  for (const auto& [key, state] : ReadPostRows(connection, request.posts)) {
+    if (state.original) reply.shown[key] = state.original;
   }
   return reply;
 }

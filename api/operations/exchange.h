@@ -40,7 +40,7 @@ using AnyReply =
                  FriendshipRead, RoomAsked, ChangeUsedUp, PairAnnounced, FriendshipWritten,
                  FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed, OutboxRead, UserLookedUp,
                  MutesRead, MutesChanged, LivePageRead, RebuildBegan, RebuildFinished,
-                 RebuildAbandoned, BodiesAnswered>;
+                 RebuildAbandoned, BodiesAnswered, RepostersRead, RepostsByRead>;
 
 // How a request is asked.
 struct Asking {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "backends/mysql/sql/sql_text.h"
+#include "fanline/model/delivery.h"
 
 namespace fanline::mysql {
 namespace {
@@ -50,11 +51,14 @@ Status Scan(ShardConnections& connections, Shard shard, const Scanned& scanned, 
 }  // namespace
 
 Status ScanFollowing(ShardConnections& connections, Shard shard,
-                     const std::function<void(UserId src, UserId dst)>& each, uint32_t page) {
-  constexpr Scanned kFollowing = {"src, dst", "following", "state = 1 AND delivery <> 2", "src",
-                                  "dst"};
-  return Scan(connections, shard, kFollowing, page,
-              [&](const Row& row) { each(UserId{row.UInt64(1)}, UserId{row.UInt64(2)}); });
+                     const std::function<void(UserId src, UserId dst, bool reposts)>& each,
+                     uint32_t page) {
+  constexpr Scanned kFollowing = {"src, dst, delivery", "following", "state = 1 AND delivery <> 2",
+                                  "src", "dst"};
+  return Scan(connections, shard, kFollowing, page, [&](const Row& row) {
+    const bool reposts = StoredDelivery(row.Int64(3)) != Delivery::kNoReposts;
+    each(UserId{row.UInt64(1)}, UserId{row.UInt64(2)}, reposts);
+  });
 }
 
 Status ScanVisiblePosts(ShardConnections& connections, Shard shard,

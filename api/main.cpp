@@ -35,11 +35,11 @@ struct ShardService : mysql::RelationService, mysql::ReaderService {
   using ReaderService::Do;
   using RelationService::Do;
 };
-using Shards =
-    mysql::ShardPort<ShardService, ChangeEdge, ReadPair, ReadList, CountRelations, CheckUsers,
-                     ReadForward, ReadFriendship, AskRoom, UseUpChange, AnnouncePair,
-                     WriteFriendship, ChangeMutes, ReadMirrorMode, ReadFollowees, ReadLastAt,
-                     ReadItems, ConfirmReads, ReadOutbox, LookUpUser, ReadMutes>;
+using Shards = mysql::ShardPort<ShardService, ChangeEdge, ReadPair, ReadList, CountRelations,
+                                CheckUsers, ReadForward, ReadFriendship, AskRoom, UseUpChange,
+                                AnnouncePair, WriteFriendship, ChangeMutes, ReadMirrorMode,
+                                ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox,
+                                LookUpUser, ReadMutes, ReadOriginals, FindSources>;
 
 using Classes = std::array<ClassLimits, api::kWorkClasses>;  // by api::Work
 

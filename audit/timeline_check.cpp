@@ -4,13 +4,11 @@
 #include <iterator>
 #include <utility>
 
-#include "timeline/page.h"
-
 namespace fanline::audit {
 namespace {
 
-// The page that the timeline's reader gets down to its floor: its `items`, merged with the posts of
-// the authors it marks, as the truth has them.
+// What the timeline's reader gets down to its floor, before it is folded: its `items`, merged with
+// the posts of the authors it marks, as the truth has them.
 std::vector<Item> ShownBeside(const TimelineTruth& truth, size_t index, const RawTimeline& timeline,
                               std::vector<Item> items) {
   std::vector<UserId> authors = timeline.marks.authors;
@@ -23,15 +21,10 @@ std::vector<Item> ShownBeside(const TimelineTruth& truth, size_t index, const Ra
   if (merged.empty()) return items;
   std::sort(merged.begin(), merged.end(), IsNewer);
 
-  timeline::PageRead page({.limit = static_cast<uint32_t>(items.size() + merged.size())},
-                          std::nullopt);
-  page.OnTimeline({.state = TimelineState::kReady,
-                   .items = std::move(items),
-                   .marks = {.authors = std::move(authors), .more = false},
-                   .floor = timeline.floor,
-                   .reached_floor = true});
-  page.OnBeside(std::move(merged));
-  return page.Take().items;
+  std::vector<Item> shown;
+  std::merge(items.begin(), items.end(), merged.begin(), merged.end(), std::back_inserter(shown),
+             IsNewer);
+  return shown;
 }
 
 }  // namespace

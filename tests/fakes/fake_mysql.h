@@ -73,6 +73,8 @@ class FakeMysql {
   ItemsRead Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit) const;
   std::vector<Item> Outbox(UserId author, const TimeSpan& span, uint32_t limit) const;
   UserFacts LookUp(UserId user) const;
+  std::vector<std::optional<PostState>> Originals(const std::vector<Original>& originals) const;
+  std::vector<Original> Sources(const FindSources& request) const;
 
   // How new posts of the author reach timelines, as feedctl author mode sets it.
   void SetMode(UserId author, bool pull);

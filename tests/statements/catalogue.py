@@ -165,6 +165,10 @@ ENTRIES = [
            for author, post in edges(LIST // 2) + new_edges(LIST // 2)]),
     entry("INSERT IGNORE INTO repost (original_id, author_id, post_id) VALUES []",
           [row(1 + at, author, post) for at, (author, post) in enumerate(new_edges(LIST))]),
+    entry("SELECT original_id, author_id, post_id FROM repost FORCE INDEX (PRIMARY) WHERE original_id IN ([]) ORDER BY"
+          " original_id, author_id, post_id LIMIT 1000", listed(owners(LIST))),
+    entry(f"SELECT original_id, author_id, post_id FROM repost FORCE INDEX (PRIMARY) WHERE original_id = {OWNER} AND"
+          " author_id IN ([])", listed([id_of(member_of(11, k)) for k in range(PER_OWNER)])),
     entry("INSERT INTO author (author_id, last_at) VALUES [] ON DUPLICATE KEY UPDATE last_at = GREATEST(last_at,"
           " VALUES(last_at))", [row(author, AT + ROWS) for author in owners(LIST)]),
     entry("SELECT author_id, last_at, COALESCE(marked, 0), COALESCE(announced, 0) FROM author FORCE INDEX (PRIMARY)"

@@ -266,9 +266,13 @@ class Model {
       after = Position{item.created_at, item.post};
     }
     const uint32_t limit = 1 + Pick(8);
-    const auto [id, status, got] = reader_.Read(reader, after, limit);
+    const bool in_front = Pick(2) == 0;
+    const auto [id, status, got] = reader_.Read(reader, after, limit, in_front);
     EXPECT_TRUE(status.done());
-    const auto expected = fake_.Read(reader, after, limit);
+    const auto expected = fake_.Read(reader, after, limit, in_front);
+    if (!after || after->created_at > got.floor) {
+      EXPECT_EQ(got.in_front, expected.in_front);
+    }
     EXPECT_EQ(got.state, expected.state);
     EXPECT_EQ(got.items, expected.items);
     EXPECT_EQ(got.marks, expected.marks);

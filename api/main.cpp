@@ -37,11 +37,12 @@ struct ShardService : mysql::RelationService, mysql::ReaderService, mysql::Repos
   using RelationService::Do;
   using RepostsService::Do;
 };
-using Shards = mysql::ShardPort<ShardService, ChangeEdge, ReadPair, ReadList, CountRelations,
-                                CheckUsers, ReadForward, ReadFriendship, AskRoom, UseUpChange,
-                                AnnouncePair, WriteFriendship, ChangeMutes, ReadMirrorMode,
-                                ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox,
-                                LookUpUser, ReadMutes, ReadReposters, ReadRepostsBy>;
+using Shards =
+    mysql::ShardPort<ShardService, ChangeEdge, ReadPair, ReadList, CountRelations, CheckUsers,
+                     ReadForward, ReadFriendship, AskRoom, UseUpChange, AnnouncePair,
+                     WriteFriendship, ChangeMutes, ReadMirrorMode, ReadFollowees, ReadLastAt,
+                     ReadItems, ConfirmReads, ReadOutbox, LookUpUser, ReadMutes, ReadOriginals,
+                     FindSources, ReadReposters, ReadRepostsBy>;
 
 using Classes = std::array<ClassLimits, api::kWorkClasses>;  // by api::Work
 

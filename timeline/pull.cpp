@@ -71,6 +71,22 @@ void Pull::OnLastAt(std::vector<AuthorLastAt> authors) {
     End();
     return;
   }
+  Begin();
+}
+
+void Pull::GoOn(uint32_t want) {
+  limits_.want = want;
+  limits_.items_per_read = std::max(1u, 4 * want);
+  if (!items_.empty()) after_ = PlaceOf(items_.back());
+  items_.clear();
+  floor_ = kNoFloor;
+  span_ = {};
+  length_ = 0;
+  spans_ = 0;
+  Begin();
+}
+
+void Pull::Begin() {
   stage_ = Stage::kItems;
   newest_ = sources_.front().last_at;
   const UnixMs length = FirstLength();

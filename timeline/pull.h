@@ -73,6 +73,9 @@ class Pull {
   void OnLastAt(std::vector<AuthorLastAt> authors);
   void OnItems(ItemsRead read);
 
+  // When done, with a floor: goes on behind the last item, to the next `want`.
+  void GoOn(uint32_t want);
+
   bool done() const { return stage_ == Stage::kDone; }
   // When done: at most `want` + `spare`, newest first.
   const std::vector<Item>& items() const { return items_; }
@@ -90,6 +93,7 @@ class Pull {
   };
 
   bool Wants(const Item& item) const;
+  void Begin();
   size_t most() const { return size_t{limits_.want} + limits_.spare; }
   bool enough() const { return items_.size() > limits_.want; }
   UnixMs FirstLength() const;

@@ -88,8 +88,8 @@ std::vector<Wide> Widened(const TruthReads::Requests& requests) {
   return all;
 }
 
-using TruthPort =
-    Port<ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox, LookUpUser, ReadMutes>;
+using TruthPort = Port<ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox, LookUpUser,
+                       ReadMutes, ReadOriginals, FindSources>;
 
 // The replies to a run, for a caller that steps it to its end on its own thread. One thread waits;
 // any thread may reply.
@@ -195,7 +195,8 @@ class ReaderTruth {
   const ShardMap& map_;
   TruthReads reads_;
   RunReplies<FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed, OutboxRead, UserLookedUp,
-             MutesRead, LivePageRead, RebuildBegan, RebuildFinished, RebuildAbandoned>
+             MutesRead, OriginalsRead, SourcesFound, LivePageRead, RebuildBegan, RebuildFinished,
+             RebuildAbandoned>
       replies_;
   const TruthPort port_;
 };

@@ -422,6 +422,31 @@ RepostsByRead FakeMysql::Do(const ReadRepostsBy& request) const {
   return reply;
 }
 
+std::vector<std::optional<PostState>> FakeMysql::Originals(
+    const std::vector<Original>& originals) const {
+  std::vector<std::optional<PostState>> states;
+  for (const Original& original : originals) {
+    const auto found = posts_.find(original.key());
+    states.emplace_back(found == posts_.end() ? PostState() : found->second);
+  }
+  return states;
+}
+
+std::vector<Original> FakeMysql::Sources(const FindSources& request) const {
+  const Item place{request.in_front_of.post, request.in_front_of.created_at};
+  std::vector<Original> found;
+  for (const Original& original : request.originals) {
+    const bool any = std::any_of(posts_.begin(), posts_.end(), [&](const auto& each) {
+      const auto& [key, state] = each;
+      return state.visible() && state.original == original &&
+             std::binary_search(request.by.begin(), request.by.end(), key.first) &&
+             !IsNewer(place, Item{key.second, *state.created_at});
+    });
+    if (any) found.push_back(original);
+  }
+  return found;
+}
+
 UserFacts FakeMysql::LookUp(UserId user) const {
   UserFacts facts{.known = last_at_.contains(user), .follows = false};
   for (const auto& [edge, row] : relations.forward()) {

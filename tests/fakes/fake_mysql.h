@@ -80,6 +80,8 @@ class FakeMysql {
   UserFacts LookUp(UserId user) const;
   RepostersRead Do(const ReadReposters& request) const;
   RepostsByRead Do(const ReadRepostsBy& request) const;
+  std::vector<std::optional<PostState>> Originals(const std::vector<Original>& originals) const;
+  std::vector<Original> Sources(const FindSources& request) const;
 
   // How new posts of the author reach timelines, as feedctl author mode sets it.
   void SetMode(UserId author, bool pull);

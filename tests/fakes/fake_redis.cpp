@@ -493,7 +493,8 @@ bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vecto
   return true;
 }
 
-LivePage FakeRedis::Read(UserId reader, const std::optional<Position>& after, uint32_t limit) {
+LivePage FakeRedis::Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
+                         bool in_front) {
   LivePage page;
   const auto found = timelines_.find(reader);
   if (found == timelines_.end()) return page;
@@ -509,7 +510,10 @@ LivePage FakeRedis::Read(UserId reader, const std::optional<Position>& after, ui
   for (const Mark& mark : timeline.marks) page.marks.Add(mark);
   for (const Item& item : Sorted(timeline)) {
     if (item.created_at <= page.floor) break;
-    if (after && !IsNewer({after->post, after->created_at}, item)) continue;
+    if (after && !IsNewer({after->post, after->created_at}, item)) {
+      if (in_front) page.in_front.push_back({item.post, 0, item.author, item.original});
+      continue;
+    }
     if (page.items.size() == limit) return page;
     page.items.push_back(item);
   }

@@ -85,7 +85,8 @@ class FakeRedis {
   void Abandon(UserId reader, const std::string& token);
   bool Finish(UserId reader, const std::string& token, const std::vector<Item>& items, Floor floor,
               const std::vector<Mark>& marks = {}, uint64_t mutes = 0);
-  LivePage Read(UserId reader, const std::optional<Position>& after, uint32_t limit);
+  LivePage Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
+                bool in_front = false);
 
   // What happens to a Redis.
   void Expire(UserId reader);  // the TTL of the timeline ran out: only its key goes

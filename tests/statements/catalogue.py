@@ -179,6 +179,10 @@ ENTRIES = [
     entry(f"SELECT STRAIGHT_JOIN r.post_id FROM repost AS r FORCE INDEX (PRIMARY) JOIN author_post AS p FORCE INDEX (PRIMARY)"
           f" ON p.author_id = r.author_id AND p.post_id = r.post_id AND p.original_id = r.original_id WHERE r.original_id ="
           f" {OWNER} AND r.author_id = {MEMBER} AND p.deleted = 0 ORDER BY r.post_id LIMIT 100"),
+    entry("SELECT original_id, author_id, post_id FROM repost FORCE INDEX (PRIMARY) WHERE original_id IN ([]) ORDER BY"
+          " original_id, author_id, post_id LIMIT 1000", listed(owners(LIST))),
+    entry(f"SELECT original_id, author_id, post_id FROM repost FORCE INDEX (PRIMARY) WHERE original_id = {OWNER} AND"
+          " author_id IN ([])", listed([id_of(member_of(11, k)) for k in range(PER_OWNER)])),
     entry("INSERT INTO author (author_id, last_at) VALUES [] ON DUPLICATE KEY UPDATE last_at = GREATEST(last_at,"
           " VALUES(last_at))", [row(author, AT + ROWS) for author in owners(LIST)]),
     entry("SELECT author_id, last_at, COALESCE(marked, 0), COALESCE(announced, 0) FROM author FORCE INDEX (PRIMARY)"

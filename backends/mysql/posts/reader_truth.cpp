@@ -101,6 +101,19 @@ MutesRead ReaderService::Do(Connection& connection, const ReadMutes& request) co
   return reply;
 }
 
+OriginalsRead ReaderService::Do(Connection& connection, const ReadOriginals& request) const {
+  auto reply = Read<OriginalsRead>(connection);
+  std::vector<PostKey> keys;
+  for (const Original& original : request.originals) keys.push_back(original.key());
+  const auto rows = ReadPostRows(connection, keys);
+  connection.RequirePrimary();
+  for (const PostKey& key : keys) {
+    const auto found = rows.find(key);
+    reply.states.emplace_back(found == rows.end() ? PostState() : found->second);
+  }
+  return reply;
+}
+
 LastAtRead ReaderService::Do(Connection& connection, const ReadLastAt& request) const {
   auto reply = Read<LastAtRead>(connection);
   QueryChunks(

@@ -20,8 +20,9 @@ struct BlockingTimelines : RedisReaderTimelines {
                          const std::vector<Mark>& marks = {}, uint64_t mutes = 0) {
     return Do(FinishRebuild{0, reader, token, items, floor, marks, mutes});
   }
-  LivePageRead Read(UserId reader, const std::optional<Position>& after = {}, uint32_t limit = 10) {
-    return Do(ReadLivePage{0, reader, after, limit});
+  LivePageRead Read(UserId reader, const std::optional<Position>& after = {}, uint32_t limit = 10,
+                    bool in_front = false) {
+    return Do(ReadLivePage{0, reader, after, limit, in_front});
   }
 };
 

@@ -273,11 +273,15 @@ class Model {
       after = Position{item.created_at, item.post};
     }
     const uint32_t limit = 1 + Pick(8);
-    auto [id, status, got] = reader_.Read(reader, after, limit);
+    const bool in_front = Pick(2) == 0;
+    auto [id, status, got] = reader_.Read(reader, after, limit, in_front);
     EXPECT_TRUE(status.done());
-    auto expected = fake_.Read(reader, after, limit);
+    auto expected = fake_.Read(reader, after, limit, in_front);
     for (LivePage* page : {&got, &expected}) {  // in whatever order
       std::sort(page->marks.authors.begin(), page->marks.authors.end());
+    }
+    if (!after || after->created_at > got.floor) {
+      EXPECT_EQ(got.in_front, expected.in_front);
     }
     EXPECT_EQ(got.state, expected.state);
     EXPECT_EQ(got.items, expected.items);

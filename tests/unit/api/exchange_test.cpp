@@ -18,8 +18,8 @@ using Shards =
     fakes::Keeper<ChangeEdge, ReadPair, ReadList, CountRelations, CheckUsers, ReadForward,
                   ReadFriendship, AskRoom, UseUpChange, AnnouncePair, WriteFriendship,
                   ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox, LookUpUser,
-                  ReadMutes, ChangeMutes, ReadLivePage, BeginRebuild, FinishRebuild, AbandonRebuild,
-                  ReadReposters, ReadRepostsBy>;
+                  ReadMutes, ChangeMutes, ReadOriginals, FindSources, ReadLivePage, BeginRebuild,
+                  FinishRebuild, AbandonRebuild, ReadReposters, ReadRepostsBy>;
 
 class ExchangeTest : public ::testing::Test {
  protected:

@@ -11,7 +11,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr Original kOriginal{PostId{70}, UserId{6}};
+constexpr Original kReposted{PostId{70}, UserId{6}};
 
 class WhoRepostsTest : public ::testing::Test {
  protected:
@@ -27,9 +27,9 @@ class WhoRepostsTest : public ::testing::Test {
 
 TEST_F(WhoRepostsTest, AUserIsListedOnceHoweverOften) {
   EXPECT_EQ(List(), json::parse(R"({"items":[],"count":0,"at_least":false})"));
-  w_.Publish(9, 90, 2'000, kOriginal);
-  w_.Publish(9, 91, 1'500, kOriginal);
-  w_.Publish(8, 80, 3'000, kOriginal);
+  w_.Publish(9, 90, 2'000, kReposted);
+  w_.Publish(9, 91, 1'500, kReposted);
+  w_.Publish(8, 80, 3'000, kReposted);
   w_.Publish(7, 79, 3'000, {PostId{71}, UserId{6}});
   EXPECT_EQ(List(), json::parse(R"({"items":[{"id":"8","reposted_at_ms":3000},
                                              {"id":"9","reposted_at_ms":2000}],
@@ -37,7 +37,7 @@ TEST_F(WhoRepostsTest, AUserIsListedOnceHoweverOften) {
 }
 
 TEST_F(WhoRepostsTest, WhatIsDeletedOrHiddenIsNotListed) {
-  for (uint64_t user = 7; user < 10; ++user) w_.Publish(user, 10 * user, 2'000, kOriginal);
+  for (uint64_t user = 7; user < 10; ++user) w_.Publish(user, 10 * user, 2'000, kReposted);
   Change(EventKind::kDeleted, 7, 70);
   Change(EventKind::kHidden, 8, 80, 1);
   EXPECT_THAT(Ids(List()), ElementsAre("9"));
@@ -47,7 +47,7 @@ TEST_F(WhoRepostsTest, WhatIsDeletedOrHiddenIsNotListed) {
 }
 
 TEST_F(WhoRepostsTest, PagesHaveEachUserOnceAndTheFirstTheCount) {
-  for (uint64_t user = 100; user < 120; ++user) w_.Publish(user, 10 * user, 2'000, kOriginal);
+  for (uint64_t user = 100; user < 120; ++user) w_.Publish(user, 10 * user, 2'000, kReposted);
   std::vector<std::string> walked;
   std::string cursor;
   do {
@@ -62,7 +62,7 @@ TEST_F(WhoRepostsTest, PagesHaveEachUserOnceAndTheFirstTheCount) {
 }
 
 TEST_F(WhoRepostsTest, OfAPostThatCannotBeSeenThereAreNone) {
-  w_.Publish(9, 90, 2'000, kOriginal);
+  w_.Publish(9, 90, 2'000, kReposted);
   EXPECT_EQ(w_.Code("GET /v1/posts/70/reposts?author_id=5", 404), "not_found") << "not his";
   Change(EventKind::kHidden, 6, 70, 1);
   EXPECT_EQ(List("", 404)["code"], "not_found");
@@ -82,10 +82,10 @@ TEST_F(WhoRepostsTest, AListIsAskedForAsItShouldBe) {
 }
 
 TEST_F(WhoRepostsTest, AreUndoneByTheOriginal) {
-  w_.Publish(9, 90, 2'000, kOriginal);
-  w_.Publish(9, 91, 2'000, kOriginal);
+  w_.Publish(9, 90, 2'000, kReposted);
+  w_.Publish(9, 91, 2'000, kReposted);
   w_.Publish(9, 92, 2'000);
-  w_.Publish(8, 80, 2'000, kOriginal);
+  w_.Publish(8, 80, 2'000, kReposted);
   EXPECT_EQ(w_.Json("DELETE /v1/users/9/reposts/70", 202),
             json::parse(R"({"user":"9","original_id":"70","undone":["90","91"]})"));
   EXPECT_THAT(w_.log.appended,
@@ -98,7 +98,7 @@ TEST_F(WhoRepostsTest, AreUndoneByTheOriginal) {
 }
 
 TEST_F(WhoRepostsTest, AnUndoThatKafkaDoesNotTakeIsRefused) {
-  w_.Publish(9, 90, 2'000, kOriginal);
+  w_.Publish(9, 90, 2'000, kReposted);
   w_.log.fails = Status::Later("kafka", "away");
   EXPECT_EQ(w_.Code("DELETE /v1/users/9/reposts/70", 503), "log_unavailable");
   w_.log.fails = {};

@@ -15,6 +15,7 @@ class Event(NamedTuple):
     author: int
     created_at_ms: int = 0  # of a publish
     version: int = 0  # of a hide, unhide or edit
+    repost_of: tuple = ()  # of a publish: (post, author) that it shows
 
     def encode(self):
         """The JSON of docs/producers.md."""
@@ -22,6 +23,9 @@ class Event(NamedTuple):
                   "author_id": str(self.author)}
         if self.kind == "published":
             fields["created_at_ms"] = self.created_at_ms
+            if self.repost_of:
+                post, author = self.repost_of
+                fields["repost_of"] = {"post_id": str(post), "author_id": str(author)}
         elif self.version:
             fields["version"] = self.version
         return json.dumps(fields, separators=(",", ":")).encode()

@@ -30,7 +30,9 @@ class WhoRepostsTest : public ::testing::Test {
     EXPECT_EQ(got.count, expected.count);
     EXPECT_EQ(got.more, expected.more);
     ASSERT_EQ(got.state.has_value(), expected.state.has_value());
-    if (got.state) EXPECT_EQ(got.state->visible(), expected.state->visible());
+    if (got.state) {
+      EXPECT_EQ(got.state->visible(), expected.state->visible());
+    }
   }
 
   testing::Seeded seeded_;

@@ -44,22 +44,17 @@ from stack.programs.fleet import PARTITIONS  # noqa: E402
 
 FULL = Sizes(rounds=7, posts={"live100": 1_000, "live20": 2_000, "live5": 4_000},
              many_posts=5_000, dispatched=20_000, moderate=4_000, imported=508_837,
-             waiting=64_000, restarted=4, pages=20_000, reposters=100_000, returning=10_000, old_posts=20, storms=3,
-             town=1_000_000, copies=3, warm=1, star_posts=10, taken_over=100_000,
+             waiting=64_000, restarted=4, pages=20_000, reposters=100_000, returning=10_000,
+             old_posts=20, storms=3, town=1_000_000, copies=3, warm=1, star_posts=10, taken_over=100_000,
              edges=FULL_EDGES, scans=FULL_SCANS)
 FULL_RELATIONS = RelationSizes(rounds=5, follows=20_000, rebuilt=100)
 SHORT = FULL._replace(posts={"live100": 800, "live5": 4_000}, pages=6_000)
 SHORT_RELATIONS = FULL_RELATIONS._replace(follows=10_000)
 QUICK = Sizes(rounds=2, posts={"live100": 100, "live20": 50, "live5": 50}, many_posts=200,
               dispatched=3_000, moderate=50, imported=10_000, waiting=200,
-<<<<<<< HEAD
-              restarted=1, pages=400, returning=100, old_posts=5, storms=1,
+              restarted=1, pages=400, reposters=1_000, returning=100, old_posts=5, storms=1,
               town=4_000, copies=1, warm=0, star_posts=2, taken_over=1_000, edges=QUICK_EDGES,
               scans=QUICK_SCANS)
-=======
-              restarted=1, pages=400, reposters=1_000, returning=100, old_posts=5, storms=1,
-              town=4_000, copies=1, warm=0, star_posts=2, taken_over=1_000, edges=QUICK_EDGES)
->>>>>>> repread
 QUICK_RELATIONS = RelationSizes(rounds=2, follows=400, rebuilt=5)
 FORMS = {"full": (population.FULL, FULL, FULL_RELATIONS), "short": (population.SHORT, SHORT, SHORT_RELATIONS),
          "quick": (population.QUICK, QUICK, QUICK_RELATIONS)}

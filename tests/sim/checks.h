@@ -159,7 +159,9 @@ struct Checks {
       if (page.next && page.items.size() != limit) return "a page that is not the last is not full";
       for (size_t i = 0; i < page.items.size(); ++i) {
         const Position place = timeline::PlaceOf(page, i);
-        walked.emplace_back(Item{place.post, place.created_at}, page.items[i].post);
+        const Item& item = page.items[i];
+        walked.emplace_back(Item{place.post, place.created_at},
+                            item.original ? item.original.post : item.post);
       }
       next = page.next;
     } while (next && walked.size() < 10'000);

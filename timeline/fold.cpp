@@ -22,7 +22,11 @@ bool Fold::Wants(const Item& source) const {
 void Fold::Need(const Item& source) {
   if (!source.original) return;
   reposts_ = true;
-  if (!known_.contains(source.original)) unknown_.insert(source.original);
+  if (!known_.contains(source.original)) {
+    unknown_.insert(source.original);
+  } else if (const PostState* state = StateOf(source.original)) {  // asked for as another's second
+    if (state->original && !known_.contains(state->original)) unknown_.insert(state->original);
+  }
 }
 
 void Fold::Add(const std::vector<Item>& sources) {

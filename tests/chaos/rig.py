@@ -117,6 +117,8 @@ class Rig:
                                  for reader in sorted(self.followers[author])))
         self.feedctl.run("import", graph)
         self.relations = Relations(stack.mysql)
+        for shard in stack.mysql:
+            shard.query("GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO fanline@127.0.0.1")
         # What is upstream first: its effects are not yet counted below.
         self.backlogs = [Backlog(self.brokers, group, topic) for group, topic in (
             ("fanline-dispatcher", FEED), ("fanline-mirror-events", RELATION_EVENTS),

@@ -22,6 +22,7 @@ from stack.wire.mysql import MysqlClient, MysqlError
 from stack.workspace import BUILD
 
 USER, DATABASE = "fanline", "fanline"
+BINLOG = "--log-bin=binlog", "--binlog-format=ROW"  # arguments of a server that is replicated, or listened to
 _ADMIN = "admin"
 _WHICH = "FANLINE_STACK_SQL"
 
@@ -90,6 +91,11 @@ class _Shard(Service):
         """One statement as admin; for more than a few open `client()`."""
         with self.client() as client:
             return client.query(sql)
+
+    def let_read_binlog(self, may=True):
+        """Gives the programs' account what the mirror mode `log` needs, or takes it away."""
+        give, to = ("GRANT", "TO") if may else ("REVOKE", "FROM")
+        self.query(f"{give} REPLICATION SLAVE, REPLICATION CLIENT ON *.* {to} {USER}@127.0.0.1")
 
     def kill_connections(self, user):
         for number, name, *_ in self.query("SHOW PROCESSLIST"):

@@ -10,6 +10,7 @@ from stack.programs.fleet import FEED, RELATION_EVENTS, RELATION_LOG, TASKS
 from stack.programs.metrics import Samples
 from stack.programs.relations import Relations
 from stack.programs.visits import make_live
+from stack.services.mysql import BINLOG
 from stack.services.redis_cluster import SLOTS
 from tests.chaos.kept import Kept
 from tests.e2e.installation import made_up_graph
@@ -34,7 +35,6 @@ TIGHT = {
     "reconciler": [],
 }
 MEMBERS = {"dispatcher": 2, "pusher": 3, "mirror": 2, "reconciler": 2}
-BINLOG = "--log-bin=binlog", "--binlog-format=ROW"  # for the mirror's mode log
 JOINING = "joining"  # one more of each role, which comes and goes
 
 
@@ -118,7 +118,7 @@ class Rig:
         self.feedctl.run("import", graph)
         self.relations = Relations(stack.mysql)
         for shard in stack.mysql:
-            shard.query("GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO fanline@127.0.0.1")
+            shard.let_read_binlog()
         # What is upstream first: its effects are not yet counted below.
         self.backlogs = [Backlog(self.brokers, group, topic) for group, topic in (
             ("fanline-dispatcher", FEED), ("fanline-mirror-events", RELATION_EVENTS),

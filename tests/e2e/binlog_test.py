@@ -4,15 +4,14 @@ right is missing, a link is cut or a server starts anew, polls bring every chang
 import statistics
 import time
 
+from stack.services.mysql import BINLOG
 from tests.e2e.mirror_test import Mirrored
 
-RIGHTS = "REPLICATION SLAVE, REPLICATION CLIENT ON *.*"
-ACCOUNT = "fanline@127.0.0.1"
 FOLLOWS = 100
 
 
 class ToldByTheBinaryLog(Mirrored):
-    stack_options = {"mysql_args": ["--log-bin=binlog", "--binlog-format=ROW"]}
+    stack_options = {"mysql_args": BINLOG}
 
     def setUp(self):
         super().setUp()
@@ -25,11 +24,11 @@ class ToldByTheBinaryLog(Mirrored):
 
     def grant(self):
         for shard in self.stack.mysql:
-            shard.query(f"GRANT {RIGHTS} TO {ACCOUNT}")
+            shard.let_read_binlog()
 
     def revoke(self):
         for shard in self.stack.mysql:
-            shard.query(f"REVOKE {RIGHTS} FROM {ACCOUNT}")
+            shard.let_read_binlog(False)
         self.cut()
 
     def cut(self):

@@ -6,6 +6,7 @@ reconciler brings it into both rows, and the mirror from there to the timeline."
 import unittest
 
 from stack.programs.daemon import Daemon
+from stack.services.mysql import BINLOG
 from tests.e2e.installation import SESSION, USERS, Installation
 from tests.e2e.relations import Tables, shard_of
 
@@ -14,7 +15,7 @@ LOST = 1  # the shard
 
 class ForwardShardLosesItsTail(Installation):
     mirrors = 1
-    stack_options = {"proxied": True, "mysql_args": ["--log-bin=binlog", "--binlog-format=ROW"]}
+    stack_options = {"proxied": True, "mysql_args": BINLOG}
 
     @classmethod
     def prepare_services(cls):

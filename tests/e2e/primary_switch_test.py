@@ -5,6 +5,7 @@ are open still lead to the old one, where rows stand still from then on."""
 import time
 import unittest
 
+from stack.services.mysql import BINLOG
 from tests.e2e.installation import USERS, Installation
 from tests.e2e.meanwhile import again_and_again
 from tests.e2e.relations import shard_of
@@ -15,7 +16,7 @@ SWITCHED = 1  # the shard
 
 class PrimaryIsSwitched(Installation):
     pushers = 2
-    stack_options = {"proxied": True, "mysql_args": ["--log-bin=binlog", "--binlog-format=ROW"]}
+    stack_options = {"proxied": True, "mysql_args": BINLOG}
 
     @classmethod
     def prepare_services(cls):

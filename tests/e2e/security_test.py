@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 from stack.programs import BIN
-from stack.services.mysql import USER
+from stack.services.mysql import BINLOG, USER
 from tests.e2e.decoding import ROOT
 from tests.e2e.installation import USERS, Installation
 
@@ -23,7 +23,7 @@ def acl_rules(password, prefix=""):
 
 
 class SecuredServices(Installation):
-    stack_options = {"secure": True, "mysql_args": ["--log-bin=binlog", "--binlog-format=ROW"]}
+    stack_options = {"secure": True, "mysql_args": BINLOG}
     mirrors = 1
 
     @classmethod
@@ -102,7 +102,7 @@ class SecuredServices(Installation):
 
     def test_a_binary_log_is_read_over_tls(self):
         for shard in self.stack.mysql:
-            shard.query(f"GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO {USER}@127.0.0.1")
+            shard.let_read_binlog()
         mirror, = self.fleet.mirrors
         for mode, read in (("log", 2), ("async", 0)):
             said = self.feedctl_says("relations", "mode", mode)

@@ -11,7 +11,7 @@ void Heard::Add(const std::vector<uint64_t>& ids) {
 }
 
 std::optional<std::vector<uint64_t>> Heard::Next(Time now) {
-  if (reading() || (first_.empty() && (again_.empty() || !pace_.open(now)))) return std::nullopt;
+  if (reading() || (first_.empty() && (again_.empty() || now < opens_at_))) return std::nullopt;
   std::vector<uint64_t> ids;
   const auto take = [&](std::deque<uint64_t>& from, std::set<uint64_t>& asked) {
     while (!from.empty() && ids.size() < limits_.rows_per_question) {
@@ -22,7 +22,7 @@ std::optional<std::vector<uint64_t>> Heard::Next(Time now) {
   };
   take(again_, asked_again_);
   take(first_, asked_first_);
-  pace_.Started(now);
+  opens_at_ = now + gather_ * std::clamp(ids.size(), kMany / 10, kMany) / kMany;
   return ids;
 }
 
@@ -47,7 +47,7 @@ void Heard::Failed() {
 
 std::optional<Time> Heard::timer() const {
   if (reading()) return std::nullopt;
-  return first_.empty() ? pace_.opens_at() : Time{};
+  return first_.empty() ? opens_at_ : Time{};
 }
 
 }  // namespace fanline::mirror

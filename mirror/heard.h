@@ -1,6 +1,8 @@
 // Ids of rows of one forward shard's log1 that its bell told of (fanline/ports/log_bell.h), until
-// they are read by their keys. One such read is under way at a time. Under load reads are apart,
-// and the bell is not asked meanwhile: what it keeps for the next question costs nobody a step.
+// they are read by their keys. One such read is under way at a time. Reads are apart, and the bell
+// is not asked meanwhile: what it keeps for the next question costs nobody a step. A few rows are
+// soon followed by others, so that each is early. Many rows wait for more, as polls do: then the
+// servers have no time to spare.
 //
 // A server may tell of a row before it shows it to readers. So a row that is not found is asked for
 // once more. What is not found then was done already, or is left to the reads of reads.h, and so is
@@ -15,7 +17,6 @@
 #include <set>
 #include <vector>
 
-#include "fanline/base/gather.h"
 #include "fanline/base/time.h"
 #include "fanline/ports/change_log.h"
 #include "mirror/limits.h"
@@ -24,11 +25,13 @@ namespace fanline::mirror {
 
 class Heard {
  public:
-  // `gather`: how far apart reads are under load. `limits` outlives this.
-  Heard(const Limits& limits, Duration gather) : limits_(limits), pace_(gather) {}
+  static constexpr size_t kMany = 64;  // rows of a read; a tenth of it are few
+
+  // `gather`: how far apart reads of many rows are; of few, a tenth of it. `limits` outlives this.
+  Heard(const Limits& limits, Duration gather) : limits_(limits), gather_(gather) {}
 
   // Whether the bell is to be asked now: what it tells could be read at once.
-  [[nodiscard]] bool listens(Time now) const { return !reading() && pace_.open(now); }
+  [[nodiscard]] bool listens(Time now) const { return !reading() && now >= opens_at_; }
   void Add(const std::vector<uint64_t>& ids);
 
   // The rows to ask for now; none: a read is under way, there is nothing to read, or it is not time
@@ -48,7 +51,8 @@ class Heard {
   bool reading() const { return !asked_first_.empty() || !asked_again_.empty(); }
 
   const Limits& limits_;
-  GatherPace pace_;
+  const Duration gather_;
+  Time opens_at_{};                     // the next read
   std::deque<uint64_t> first_, again_;  // to be asked for, for the first time and the second
   std::set<uint64_t> asked_first_, asked_again_;  // by the read under way
 };

@@ -8,9 +8,6 @@
 namespace fanline::mirror {
 namespace {
 
-// Rows that a bell told of wait for others for a tenth of the time: they came to be early.
-constexpr int kHeardSooner = 10;
-
 // A row that nobody can apply is a job of its own: somebody wrote it by hand, with src as dst or
 // version 0.
 JobKey KeyOf(const LoggedChange& change) {
@@ -88,7 +85,7 @@ void Mirror::On(const PartitionAssigned& assigned, Now now) {
     Source& source = sources_[shard];
     source.reads.emplace(limits_, static_cast<Shard>(sources_.size()), setup_.gather,
                          setup_.steps.switches);
-    source.heard.emplace(limits_, setup_.gather / kHeardSooner);
+    source.heard.emplace(limits_, setup_.gather);
     ports_.steps.metrics.Bell(shard, false);
     if (!source.purge_at) source.purge_at = now.mono + limits_.purge_every;
   }

@@ -1,11 +1,15 @@
 #include "mirror/heard.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace fanline::mirror {
 namespace {
 
 using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::Ge;
+using ::testing::Le;
 using Ids = std::vector<uint64_t>;
 
 struct Bell {
@@ -50,12 +54,14 @@ TEST(Heard, ARowThatIsNotThereYetIsAskedForOnceMore) {
   EXPECT_EQ(bell.Asked(), Ids{}) << "then it is left to the polls";
 }
 
-TEST(Heard, UnderLoadAFewQuestionsAreAskedForManyRows) {
-  Bell bell(milliseconds(10));
+// How many questions are asked for so many rows a millisecond, in a second.
+int QuestionsFor(int rows) {
+  Bell bell(milliseconds(100));
+  bell.limits = {.most_heard = 10'000, .rows_per_question = 1'000};
   int questions = 0;
   Ids kept;  // by the bell
-  for (uint64_t ms = 1; ms <= 100; ++ms, bell.now += milliseconds(1)) {
-    kept.push_back(ms);
+  for (uint64_t ms = 0; ms < 1'000; ++ms, bell.now += milliseconds(1)) {
+    for (int i = 0; i < rows; ++i) kept.push_back(ms * 100 + i);
     if (!bell.heard.listens(bell.now)) continue;
     bell.heard.Add(std::exchange(kept, {}));
     const Ids asked = bell.Asked();
@@ -63,8 +69,21 @@ TEST(Heard, UnderLoadAFewQuestionsAreAskedForManyRows) {
     ++questions;
     bell.Found(asked);
   }
-  EXPECT_LE(questions, 20);
-  EXPECT_GE(questions, 10);
+  return questions;
+}
+
+TEST(Heard, TheMoreRowsComeTheFewerQuestionsAreAsked) {
+  EXPECT_EQ(QuestionsFor(0), 0);
+  EXPECT_THAT(QuestionsFor(10), AllOf(Ge(10), Le(16))) << "as many as polls";
+}
+
+TEST(Heard, AFewRowsAreEarly) {
+  Bell bell(milliseconds(100));
+  for (uint64_t row = 1; row < 50; ++row, bell.now += milliseconds(10)) {
+    ASSERT_TRUE(bell.heard.listens(bell.now)) << row;
+    bell.heard.Add({row});
+    bell.Found(bell.Asked());
+  }
 }
 
 TEST(Heard, AQuestionAndWhatIsKeptAreBounded) {

@@ -180,6 +180,12 @@ const Mutation kMutations[] = {
     {"unfollows_reset", [](Guards& guards) { guards.unfollows_reset = false; }, {61, 69, 90}, Chooses},
     {"friendships_keep", [](Guards& guards) { guards.friendships_keep = false; }, {17, 40, 58}, ChoosesFriends},
     {"choices_settle_nothing", [](Guards& guards) { guards.choices_settle_nothing = false; }, {125, 260, 287}, ChoosesFriends},
+    // Reposts.
+    {"original_once", [](Guards& guards) { guards.mysql.original_once = false; }, {1, 2, 3}},
+    {"no_reposts_not_pushed", [](Guards& guards) { guards.mysql.no_reposts_not_pushed = false; }, {1, 2, 3}, Chooses},
+    {"no_reposts_not_synced", [](Guards& guards) { guards.mysql.no_reposts_not_synced = false; }, {1, 2, 3}, Chooses},
+    {"no_reposts_read", [](Guards& guards) { guards.mysql.no_reposts_read = false; }, {1, 2, 3}, Chooses},
+    {"no_reposts_listed", [](Guards& guards) { guards.logic.no_reposts_listed = false; }, {1, 2, 3}, Chooses},
     // Own posts.
     {"own_pushed", [](Guards& guards) { guards.logic.own_pushed = false; }, {1, 2, 3}, ReadsOwn},
     {"own_hinted", [](Guards& guards) { guards.logic.own_hinted = false; }, {280, 461, 475}, LeavesOutOwn},

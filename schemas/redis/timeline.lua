@@ -66,6 +66,23 @@ local function of_any_kind(item)
   return string.sub(item, 1, 9) .. string.char(0, #author) .. author
 end
 
+-- What a repost shows was found when its row was written. A row that got lost and was written again
+-- may show another post: then the item has another spelling, of the same place and moment.
+local function is_repost(item)
+  return string.byte(item, 10) == 0 and math.floor((string.byte(item, 11) or 0) / 16) == 1
+end
+
+-- Call before the item is added: a timeline holds one spelling of it.
+local function take_out_other_spellings(key, score, item)
+  local held = redis.pcall('ZRANGEBYSCORE', key, score, score)
+  for i = 1, #held do
+    local member = held[i]
+    if member ~= item and is_item(member) and of_any_kind(member) == of_any_kind(item) then
+      redis.call('ZREM', key, member)
+    end
+  end
+end
+
 -- Whether the item's place in its moment is in front of that of another member. Both may be of one
 -- post, then neither is. Byte by byte: Lua compares strings by the locale that Redis was started in.
 local function is_in_front(item, other)

@@ -195,7 +195,7 @@ void FakeRedis::Trim(Timeline& timeline) {
 bool FakeRedis::Put(Timeline& timeline, const Item& item) {
   const auto [held, is_new] = timeline.items.try_emplace(item.post, item);
   const bool same = held->second.author == item.author && held->second.original == item.original;
-  if (!same) spelled_twice.insert(item.post);
+  if (!same && !rules.one_spelling) spelled_twice.insert(item.post);
   held->second = item;
   return is_new;
 }
@@ -236,10 +236,13 @@ bool FakeRedis::DropIfShort(UserId reader, const Timeline& timeline) {
   return true;
 }
 
-// Whether a removal is of this item.
-bool FakeRedis::Names(std::string_view removal, const Item& item) {
-  return removal == std::string_view(MemberText(item)) ||
-         removal == std::string_view(MemberText::OfAnyKind(item));
+// Whether a removal is of this item, in the other spelling too that a repost may have.
+bool FakeRedis::Names(std::string_view removal, const Item& item) const {
+  if (removal == std::string_view(MemberText(item))) return true;
+  const auto named = ParseItem(removal);
+  const bool repost = named && named->original && rules.any_spelling_goes;
+  return std::string_view(MemberText::OfAnyKind(item)) ==
+         (repost ? std::string_view(MemberText::OfAnyKind(*named)) : removal);
 }
 
 uint64_t FakeRedis::Remove(UserId reader, Timeline& timeline, const std::vector<Item>& removes,

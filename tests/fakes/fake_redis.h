@@ -35,6 +35,8 @@ struct RedisRules {
   bool walks_leave_index = true;    // a quarantine's reset leaves marks and numbers of live: alone
   bool loss_before_walk = true;     // a takeover that drops deletes pos: before its walk
   bool keep_marks = true;           // a rebuild keeps the marks that came meanwhile
+  bool one_spelling = true;         // a repost that is added takes the place of its other spelling
+  bool any_spelling_goes = true;    // a removal takes out a repost however it is spelled
   bool count_more_marks = true;     // marks that do not fit are known to be more
 };
 
@@ -60,7 +62,8 @@ class FakeRedis {
   // At its maxmemory. Harsher than a real one, which refuses only the first write of a script:
   // every timeline that is to take an item is dropped.
   bool full = false;
-  // Posts that some timeline was given in two spellings. Redis would hold both.
+  // Posts that some timeline was given in two spellings, and without `one_spelling` would hold
+  // twice.
   std::set<PostId> spelled_twice;
 
   RangeClaimed Do(const ClaimRange& request);
@@ -138,7 +141,7 @@ class FakeRedis {
   void BoundMarks(Timeline& timeline) const;
   bool Put(Timeline& timeline, const Item& item);
   size_t Keeps(const Timeline& timeline) const;
-  static bool Names(std::string_view removal, const Item& item);
+  bool Names(std::string_view removal, const Item& item) const;
   uint64_t Remove(UserId reader, Timeline& timeline, const std::vector<Item>& removes, bool& gone);
   bool FallsShort(const Timeline& timeline) const;
   bool DropIfShort(UserId reader, const Timeline& timeline);

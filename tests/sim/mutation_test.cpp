@@ -182,6 +182,8 @@ const Mutation kMutations[] = {
     {"choices_settle_nothing", [](Guards& guards) { guards.choices_settle_nothing = false; }, {125, 260, 287}, ChoosesFriends},
     // Reposts.
     {"original_once", [](Guards& guards) { guards.mysql.original_once = false; }, {1, 2, 3}},
+    {"one_spelling", [](Guards& guards) { guards.redis.one_spelling = false; }, {1, 2, 3}},
+    {"any_spelling_goes", [](Guards& guards) { guards.redis.any_spelling_goes = false; }, {1, 2, 3}},
     {"no_reposts_not_pushed", [](Guards& guards) { guards.mysql.no_reposts_not_pushed = false; }, {1, 2, 3}, Chooses},
     {"no_reposts_not_synced", [](Guards& guards) { guards.mysql.no_reposts_not_synced = false; }, {1, 2, 3}, Chooses},
     {"no_reposts_read", [](Guards& guards) { guards.mysql.no_reposts_read = false; }, {1, 2, 3}, Chooses},

@@ -6,12 +6,15 @@
 
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/posts/post_rows.h"
+#include "backends/mysql/sql/errors.h"
 #include "backends/mysql/sql/sql_text.h"
 #include "fanline/base/check.h"
 #include "fanline/model/item.h"
 
 namespace fanline::mysql {
 namespace {
+
+constexpr int kUnknownThread = 1094;
 
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
@@ -71,6 +74,16 @@ std::string Numbers(uint64_t last) {
   return "(WITH RECURSIVE numbers (seq) AS (SELECT 1 UNION ALL SELECT 2 * seq + bit FROM numbers,"
          " (SELECT 0 AS bit UNION ALL SELECT 1) AS bits WHERE 2 * seq + bit <= " +
          std::to_string(last) + ") SELECT seq FROM numbers) AS numbers";
+}
+
+bool KillIfThere(Connection& connection, const std::string& id) {
+  try {
+    connection.Execute("KILL CONNECTION " + id);
+    return true;
+  } catch (const MysqlError& error) {
+    if (error.code() != kUnknownThread) throw;
+    return false;
+  }
 }
 
 void MakeProcedure(Connection& connection, const std::string& name, const std::string& rest) {

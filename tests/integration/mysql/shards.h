@@ -25,6 +25,9 @@ inline const LogSink kNoLog = [](LogLevel, const std::string&) {};
 // What "SHOW ..." counts, added up.
 int64_t Counted(Connection& connection, const std::string& what);
 
+// False: that connection is gone by itself.
+bool KillIfThere(Connection& connection, const std::string& id);
+
 // To stand behind FROM: a column seq with 1 to `last`.
 std::string Numbers(uint64_t last);
 

@@ -136,7 +136,7 @@ class LogBell : public ::testing::Test {
         [](const Row& row) { return row.Text(1); });
   }
   void KillLinks() {
-    for (const std::string& id : Links()) admin_.Execute("KILL CONNECTION " + id);
+    for (const std::string& id : Links()) KillIfThere(admin_, id);
   }
   std::string log() {
     const std::lock_guard lock(mutex_);

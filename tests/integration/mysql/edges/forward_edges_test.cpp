@@ -85,12 +85,7 @@ class ForwardEdgesTest : public ::testing::Test {
             shards_.config().user + "' AND info LIKE '" + what + "' LIMIT 1",
         [&](const Row& row) { id = row.Text(1); });
     if (id.empty()) return false;
-    try {
-      connection.Execute("KILL CONNECTION " + id);
-      return true;
-    } catch (const MysqlError&) {
-      return false;  // gone by itself
-    }
+    return KillIfThere(connection, id);
   }
 
   RelationShards shards_;

@@ -271,8 +271,9 @@ struct Edges {
                                    std::to_string(most - lost + 1));
     return "lost tail";
   }
+  // MySQL gives NULL for a table that never had a row.
   static std::string NextId() {
-    return "SELECT auto_increment FROM information_schema.tables WHERE table_name = 'log1'"
+    return "SELECT COALESCE(auto_increment, 1) FROM information_schema.tables WHERE table_name = 'log1'"
            " AND table_schema = DATABASE()";
   }
 

@@ -273,7 +273,8 @@ struct Edges {
   }
   // MySQL gives NULL for a table that never had a row.
   static std::string NextId() {
-    return "SELECT COALESCE(auto_increment, 1) FROM information_schema.tables WHERE table_name = 'log1'"
+    return "SELECT COALESCE(auto_increment, 1) FROM information_schema.tables WHERE table_name = "
+           "'log1'"
            " AND table_schema = DATABASE()";
   }
 

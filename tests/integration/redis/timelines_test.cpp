@@ -1,4 +1,5 @@
 // What pushes and syncs do to timelines, by example.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,11 @@
 
 namespace fanline::redis::testing {
 namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 TEST_F(RedisTimelines, ATimelineWhoseFloorStandsInTheMidstOfAMomentOutlivesARemoval) {
   const WindowLimits window;
@@ -133,7 +139,34 @@ TEST_F(RedisTimelines, WhatAnAuthorHasInAPlaceIsRemovedWhateverItsKind) {
   Push(kBob, {}, {removed});
   ASSERT_TRUE(finish()) << "the rebuild has read it before";
   EXPECT_EQ(Page(kBob).items.size(), 3u);
-  EXPECT_EQ(std::count(Page(kBob).items.begin(), Page(kBob).items.end(), repost), 0);
+  EXPECT_THAT(Page(kBob).items, Not(Contains(repost)));
+}
+
+// Its row was lost and is written again, and what it names shows something else now.
+TEST_F(RedisTimelines, ARepostHasOneSpellingInATimeline) {
+  const Item before{PostId{2}, At(0, 2).created_at, kAnn, {PostId{99}, UserId{9}}};
+  Item now = before;
+  now.original.post = PostId{98};
+  const Item beside{PostId{2}, before.created_at, UserId{UINT64_MAX - 1}, {PostId{99}, UserId{9}}};
+  Open(kBob);
+  ASSERT_TRUE(reader_.Finish(kBob, "t", {beside, before, At(1, 1)}).applied);
+  EXPECT_THAT(Push(kBob, {now}).results, ElementsAre(1));
+  EXPECT_THAT(Page(kBob).items, UnorderedElementsAre(now, beside, At(1, 1)));
+  EXPECT_THAT(Push(kBob, {before, At(3, 3)}).results, ElementsAre(2));
+  EXPECT_THAT(Page(kBob).items, UnorderedElementsAre(At(3, 3), before, beside, At(1, 1)));
+  EXPECT_EQ(Push(kBob, {}, {now}).removed, 1u);
+  EXPECT_THAT(Page(kBob).items, ElementsAre(At(3, 3), beside, At(1, 1)));
+
+  console_.Run({"DEL", Name(keys_.Timeline(kBob))});
+  Open(kBob);
+  Push(kBob, {now});
+  ASSERT_TRUE(reader_.Finish(kBob, "t", {beside, before}).applied) << "it read the row before";
+  EXPECT_THAT(Page(kBob).items, UnorderedElementsAre(now, beside));
+  console_.Run({"DEL", Name(keys_.Timeline(kBob))});
+  Open(kBob);
+  Push(kBob, {}, {now});
+  ASSERT_TRUE(reader_.Finish(kBob, "t", {beside, before}).applied);
+  EXPECT_THAT(Page(kBob).items, ElementsAre(beside));
 }
 
 // A program that does not know a kind shows it to nobody, and a sync takes it out with the rest.

@@ -97,8 +97,8 @@ struct Walks {
     if (live == world.redis.timelines().end() || live->second.building) return true;
     if (item.created_at <= *live->second.floor) return true;
     if (row->second.pushed) return live->second.items.contains(item.post);
-    const bool marked = live->second.marks.contains({author, false}) ||
-                        (!original && live->second.Marks(author));
+    const bool marked =
+        live->second.marks.contains({author, false}) || (!original && live->second.Marks(author));
     return live->second.more_marks || marked;
   }
 

@@ -71,6 +71,19 @@ void Handler::Serve(Request request, Answer reply) {
     if (left && failed.cause == Cause::kOverloaded) response = ToResponse(ClientLeft());
     answer(route, std::move(response));
   };
+  if (call.find) {
+    if (publisher_ == nullptr) return answer(route, ToResponse(NothingIsPublished()));
+    call.begin = [this, route, find = std::move(call.find)](Exchange& shards) {
+      find(shards,
+           [this, route, &shards](const std::vector<FeedEvent>& events, const Response& done) {
+             publisher_->PublishAll(
+                 events, route, done, [exchange = shards.shared_from_this()](Response response) {
+                   exchange->Take(
+                       [exchange, response = std::move(response)] { exchange->Answer(response); });
+                 });
+           });
+    };
+  }
   if (call.page != nullptr) {
     return pages_.Serve(call.page, route, request.alive, std::move(answered));
   }

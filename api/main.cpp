@@ -16,6 +16,7 @@
 #include "backends/mysql/edges/relation_store.h"
 #include "backends/mysql/posts/post_bodies.h"
 #include "backends/mysql/posts/reader_truth.h"
+#include "backends/mysql/posts/reposts.h"
 #include "backends/redis/client/silent_nodes.h"
 #include "backends/redis/page_port.h"
 #include "backends/wiring/checks.h"
@@ -31,15 +32,17 @@ using namespace fanline;
 namespace {
 
 // Everything that the API asks of the shards.
-struct ShardService : mysql::RelationService, mysql::ReaderService {
+struct ShardService : mysql::RelationService, mysql::ReaderService, mysql::RepostsService {
   using ReaderService::Do;
   using RelationService::Do;
+  using RepostsService::Do;
 };
 using Shards =
     mysql::ShardPort<ShardService, ChangeEdge, ReadPair, ReadList, CountRelations, CheckUsers,
                      ReadForward, ReadFriendship, AskRoom, UseUpChange, AnnouncePair,
                      WriteFriendship, ChangeMutes, ReadMirrorMode, ReadFollowees, ReadLastAt,
-                     ReadItems, ConfirmReads, ReadOutbox, LookUpUser, ReadMutes>;
+                     ReadItems, ConfirmReads, ReadOutbox, LookUpUser, ReadMutes, ReadOriginals,
+                     FindSources, ReadReposters, ReadRepostsBy>;
 
 using Classes = std::array<ClassLimits, api::kWorkClasses>;  // by api::Work
 
@@ -68,7 +71,7 @@ struct Serving {
                           .rebuilds = limits.rebuild_threads,
                           .queue = limits.pull_queue}),
         shards(mysql, wiring::ShardHealth(process.health, wiring::Checks::kAnyStore),
-               process.log.Sink(), {{installation.shard_map, installation.following_limit}, {}},
+               process.log.Sink(), {{installation.shard_map, installation.following_limit}, {}, {}},
                {.threads_per_shard = WorkersOf(limits),
                 .classes = classes,
                 .newest_first_after = limits.longest_wait / 2,

@@ -12,7 +12,9 @@ std::vector<UserId> MergedPosts::Serve(timeline::PageRead& read, Time now, bool 
   if (wanted == nullptr) return {};
   Found found = Find(wanted->authors, now, waited);
   if (found.no_room || !found.unknown.empty()) return std::move(found.unknown);
-  if (auto items = Merge(found.posts, *wanted)) read.OnBeside(std::move(*items), found.incomplete);
+  if (auto merged = Merge(found.posts, *wanted)) {
+    read.OnBeside(std::move(merged->items), found.incomplete, std::move(merged->in_front));
+  }
   return {};
 }
 
@@ -87,15 +89,19 @@ std::vector<uint64_t> MergedPosts::Put(UserId author, const ItemsAnswered& reply
 }
 
 // The merged posts; nothing if the page reaches deeper than an author's entry.
-std::optional<std::vector<Item>> MergedPosts::Merge(
+std::optional<MergedPosts::Merged> MergedPosts::Merge(
     const std::vector<std::shared_ptr<const Posts>>& posts, const timeline::Beside& wanted) {
-  std::vector<Item> items;
+  Merged merged;
+  std::vector<Item>& items = merged.items;
   for (const auto& of_one : posts) {
     auto at = of_one->items.begin();
     const auto end = of_one->items.end();
     if (wanted.after) {
       at = std::partition_point(
           at, end, [&](const Item& item) { return !IsNewer(ItemAt(*wanted.after), item); });
+    }
+    if (wanted.in_front_of) {  // which is `after`
+      merged.in_front.insert(merged.in_front.end(), of_one->items.begin(), at);
     }
     for (uint32_t taken = 0; at != end && taken < wanted.want; ++at, ++taken) {
       if (wanted.until && !IsNewer(*at, ItemAt(*wanted.until))) break;
@@ -116,7 +122,7 @@ std::optional<std::vector<Item>> MergedPosts::Merge(
     if (of_one->all) continue;
     if (!deepest || IsNewer(of_one->items.back(), *deepest)) return std::nullopt;
   }
-  return items;
+  return merged;
 }
 
 }  // namespace fanline::api

@@ -70,8 +70,11 @@ class MergedPosts {
 
   Found Find(const std::vector<UserId>& authors, Time now, bool waited);
   bool HasRoom(Time now);
-  static std::optional<std::vector<Item>> Merge(
-      const std::vector<std::shared_ptr<const Posts>>& posts, const timeline::Beside& wanted);
+  struct Merged {
+    std::vector<Item> items, in_front;
+  };
+  static std::optional<Merged> Merge(const std::vector<std::shared_ptr<const Posts>>& posts,
+                                     const timeline::Beside& wanted);
 
   std::mutex mutex_;
   std::unordered_map<UserId, Entry> entries_;

@@ -1,6 +1,7 @@
 #include "api/pages.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <variant>
 
 #include "api/operations/bounds.h"
@@ -16,9 +17,10 @@ struct Pages::Serving {
   std::string_view route;
   std::shared_ptr<Exchange> stores = {};
   UnixMs asked_at = 0;
-  timeline::Hydration hydration;              // of a page with bodies
-  std::optional<timeline::PageRun> run = {};  // of a home timeline: the page or the refill
-  timeline::PageQuery query = {};             // of the page or the refill
+  timeline::Hydration hydration;                   // of a page with bodies
+  std::optional<timeline::PageRun> run = {};       // of a home timeline: the page or the refill
+  std::optional<timeline::OutboxRun> outbox = {};  // of an author's posts, likewise
+  timeline::PageQuery query = {};                  // of the page or the refill
   UnixMs read_at = 0;  // when its timeline was read; much later if it awaited a rebuild
   bool refill = false;
   bool can_be_built = false;         // nothing is known to be wrong with Redis
@@ -35,7 +37,8 @@ struct Pages::Serving {
     const auto place = [](const std::optional<Position>& at) {
       return at ? std::optional(std::pair(at->created_at, at->post)) : std::nullopt;
     };
-    return {call->user, query.limit, place(query.older_than), place(query.newer_than)};
+    return {call->user, query.limit, place(query.older_than), place(query.newer_than),
+            query.reposts};
   }
 };
 
@@ -97,30 +100,72 @@ void Pages::TakeLive(const Shared& page, LivePageRead reply) {
 // it, or is read for this page alone if it reaches deeper.
 void Pages::MergeOrPull(const Shared& page) {
   const auto requests = page->run->Filter();
-  if (!requests.empty()) return LeaveOutMuted(page, requests.front());
+  if (!requests.empty()) return Filter(page, requests);
   timeline::PageRead& read = page->run->read();
   const auto unknown = merged_.Serve(read, clock_().mono);
   if (read.done()) return TakeHome(page);
   if (!read.live()) return PullOrAwait(page);
-  unknown.empty() ? StepRun(page, page->run->GoOn()) : AwaitMerged(page, unknown);
+  if (!unknown.empty()) return AwaitMerged(page, unknown);
+  const bool filters = std::holds_alternative<timeline::NeedOriginals>(read.needed());
+  filters ? MergeOrPull(page) : StepRun(page, page->run->GoOn());
 }
 
-// Asks whom the reader mutes, or for more of the timeline instead of what was left out.
-void Pages::LeaveOutMuted(const Shared& page, const timeline::PageRun::Request& request) {
-  if (const auto* mutes = std::get_if<ReadMutes>(&request)) {
-    return page->stores->Ask(*mutes, {.work = Work::kMerges, .patience = kMergePatience},
-                             [this, page](MutesRead& reply) {
-                               NoteLack(*page, reply.status);
-                               page->run->OnMutes(std::move(reply));
-                               MergeOrPull(page);
-                             });
+// Asks whom the reader mutes, for originals, or for more of the timeline instead of what was left
+// out.
+void Pages::Filter(const Shared& page, const timeline::PageRun::Requests& requests) {
+  for (const auto& request : requests) {
+    if (const auto* originals = std::get_if<ReadOriginals>(&request)) {
+      AskOriginals(page, *originals, [this, page](const OriginalsRead& reply) {
+        if (page->run->OnOriginals(reply)) MergeOrPull(page);
+      });
+    } else if (const auto* mutes = std::get_if<ReadMutes>(&request)) {
+      page->stores->Ask(*mutes, {.work = Work::kMerges, .patience = kMergePatience},
+                        [this, page](MutesRead& reply) {
+                          NoteLack(*page, reply.status);
+                          page->run->OnMutes(std::move(reply));
+                          MergeOrPull(page);
+                        });
+    } else {
+      page->stores->Ask(std::get<ReadLivePage>(request), {.longest_wait = rules_.longest_wait},
+                        [this, page](LivePageRead& reply) {
+                          metrics_.Note(page->route, reply.status);
+                          page->run->OnLive(std::move(reply));
+                          MergeOrPull(page);
+                        });
+    }
   }
-  page->stores->Ask(std::get<ReadLivePage>(request), {.longest_wait = rules_.longest_wait},
-                    [this, page](LivePageRead& reply) {
-                      metrics_.Note(page->route, reply.status);
-                      page->run->OnLive(std::move(reply));
-                      MergeOrPull(page);
-                    });
+}
+
+// What is not remembered is asked for in an exchange of its own: a reply that comes too late for
+// this page serves those after it.
+void Pages::AskOriginals(const Shared& page, const ReadOriginals& request,
+                         const TakeOriginals& take) {
+  const Time asked = clock_().mono;
+  const Shard shard = request.shard;
+  const std::vector<Original> stale = originals_.Stale(request.originals, asked);
+  const auto serve = [this, shard, originals = request.originals, take] {
+    take({.shard = shard, .status = {}, .states = originals_.Serve(originals, clock_().mono)});
+  };
+  if (stale.empty()) return serve();
+  const auto then = [this, page, stale, asked, serve](const OriginalsRead& reply) {
+    NoteLack(*page, reply.status);
+    if (!reply.status.done()) originals_.Missed(stale, asked);
+    serve();
+  };
+  const uint64_t wait =
+      page->stores->Await<OriginalsRead>({.shard = shard, .status = {}}, kMergePatience, then);
+  const auto ask = [&](Exchange& stores) {
+    stores.Ask(ReadOriginals{0, shard, stale},
+               [this, stale, asked, wait, &stores](const OriginalsRead& reply) {
+                 originals_.Put(stale, reply, asked);
+                 exchanges_.Push(OriginalsRead{.id = wait, .status = {}});
+                 stores.Answer(Response(), reply.status);
+               });
+  };
+  exchanges_.Begin(ask, {.work = Work::kMerges, .longest_wait = OriginalStates::kStale}, {},
+                   [this, route = page->route](const Response&, const Status& failed) {
+                     metrics_.Note(route, failed);
+                   });
 }
 
 void Pages::AwaitMerged(const Shared& page, const std::vector<UserId>& authors) {
@@ -204,10 +249,15 @@ void Pages::StepRun(const Shared& page, const timeline::PageRun::Requests& reque
   for (const auto& request : requests) {
     std::visit(
         [&](const auto& each) {
-          if constexpr (requires { each.shard; }) {
-            AskShard(page, each);
+          using R = std::decay_t<decltype(each)>;
+          if constexpr (std::is_same_v<R, ReadOriginals>) {
+            AskOriginals(page, each, [this, page](const OriginalsRead& reply) {
+              StepRun(page, page->run->On(reply));
+            });
+          } else if constexpr (std::is_same_v<R, ReadLivePage>) {
+            Filter(page, {request});
           } else {
-            LeaveOutMuted(page, request);
+            AskShard(page, each);
           }
         },
         request);
@@ -323,20 +373,37 @@ void Pages::FindReason(const Shared& page, const Asking& asking) {
 }
 
 void Pages::ReadPosts(const Shared& page) {
-  const PageCall& call = *page->call;
-  page->stores->Ask(
-      timeline::OutboxOf(call.user, page->query, map_), [this, page](const OutboxRead& reply) {
-        const UserId author = page->call->user;
-        if (!reply.status.done()) return Fail(page, reply.status);
-        page->page = timeline::PageOf(reply.items, page->query);
-        if (!page->shows_nothing()) return Got(page);
-        page->stores->Ask(LookUpUser{0, map_.ShardOf(author), author},
-                          [this, page](const UserLookedUp& found) {
-                            if (!found.status.done()) return Fail(page, found.status);
-                            page->facts.empty_because = timeline::WhyNoPosts(found.facts);
-                            Got(page);
-                          });
+  page->outbox.emplace(page->call->user, page->query, map_, TruthReads::Answers::kPartly);
+  StepOutbox(page, page->outbox->Begin());
+}
+
+void Pages::StepOutbox(const Shared& page, const timeline::OutboxRun::Requests& requests) {
+  if (page->outbox->done()) return GotPosts(page);
+  for (const auto& request : requests) {
+    if (const auto* originals = std::get_if<ReadOriginals>(&request)) {
+      AskOriginals(page, *originals, [this, page](const OriginalsRead& reply) {
+        StepOutbox(page, page->outbox->On(reply));
       });
+    } else {
+      page->stores->Ask(std::get<ReadOutbox>(request), [this, page](const OutboxRead& reply) {
+        StepOutbox(page, page->outbox->On(reply));
+      });
+    }
+  }
+}
+
+void Pages::GotPosts(const Shared& page) {
+  if (!page->outbox->status().done()) return Fail(page, page->outbox->status());
+  page->page = page->outbox->Take();
+  page->facts.incomplete |= page->page.incomplete;
+  if (!page->shows_nothing() || page->page.next) return Got(page);
+  const UserId author = page->call->user;
+  page->stores->Ask(LookUpUser{0, map_.ShardOf(author), author},
+                    [this, page](const UserLookedUp& found) {
+                      if (!found.status.done()) return Fail(page, found.status);
+                      page->facts.empty_because = timeline::WhyNoPosts(found.facts);
+                      Got(page);
+                    });
 }
 
 // A range lags if the progress that its pusher reported (as_of) is long ago. Progress in the future

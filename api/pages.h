@@ -17,6 +17,10 @@
 // that; the others' are remembered (timeline/mutes_cache.h). A live page waits kMergePatience for
 // them. If they do not come, it is served by those remembered, or without, and says so.
 //
+// Reposts are folded, and shown only if their originals can be seen (timeline/fold.h). States of
+// originals are remembered (original_states.h). What is not known within kMergePatience is left
+// out, and the page says that it is incomplete.
+//
 // Thread-safe.
 #pragma once
 
@@ -38,9 +42,11 @@
 #include "api/merged_posts.h"
 #include "api/metrics.h"
 #include "api/operations/exchange.h"
+#include "api/original_states.h"
 #include "api/rebuilds.h"
 #include "fanline/base/time.h"
 #include "fanline/model/bucket.h"
+#include "timeline/outbox.h"
 #include "timeline/reader.h"
 
 namespace fanline::api {
@@ -125,7 +131,7 @@ class Pages {
   using Shared = std::shared_ptr<Serving>;
   // Of a pull that pages may share: the reader, and what of the timeline.
   using PullKey = std::tuple<UserId, uint32_t, std::optional<std::pair<UnixMs, PostId>>,
-                             std::optional<std::pair<UnixMs, PostId>>>;
+                             std::optional<std::pair<UnixMs, PostId>>, timeline::Reposts>;
   // A shard, and the type of a request to it.
   using ReadKind = std::pair<Shard, std::type_index>;
 
@@ -134,7 +140,9 @@ class Pages {
   void ReadHome(const Shared& page, bool here);
   void TakeLive(const Shared& page, LivePageRead reply);
   void MergeOrPull(const Shared& page);
-  void LeaveOutMuted(const Shared& page, const timeline::PageRun::Request& request);
+  void Filter(const Shared& page, const timeline::PageRun::Requests& requests);
+  using TakeOriginals = std::function<void(const OriginalsRead&)>;
+  void AskOriginals(const Shared& page, const ReadOriginals& request, const TakeOriginals& take);
   void AwaitMerged(const Shared& page, const std::vector<UserId>& authors);
   void AskForMerged(UserId author, std::string_view route, Time asked);
   void PullOrAwait(const Shared& page);
@@ -153,6 +161,8 @@ class Pages {
   void GotPulled(const Shared& page);
   void TakeHome(const Shared& page);
   void ReadPosts(const Shared& page);
+  void StepOutbox(const Shared& page, const timeline::OutboxRun::Requests& requests);
+  void GotPosts(const Shared& page);
   void FindReason(const Shared& page, const Asking& asking);
   void TakeProgress(Serving& page) const;
   void GotHome(const Shared& page);
@@ -171,6 +181,7 @@ class Pages {
   EmptyReasons reasons_;
   MergedPosts merged_;
   timeline::MutesCache mutes_;
+  OriginalStates originals_;
   std::atomic<int64_t> kept_ = 0;
 
   std::mutex mutex_;

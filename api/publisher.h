@@ -9,10 +9,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "api/metrics.h"
 #include "api/operations/call.h"
@@ -54,6 +56,31 @@ class Publisher {
     open_.emplace(id, Open{event, route, std::move(answer)});
     lock.unlock();
     log_.Submit(AppendEvent{id, event});
+  }
+
+  // All of them, at least one. `answer` gets `done`, or what one of them was refused with: then the
+  // others may have been published, and all may be sent again.
+  void PublishAll(const std::vector<FeedEvent>& events, std::string_view route,
+                  const Response& done, Answer answer) {
+    struct All {
+      std::mutex mutex;
+      size_t open = 0;
+      Response response;
+      Answer answer;
+    };
+    const auto all = std::make_shared<All>();
+    all->open = events.size();
+    all->response = done;
+    all->answer = std::move(answer);
+    for (const FeedEvent& event : events) {
+      Publish(event, route, [all](Response response) {
+        std::unique_lock lock(all->mutex);
+        if (response.status != 202) all->response = std::move(response);
+        if (--all->open > 0) return;
+        lock.unlock();
+        all->answer(std::move(all->response));
+      });
+    }
   }
 
   // The replies.

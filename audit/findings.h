@@ -7,14 +7,15 @@
 
 #include "fanline/model/ids.h"
 #include "fanline/model/item.h"
+#include "fanline/model/mark.h"
 
 namespace fanline::audit {
 
 enum class Kind {
   kMissing,      // `item`
   kExtra,        // `item`
-  kMissingMark,  // the mark of `author`
-  kExtraMark,    // the mark of `author`
+  kMissingMark,  // `mark`
+  kExtraMark,    // `mark`
   kTooFew,       // only `held` items despite a floor
   kMalformed,    // the key is no timeline; `problem` says why
   kNotIndexed,   // pushes skip the timeline
@@ -26,7 +27,7 @@ struct Difference {
   UserId reader{};
   Kind kind{};
   Item item = {};
-  UserId author{};  // of a mark
+  Mark mark = {};
   uint64_t held = 0;
   uint64_t mutes = 0;
   uint64_t mutes_wanted = 0;  // the version of the reader's row

@@ -10,7 +10,7 @@ namespace {
 
 bool Contains(const std::vector<Difference>& differences, const Difference& one) {
   return std::any_of(differences.begin(), differences.end(), [&](const Difference& other) {
-    return one.kind == other.kind && one.item == other.item && one.author == other.author &&
+    return one.kind == other.kind && one.item == other.item && one.mark == other.mark &&
            one.mutes == other.mutes && one.mutes_wanted == other.mutes_wanted;
   });
 }
@@ -76,7 +76,9 @@ Status Looker::ReadTruth(UserId reader, Floor floor, Known* known) {
   if (known->too_much) return Status::Done();
   std::vector<PostsOf> pushed;
   for (const AuthorLastAt& author : authors) {
-    known->part.AddEdge(reader, author.author);
+    const std::vector<UserId>& chosen = truth_.no_reposts();
+    const bool no_reposts = std::binary_search(chosen.begin(), chosen.end(), author.author);
+    known->part.AddEdge(reader, author.author, !no_reposts);
     if (author.last_at > floor) pushed.push_back({author.author, true});
     if (!author.marked) continue;
     known->part.AddMarked(author.author, author.announced);

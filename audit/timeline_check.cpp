@@ -4,34 +4,40 @@
 #include <iterator>
 #include <utility>
 
-#include "timeline/page.h"
-
 namespace fanline::audit {
 namespace {
 
-// The page that the timeline's reader gets down to its floor: its `items`, merged with the posts of
-// the authors it marks, as the truth has them.
+// By author.
+std::vector<Mark> MarksOf(const RawTimeline& timeline) {
+  const auto& [authors, no_reposts, more] = timeline.marks;
+  std::vector<Mark> marks;
+  for (const UserId author : authors) {
+    marks.push_back({author, std::binary_search(no_reposts.begin(), no_reposts.end(), author)});
+  }
+  std::sort(marks.begin(), marks.end());
+  return marks;
+}
+
+// What the timeline's reader gets down to its floor, before it is folded: its `items`, merged with
+// the posts of the authors it marks, as the truth has them.
 std::vector<Item> ShownBeside(const TimelineTruth& truth, size_t index, const RawTimeline& timeline,
                               std::vector<Item> items) {
-  std::vector<UserId> authors = timeline.marks.authors;
+  std::vector<Mark> marks = MarksOf(timeline);
   if (timeline.marks.more) {  // the page asks the shards who they are
-    authors.clear();
-    for (const auto& [author, required] : truth.MarksOf(index)) authors.push_back(author);
+    marks.clear();
+    for (const auto& [mark, required] : truth.MarksOf(index)) marks.push_back(mark);
   }
   std::vector<Item> merged;
-  for (const UserId author : authors) truth.Merged(author, timeline.floor, &merged);
+  for (const Mark& mark : marks) {
+    truth.Merged(mark.author, !mark.no_reposts, timeline.floor, &merged);
+  }
   if (merged.empty()) return items;
   std::sort(merged.begin(), merged.end(), IsNewer);
 
-  timeline::PageRead page({.limit = static_cast<uint32_t>(items.size() + merged.size())},
-                          std::nullopt);
-  page.OnTimeline({.state = TimelineState::kReady,
-                   .items = std::move(items),
-                   .marks = {.authors = std::move(authors), .more = false},
-                   .floor = timeline.floor,
-                   .reached_floor = true});
-  page.OnBeside(std::move(merged));
-  return page.Take().items;
+  std::vector<Item> shown;
+  std::merge(items.begin(), items.end(), merged.begin(), merged.end(), std::back_inserter(shown),
+             IsNewer);
+  return shown;
 }
 
 }  // namespace
@@ -87,22 +93,23 @@ void TimelineCheck::CompareMutes(size_t index, const RawTimeline& timeline) {
          .mutes_wanted = wanted});
 }
 
-// Without an author's mark, all of the author's posts that are merged at read are missing.
+// Without an author's mark, all of the author's posts that are merged at read are missing. A mark
+// that brings reposts, or none, where the reader wants it otherwise is extra, and another is
+// missing.
 void TimelineCheck::CompareMarks(size_t index, const RawTimeline& timeline) {
-  std::vector<UserId> held = timeline.marks.authors;
-  std::sort(held.begin(), held.end());
-  const auto expected = truth_.MarksOf(index);
-  for (const auto& [author, required] : expected) {
-    const bool there = std::binary_search(held.begin(), held.end(), author);
+  const std::vector<Mark> held = MarksOf(timeline);
+  std::vector<Mark> expected;
+  for (const auto& [mark, required] : truth_.MarksOf(index)) {
+    expected.push_back(mark);
+    const bool there = std::binary_search(held.begin(), held.end(), mark);
     if (there || !required || timeline.marks.more) continue;
     ++findings_.missing;
-    Found({.reader = timeline.reader, .kind = Kind::kMissingMark, .author = author});
+    Found({.reader = timeline.reader, .kind = Kind::kMissingMark, .mark = mark});
   }
-  for (const UserId author : held) {
-    const auto found = std::lower_bound(expected.begin(), expected.end(), std::pair(author, false));
-    if (found != expected.end() && found->first == author) continue;
+  for (const Mark& mark : held) {
+    if (std::binary_search(expected.begin(), expected.end(), mark)) continue;
     ++findings_.extra;
-    Found({.reader = timeline.reader, .kind = Kind::kExtraMark, .author = author});
+    Found({.reader = timeline.reader, .kind = Kind::kExtraMark, .mark = mark});
   }
 }
 

@@ -1,7 +1,7 @@
 // Compares one timeline in Redis with what it should be: its items, its marks, and the version of
-// its reader's mutes that it names. With marks it compares the page that a reader gets down to the
-// floor, made by the code of readers' pages (timeline/page.h). Pure but for its scratch memory: one
-// per thread.
+// its reader's mutes that it names. With marks it compares what a reader's page is made of down to
+// the floor: the items, and the posts of those authors. Pure but for its scratch memory: one per
+// thread.
 #pragma once
 
 #include <optional>

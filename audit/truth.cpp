@@ -15,8 +15,8 @@ std::optional<uint32_t> TimelineTruth::Part::IndexOf(UserId reader) {
   return last_->second < readers_->size() ? std::optional(last_->second) : std::nullopt;
 }
 
-void TimelineTruth::Part::AddEdge(UserId reader, UserId author) {
-  if (const auto index = IndexOf(reader)) edges_.emplace_back(*index, author);
+void TimelineTruth::Part::AddEdge(UserId reader, UserId author, bool reposts) {
+  if (const auto index = IndexOf(reader)) edges_.push_back({*index, reposts, author});
 }
 
 void TimelineTruth::Part::AddMutes(UserId reader, uint64_t mark) {
@@ -69,35 +69,37 @@ void TimelineTruth::TakeMarks(const std::vector<Part>& parts) {
   }
   std::sort(marked_.begin(), marked_.end());
   for (const Part& part : parts) {
-    for (const auto& [reader, author] : part.edges_) {
+    for (const auto& [reader, reposts, author] : part.edges_) {
       const auto at = std::lower_bound(marked_.begin(), marked_.end(), std::pair(author, false));
       if (at == marked_.end() || at->first != author) continue;
-      marks_.emplace_back(reader, static_cast<uint32_t>(at - marked_.begin()));
+      marks_.push_back({reader, static_cast<uint32_t>(at - marked_.begin()), reposts});
     }
   }
   std::sort(marks_.begin(), marks_.end());
 }
 
-std::vector<std::pair<UserId, bool>> TimelineTruth::MarksOf(size_t index) const {
-  std::vector<std::pair<UserId, bool>> marks;
+std::vector<std::pair<Mark, bool>> TimelineTruth::MarksOf(size_t index) const {
+  std::vector<std::pair<Mark, bool>> marks;
   const auto reader = static_cast<uint32_t>(index);
-  for (auto at = std::lower_bound(marks_.begin(), marks_.end(), std::pair(reader, 0u));
-       at != marks_.end() && at->first == reader; ++at) {
-    marks.push_back(marked_[at->second]);
+  for (auto at = std::lower_bound(marks_.begin(), marks_.end(), Marked{reader, 0, false});
+       at != marks_.end() && at->reader == reader; ++at) {
+    const auto& [author, required] = marked_[at->author];
+    marks.emplace_back(Mark{author, !at->reposts}, required);
   }
   return marks;
 }
 
 void TimelineTruth::TakeEdges(size_t readers, const std::vector<Part>& parts) {
-  std::vector<std::pair<uint32_t, uint32_t>> edges;  // reader, outbox
+  std::vector<std::pair<uint32_t, Followed>> edges;  // by reader
   for (const Part& part : parts) {
-    for (const auto& [reader, author] : part.edges_) {
+    for (const auto& [reader, reposts, author] : part.edges_) {
       // An author's posts that are merged at read come first (PostsOf's order).
       auto outbox =
           std::lower_bound(outboxes_.begin(), outboxes_.end(), author,
                            [](const Outbox& box, UserId id) { return box.of.author < id; });
       for (; outbox != outboxes_.end() && outbox->of.author == author; ++outbox) {
-        edges.emplace_back(reader, static_cast<uint32_t>(outbox - outboxes_.begin()));
+        edges.emplace_back(reader,
+                           Followed{static_cast<uint32_t>(outbox - outboxes_.begin()), reposts});
       }
     }
   }
@@ -111,31 +113,35 @@ void TimelineTruth::TakeEdges(size_t readers, const std::vector<Part>& parts) {
   followed_begin_.resize(readers + 1, followed_.size());
 }
 
-std::span<const uint32_t> TimelineTruth::OutboxesOf(size_t index) const {
+std::span<const TimelineTruth::Followed> TimelineTruth::OutboxesOf(size_t index) const {
   return std::span(followed_).subspan(followed_begin_[index],
                                       followed_begin_[index + 1] - followed_begin_[index]);
 }
 
-void TimelineTruth::AppendNewer(const Outbox& outbox, Floor floor, std::vector<Item>* out) const {
+void TimelineTruth::AppendNewer(const Outbox& outbox, bool reposts, Floor floor,
+                                std::vector<Item>* out) const {
   const auto begin = posts_.begin() + static_cast<ptrdiff_t>(outbox.begin);
   const auto end =
       std::partition_point(begin, posts_.begin() + static_cast<ptrdiff_t>(outbox.end),
                            [floor](const Item& item) { return item.created_at > floor; });
-  out->insert(out->end(), begin, end);
+  std::copy_if(begin, end, std::back_inserter(*out),
+               [reposts](const Item& item) { return reposts || !item.original; });
 }
 
 void TimelineTruth::Expected(size_t index, Floor floor, std::vector<Item>* out) const {
   out->clear();
-  for (const uint32_t number : OutboxesOf(index)) AppendNewer(outboxes_[number], floor, out);
+  for (const auto& [number, reposts] : OutboxesOf(index)) {
+    AppendNewer(outboxes_[number], reposts, floor, out);
+  }
   std::sort(out->begin(), out->end(), Before);
 }
 
-void TimelineTruth::Merged(UserId author, Floor floor, std::vector<Item>* out) const {
+void TimelineTruth::Merged(UserId author, bool reposts, Floor floor, std::vector<Item>* out) const {
   const PostsOf merged{author, false};
   const auto outbox =
       std::lower_bound(outboxes_.begin(), outboxes_.end(), merged,
                        [](const Outbox& box, const PostsOf& of) { return box.of < of; });
-  if (outbox != outboxes_.end() && outbox->of == merged) AppendNewer(*outbox, floor, out);
+  if (outbox != outboxes_.end() && outbox->of == merged) AppendNewer(*outbox, reposts, floor, out);
 }
 
 void Differences(std::span<const Item> expected, std::span<const Item> actual,

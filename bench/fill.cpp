@@ -2,7 +2,8 @@
 // range and size is made as a read makes it, by the two scripts of a rebuild. So is the first of
 // each range, in the shortest size: it leaves the range's key `maxfloor:` as all of them would. The
 // others are copies within their range, which Redis makes a hundred times faster. Sizes are spread
-// evenly, as in timelines that grow and are trimmed. The pushers must own their ranges before: they
+// evenly, as in timelines that grow and are trimmed. With --originals every so many-th item is a
+// repost of one of so many posts, which get rows. The pushers must own their ranges before: they
 // drop timelines they do not know. Prints {"timelines": n}.
 #include <cstdio>
 #include <map>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "backends/mysql/installation/installation.h"
+#include "backends/mysql/sql/shard_connections.h"
+#include "backends/mysql/sql/sql_text.h"
 #include "backends/options/mysql_settings.h"
 #include "backends/options/redis_settings.h"
 #include "backends/redis/cluster/masters.h"
@@ -34,6 +37,7 @@ struct Config {
   uint32_t least = 450;
   uint32_t most = 450;
   UnixMs newest = 0;
+  uint64_t originals = 0, reposts_every = 3;
 };
 
 void AddOptions(daemon::OptionTable& table, Config& config) {
@@ -45,6 +49,9 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table.Add("most", &config.most, "items of the longest").Range(1, INT64_MAX);
   table.Add("newest", &config.newest, "time of the newest item, in milliseconds since 1970")
       .Required();
+  table.Add("originals", &config.originals, "posts that are reposted; 0: no reposts");
+  table.Add("reposts-every", &config.reposts_every, "one item of so many is a repost")
+      .Range(1, INT64_MAX);
   table.Check([&config]() -> std::string {
     return config.least <= config.most ? "" : "--least: is above --most";
   });
@@ -58,13 +65,37 @@ void Must(const Status& status) {
   if (!status.done()) throw std::runtime_error(status.message);
 }
 
+// A month older than the timelines.
+Item OriginalOf(const Config& config, uint64_t which) {
+  const UnixMs at = config.newest - UnixMs{30} * 86'400'000 - static_cast<UnixMs>(which) * 1'000;
+  return {bench::PostOf(at, which), at, bench::AuthorOf(which)};
+}
+
+void WriteOriginals(const Config& config, const mysql::Installation& installation) {
+  mysql::ShardConnections shards(options::ToConfig(config.mysql));
+  for (uint64_t which = 0; which < config.originals; ++which) {
+    const Item original = OriginalOf(config, which);
+    Must(shards.Run(
+        installation.shard_map.ShardOf(original.author), [&](mysql::Connection& connection) {
+          connection.Execute(
+              mysql::Sql("INSERT IGNORE INTO author_post (author_id, post_id, created_at_ms)"
+                         " VALUES (",
+                         original.author, ",", original.post, ",", original.created_at, ")"));
+        }));
+  }
+}
+
 void MakeByRebuild(redis::RedisReaderTimelines& timelines, UserId reader, uint32_t size,
-                   UnixMs newest) {
+                   const Config& config) {
+  const UnixMs newest = config.newest;
   const std::string token = "bench";
   std::vector<Item> items;
   for (uint32_t i = 0; i < size; ++i) {  // one a minute
     const UnixMs at = newest - UnixMs{i} * 60'000;
     items.push_back({bench::PostOf(at, i), at, bench::AuthorOf(i)});
+    if (config.originals == 0 || i % config.reposts_every != 0) continue;
+    const Item original = OriginalOf(config, i / config.reposts_every % config.originals);
+    items.back().original = {original.post, original.author};
   }
   const RebuildBegan began = timelines.Do(BeginRebuild{0, reader, token});
   Must(began.status);
@@ -114,6 +145,7 @@ int Main(int argc, char** argv) {
   redis::RedisReaderTimelines timelines(redis);
   const redis::Keys keys(redis);
   Pipelines pipelines(redis);
+  WriteOriginals(config, installation);
   std::map<std::pair<Range, uint32_t>, UserId> first_of;  // by range and size
   std::vector<bool> is_known(installation.partitions, false);
   for (uint64_t i = 0; i < config.readers; ++i) {
@@ -125,7 +157,7 @@ int Main(int argc, char** argv) {
     is_known[static_cast<size_t>(range)] = true;
     const auto [first, is_new] = first_of.emplace(std::pair(range, size), reader);
     if (is_new) {
-      MakeByRebuild(timelines, reader, size, config.newest);
+      MakeByRebuild(timelines, reader, size, config);
       continue;
     }
     bench::Pipeline& pipeline = pipelines.Of(range);

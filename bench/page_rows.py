@@ -12,6 +12,7 @@ from bench.population import FIRST_LIVE, Authors
 _ITEMS = 50  # of a page
 _READS_A_SECOND = 200  # beside them: as of readers, not as many as come
 _FIRST_READER = 10_000_000_000  # bench/rebuild.cpp
+_REPOSTING = 3_000_000_000  # the first reader whose timeline holds reposts
 _PAGES_A_SECOND = 10_000  # about so many come: how long a round of sizes.pages takes
 _PLAIN = "plain ZRANGE through hiredis, one call at a time"
 
@@ -96,6 +97,46 @@ def page_below_floor(rig, sizes):
     pairs = interleaved(sizes.rounds, lambda _: rig.helper("fanline-bench-pages", "below", *asked),
                         lambda _: rig.helper("fanline-bench-pages", "bare", *asked))
     yield _row("page_below_floor", pairs, "the bare statements", followees=200)
+
+
+def page_reposts(rig, sizes):
+    """First and second pages of timelines where a third of the members are reposts, and pages of timelines of 450
+    reposts of five posts, beside the same of timelines without reposts. Over HTTP, as states of originals are
+    remembered there."""
+    rig.scene("compact")
+    readers = rig.population.live // 20
+    thirds, folded = _REPOSTING, _REPOSTING + readers
+    rig.fill(thirds, readers, 450, 450, None, "--originals", 150)
+    rig.fill(folded, readers, 450, 450, None, "--originals", 5, "--reposts-every", 1)
+    with _api(rig) as api:
+        for name, first, more in (("page_reposts", thirds, ()), ("page2_reposts", thirds, ("--behind", _ITEMS)),
+                                  ("page_folded", folded, ())):
+            pairs = interleaved(sizes.rounds,
+                                lambda _: _load(rig, sizes, api, *more, first=first, readers=readers),
+                                lambda _: _load(rig, sizes, api, *more, readers=readers))
+            yield _row(name, pairs, "timelines without reposts",
+                       p99_ms=statistics.median(mine["p99_ms"] for mine, _ in pairs),
+                       beside_p99_ms=statistics.median(plain["p99_ms"] for _, plain in pairs))
+
+
+def page_below_floor_reposts(rig, sizes):
+    """The page right below the floor, of readers who follow 1,000 authors who all reposted one post, as 100,000
+    others did, beside readers of as many authors without reposts."""
+    rig.no_relations()
+    readers = max(2, sizes.pages // 1_000)
+
+    def made(followees, *more):
+        asked = ("--readers", readers, "--followees", followees, "--posts", 20)
+        rig.helper("fanline-bench-rebuild", "fill", *asked, *more)
+        rig.helper("fanline-bench-rebuild", "rebuild", *asked)
+        return ("--first-reader", _FIRST_READER + followees * 1_000_000, "--readers", readers, "--limit", _ITEMS,
+                "--pages", sizes.pages // 50, "--deep")
+
+    reposts, plain = made(1_000, "--reposters", sizes.reposters), made(1_002)
+    pairs = interleaved(sizes.rounds, lambda _: rig.helper("fanline-bench-pages", "below", *reposts),
+                        lambda _: rig.helper("fanline-bench-pages", "below", *plain))
+    yield _row("page_below_floor_reposts", pairs, "readers without reposts", followees=1_000,
+               reposters=sizes.reposters)
 
 
 # ---- what they need -----------------------------------------------------------------------------

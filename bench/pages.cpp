@@ -2,11 +2,14 @@
 //
 //   library   the first page of each live timeline through fanline::timeline
 //   plain     as many items by a plain ZRANGE through hiredis
-//   below     the page right below the floor of each live timeline, through fanline::timeline
+//   below     the page right below the floor of each live timeline, through fanline::timeline; with
+//             --deep, by a cursor that itself lies there, so that only the truth knows what stands
+//             in front of it
 //   bare      the same page by the two statements that an application would type: whom the reader
 //             follows, and on each shard the newest posts of these before that moment
 //   load      the first page over HTTP from --port, as it comes on connections that are kept open,
-//             or at --rate
+//             or at --rate; with --behind, the page behind so many items of the first reader's
+//             timeline, which the others' are copies of
 //
 // The first four use one thread, one connection to Redis and one to each shard, and wait for each
 // answer. Prints {"pages": n, "seconds": s}; load also "p50_ms" and "p99_ms".
@@ -37,6 +40,7 @@
 #include "bench/threads.h"
 #include "daemon/options/options.h"
 #include "daemon/run/main_guard.h"
+#include "fanline/ports/cursor.h"
 #include "timeline/reader.h"
 
 using namespace fanline;
@@ -48,7 +52,8 @@ struct Config {
   options::RedisSettings redis;
   options::TimelineSettings timelines;
   uint64_t first_reader = 0, readers = 0, pages = 0, port = 0, rate = 0;
-  uint32_t limit = 50, threads = 2;
+  uint32_t limit = 50, threads = 2, behind = 0;
+  bool deep = false;
   Duration duration = std::chrono::seconds(2);
 };
 
@@ -63,6 +68,8 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table.Add("port", &config.port, "of the server on this host, for load");
   table.Add("threads", &config.threads, "connections of load, each with a thread")
       .Range(1, INT64_MAX);
+  table.Add("deep", &config.deep, "a cursor below the floor, for below");
+  table.Add("behind", &config.behind, "members of the timelines in front of the page, for load");
   table.Add("rate", &config.rate, "pages a second of load; 0: as many as come");
   table.Add("duration", &config.duration, "of load")
       .Range(std::chrono::milliseconds(1), std::chrono::hours(1));
@@ -126,7 +133,8 @@ std::vector<Position> Ends(const Config& config, const Stores& stores) {
     bench::Must(read.status);
     const LivePage& page = read.page;
     bench::Must(!page.items.empty() && page.floor != kNoFloor, "a timeline without a floor");
-    ends.push_back({page.items.back().created_at, page.items.back().post});
+    ends.push_back(config.deep ? Position{page.floor, PostId{1}}
+                               : timeline::PlaceOf(page.items.back()));
   }
   return ends;
 }
@@ -247,7 +255,19 @@ class Client {
   std::string answer_;
 };
 
+// The query's part that asks for the page behind so many items.
+std::string Behind(const Config& config) {
+  if (config.behind == 0) return {};
+  const Stores stores(config);
+  redis::RedisReaderTimelines timelines(stores.redis);
+  const LivePageRead read = timelines.Do(ReadLivePage{0, Reader(config, 0), {}, config.behind});
+  bench::Must(read.status);
+  bench::Must(read.page.items.size() == config.behind, "a timeline of fewer items");
+  return "&cursor=" + CursorText(timeline::PlaceOf(read.page.items.back()));
+}
+
 int Load(const Config& config) {
+  const std::string behind = Behind(config);
   std::mutex mutex;
   std::vector<double> took;
   const auto prepare = [&](uint32_t thread) {
@@ -266,7 +286,7 @@ int Load(const Config& config) {
         }
         const bench::Stopwatch each;
         client->Get("/v1/users/" + ToString(Reader(config, i * 7919)) +
-                    "/timeline?limit=" + std::to_string(config.limit));
+                    "/timeline?limit=" + std::to_string(config.limit) + behind);
         mine.push_back(each.Seconds() * 1e3);
       }
       const std::lock_guard lock(mutex);

@@ -2,7 +2,8 @@
 // thread and one connection per shard.
 //
 //   fill      writes whom the readers follow, and posts, without the clock: each author's at random
-//             moments of thirty days
+//             moments of thirty days. With --reposters, each author also reposts one post, as so
+//             many others do, whom nobody follows
 //   rebuild   each timeline is rebuilt: followees, when they last posted, their posts, both scripts
 //   known     the other side, by a client that knows the answer: the same reads of followees and of
 //             when they last posted, the posts by the span that is known to hold the window, one
@@ -51,6 +52,7 @@ struct Config {
   uint64_t followees = 0;
   uint64_t posts = 20;
   uint64_t turns = 1;
+  uint64_t reposters = 0;
 };
 
 void AddOptions(daemon::OptionTable& table, Config& config) {
@@ -64,6 +66,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table.Add("posts", &config.posts, "posts of an author").Range(1, INT64_MAX);
   table.Add("turns", &config.turns, "how often each reader's timeline is rebuilt")
       .Range(1, INT64_MAX);
+  table.Add("reposters", &config.reposters, "others who reposted what each author did");
   table.AddCommand("fill", "writes the rows");
   table.AddCommand("rebuild", "rebuilds each reader's timeline");
   table.AddCommand("known", "reads and writes what is known to be the answer");
@@ -115,6 +118,32 @@ class Rows {
   std::vector<std::vector<std::string>> rows_;
 };
 
+void FillReposts(const Config& config, uint64_t authors, mysql::ShardConnections& connections,
+                 const ShardMap& map) {
+  constexpr uint64_t kOthers = 500'000;  // behind the authors
+  const UserId by = Author(config, kOthers - 1);
+  const UnixMs published = kNewest - 2 * kHistory;
+  const uint64_t original = Raw(bench::PostOf(published, 0));
+  Rows originals(connections, map,
+                 "INSERT IGNORE INTO author_post (author_id, post_id, created_at_ms) VALUES ");
+  originals.Add(by, original, published);
+  originals.WriteAll();
+  Rows posts(connections, map,
+             "INSERT IGNORE INTO author_post (author_id, post_id, created_at_ms, original_id,"
+             " original_author) VALUES ");
+  Rows reposts(connections, map,
+               "INSERT IGNORE INTO repost (author_id, original_id, post_id) VALUES ");
+  for (uint64_t i = 0; i < authors + config.reposters; ++i) {
+    const UserId author = Author(config, i < authors ? i : kOthers + i);
+    const UnixMs at = kNewest - static_cast<UnixMs>(bench::Mixed(~i) % kHistory);
+    const uint64_t post = Raw(bench::PostOf(at, kOthers + i));
+    posts.Add(author, post, at, original, Raw(by));
+    reposts.Add(author, original, post);
+  }
+  posts.WriteAll();
+  reposts.WriteAll();
+}
+
 void Fill(const Config& config, mysql::ShardConnections& connections, const ShardMap& map) {
   Rows following(connections, map,
                  "INSERT IGNORE INTO following (src, dst, ver, state, pos) VALUES ");
@@ -143,6 +172,7 @@ void Fill(const Config& config, mysql::ShardConnections& connections, const Shar
   }
   authors.WriteAll();
   posts.WriteAll();
+  if (config.reposters > 0) FillReposts(config, count, connections, map);
 }
 
 // Deletes what the reader has, and notes how long `rebuild` then takes; of each, turn by turn.

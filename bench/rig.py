@@ -227,10 +227,10 @@ class Rig:
             self.fill(FIRST_ASLEEP + self._awake, more, 1, 1)
             self._awake += more
 
-    def fill(self, first, readers, least, most, redis=None):
+    def fill(self, first, readers, least, most, redis=None, *more):
         """Makes so many readers live, with ids in a row."""
         self.helper("fanline-bench-fill", "--first-reader", first, "--readers", readers, "--least",
-                    least, "--most", most, "--newest", self.moments(1), env=at_redis(redis))
+                    least, "--most", most, "--newest", self.moments(1), *more, env=at_redis(redis))
 
     def cluster(self):
         """A Redis Cluster of three masters without replicas, empty. The caller stops it."""

@@ -23,6 +23,7 @@ class Sizes(NamedTuple):
     waiting: int  # posts of moderate, whose hints wait to be drained
     restarted: int  # of four members of a group, one after the other
     pages: int  # of a round
+    reposters: int  # of one post
     returning: int  # readers who come back at once
     old_posts: int  # of each author whom they follow
     storms: int  # rounds of these

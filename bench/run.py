@@ -29,8 +29,8 @@ from bench.handover_rows import handover  # noqa: E402
 from bench.import_rows import import_rows  # noqa: E402
 from bench.mode_rows import edge_modes  # noqa: E402
 from bench.moderate_rows import cpu_per_event, event_cost, latency  # noqa: E402
-from bench.page_rows import (hybrid_page, page_below_floor, page_http,  # noqa: E402
-                             page_library, page_p99_under_fanout)
+from bench.page_rows import (hybrid_page, page_below_floor, page_below_floor_reposts,  # noqa: E402
+                             page_http, page_library, page_p99_under_fanout, page_reposts)
 from bench.peer_rows import libraries, peers  # noqa: E402
 from bench.recovery_rows import recovery  # noqa: E402
 from bench.relation_rows import RelationSizes, follows, rebuild  # noqa: E402
@@ -44,15 +44,15 @@ from stack.programs.fleet import PARTITIONS  # noqa: E402
 
 FULL = Sizes(rounds=7, posts={"live100": 1_000, "live20": 2_000, "live5": 4_000},
              many_posts=5_000, dispatched=20_000, moderate=4_000, imported=508_837,
-             waiting=64_000, restarted=4, pages=20_000, returning=10_000, old_posts=20, storms=3,
-             town=1_000_000, copies=3, warm=1, star_posts=10, taken_over=100_000,
+             waiting=64_000, restarted=4, pages=20_000, reposters=100_000, returning=10_000,
+             old_posts=20, storms=3, town=1_000_000, copies=3, warm=1, star_posts=10, taken_over=100_000,
              edges=FULL_EDGES, scans=FULL_SCANS)
 FULL_RELATIONS = RelationSizes(rounds=5, follows=20_000, rebuilt=100)
 SHORT = FULL._replace(posts={"live100": 800, "live5": 4_000}, pages=6_000)
 SHORT_RELATIONS = FULL_RELATIONS._replace(follows=10_000)
 QUICK = Sizes(rounds=2, posts={"live100": 100, "live20": 50, "live5": 50}, many_posts=200,
               dispatched=3_000, moderate=50, imported=10_000, waiting=200,
-              restarted=1, pages=400, returning=100, old_posts=5, storms=1,
+              restarted=1, pages=400, reposters=1_000, returning=100, old_posts=5, storms=1,
               town=4_000, copies=1, warm=0, star_posts=2, taken_over=1_000, edges=QUICK_EDGES,
               scans=QUICK_SCANS)
 QUICK_RELATIONS = RelationSizes(rounds=2, follows=400, rebuilt=5)
@@ -84,6 +84,7 @@ def measurements(rig, sizes, relations, rows=()):
             yield "page_http", lambda: page_http(rig, sizes)
             yield "page_p99_under_fanout", lambda: page_p99_under_fanout(rig, sizes)
             yield "hybrid_page", lambda: hybrid_page(rig, sizes)
+            yield "page_reposts", lambda: page_reposts(rig, sizes)  # and page2_reposts, page_folded
             yield "cluster_vs_single", lambda: cluster_vs_single(rig, sizes)
             yield "backlog_drain", lambda: backlog_drain(rig, sizes)
             yield "full_scan_cost", lambda: full_scan_cost(rig, sizes)
@@ -105,6 +106,7 @@ def measurements(rig, sizes, relations, rows=()):
     for followees in (10, 200, 2_000):
         yield f"rebuild_{followees}", lambda n=followees: rebuild(rig, relations, n)
     yield "page_below_floor", lambda: page_below_floor(rig, sizes)
+    yield "page_below_floor_reposts", lambda: page_below_floor_reposts(rig, sizes)
     yield "edge_latency", lambda: edge_latency(max(1, sizes.rounds // 2), sizes.edges, rig.say)
     yield "edge_modes", lambda: edge_modes(max(1, sizes.rounds // 2), sizes.edges, rig.say)
     yield "full_scan", lambda: full_scan(max(1, sizes.rounds // 2), sizes.scans, rig.say)

@@ -11,11 +11,12 @@ class Visible(NamedTuple):
 
 
 class _Post:
-    __slots__ = ("author", "created_at_ms", "deleted", "hidden", "version")
+    __slots__ = ("author", "created_at_ms", "deleted", "hidden", "version", "repost_of")
 
     def __init__(self, author):
         self.author = author
         self.created_at_ms = None
+        self.repost_of = ()  # (post, author)
         self.deleted = self.hidden = False
         self.version = 0
 
@@ -61,6 +62,7 @@ class Ledger:
         if event.kind == "published":
             if post.created_at_ms is None:  # the first one counts
                 post.created_at_ms = event.created_at_ms
+                post.repost_of = event.repost_of
         elif event.kind == "deleted":
             post.deleted = True  # for ever
         elif event.kind in ("hidden", "unhidden") and event.version > post.version:
@@ -90,12 +92,44 @@ class Ledger:
         for author, items in outboxes.items():
             readers = self.followers.get(author, set()) | ({author} if self._own_posts else set())
             for reader in readers & wanted.keys():
-                if self.choice(reader, author) == "none" or shown and author in self._mutes.get(reader, ()):
+                choice = self.choice(reader, author)
+                if choice == "none" or shown and author in self._mutes.get(reader, ()):
                     continue
-                wanted[reader] += items
+                wanted[reader] += [item for item in items
+                                   if choice == "all" or not self._posts[item[1]].repost_of]
         for items in wanted.values():
             items.sort(key=newest_first)
         return wanted
+
+
+    def is_repost(self, post):
+        return bool(self._posts[post].repost_of)
+
+    def shown_by(self, post):
+        """The post that a page shows for it: itself, or the original if it is a repost. None: the original cannot be
+        seen."""
+        if not (original := self._posts[post].repost_of):
+            return post
+        there = self._posts.get(original[0])
+        return original[0] if there and there.visible and there.author == original[1] else None
+
+    def pages(self, reader, reposts="merge"):
+        """All that the reader's pages show, newest first: ids."""
+        shown = []
+        muted = self._mutes.get(reader, ())
+        for _, post, _ in self.timelines([reader], shown=True)[reader]:
+            original = self.shown_by(post)
+            if original is None or self._posts[original].author in muted:
+                continue
+            if reposts == "none" and original != post:
+                continue
+            shown.append(post if reposts == "each" else original)
+        return list(dict.fromkeys(shown))  # an item stands where its newest source does
+
+    def outbox(self, author):
+        """All that pages of the author's own posts show, newest first: ids."""
+        own = [item for item in self.visible() if item.author == author and self.shown_by(item.post)]
+        return [item.post for item in sorted(own, key=lambda item: (-item.created_at_ms, -item.post))]
 
 
 def newest_first(item):

@@ -15,6 +15,7 @@ class Event(NamedTuple):
     author: int
     created_at_ms: int = 0  # of a publish
     version: int = 0  # of a hide, unhide or edit
+    repost_of: tuple = ()  # of a publish: (post, author) that it shows
 
     def encode(self):
         """The JSON of docs/producers.md."""
@@ -22,6 +23,9 @@ class Event(NamedTuple):
                   "author_id": str(self.author)}
         if self.kind == "published":
             fields["created_at_ms"] = self.created_at_ms
+            if self.repost_of:
+                post, author = self.repost_of
+                fields["repost_of"] = {"post_id": str(post), "author_id": str(author)}
         elif self.version:
             fields["version"] = self.version
         return json.dumps(fields, separators=(",", ":")).encode()
@@ -60,6 +64,8 @@ class Workload:
 
     DELETES, HIDES, EDITS = 0.02, 0.01, 0.01  # of the events
     UNHIDDEN = 0.5  # of the hides
+    REPOSTS = 0.1  # of the events: of the publishes so many
+    POPULAR = 0.75  # of the reposts show one post, which is deleted in the end
     EARLY = 0.25  # of deletes and hides: arrive before their publish
     LATE = 0.02  # of publishes: arrive long after they were made
     AGAIN = 0.015  # of all events: arrive twice
@@ -70,6 +76,7 @@ class Workload:
         self._weights = list(itertools.accumulate(len(followers[a]) for a in self._authors))
         self._post_ids = itertools.count(first_post)
         self._alive = {}  # post -> author, of posts no event is about yet
+        self._reposts = set()
 
     def history(self, count, now_ms, days=30):
         """Posts of the last days, in the order they were made."""
@@ -86,16 +93,21 @@ class Workload:
         deletes, hides, edits = (round(count * share)
                                  for share in (self.DELETES, self.HIDES, self.EDITS))
         unhides = round(hides * self.UNHIDDEN)
-        publishes = count - deletes - hides - unhides - edits
+        popular = self._popular()
+        publishes = count - deletes - hides - unhides - edits - bool(popular)
         authors = named + self._draw_authors(publishes - len(named))
         self._random.shuffle(authors)
 
+        reposts = set(self.sample([place for place, author in enumerate(authors) if author not in dict(special)],
+                                  round(count * self.REPOSTS))) if popular else ()
         placed = []  # (place, event): made now, two per millisecond, arriving at `place`
         made_at = {}
         for place, author in enumerate(authors):
-            event = self.publish(author, now_ms + place // 2)
+            event = self.publish(author, now_ms + place // 2, self._original(popular) if place in reposts else ())
             made_at[event.post] = place
             placed.append((self._delayed(place, publishes), event))
+        if popular:
+            placed.append((self._random.uniform(0.95 * publishes, publishes), Event("deleted", *popular)))
         targets = self._targets(deletes + hides + edits, {author for author, _ in special})
         for number, (post, author) in enumerate(targets):
             made = made_at.get(post, 0)
@@ -132,11 +144,27 @@ class Workload:
     def _draw_authors(self, count):
         return self._random.choices(self._authors, cum_weights=self._weights, k=count)
 
-    def publish(self, author, created_at_ms):
+    def publish(self, author, created_at_ms, repost_of=()):
         """A post with an id of its own."""
-        event = Event("published", next(self._post_ids), author, created_at_ms)
+        event = Event("published", next(self._post_ids), author, created_at_ms, repost_of=repost_of)
         self._alive[event.post] = author
+        if repost_of:
+            self._reposts.add(event.post)
         return event
+
+    def _popular(self):
+        """(post, author) of one that is there before, which nothing else becomes of; none: there is none."""
+        if not (posts := sorted(self._alive.keys() - self._reposts)):
+            return ()
+        post = self._random.choice(posts)
+        return post, self._alive.pop(post)
+
+    def _original(self, popular):
+        """What a repost shows: mostly the popular one, else any post, whatever becomes of it."""
+        post = self._random.choice(list(self._alive))
+        if post in self._reposts or self._random.random() < self.POPULAR:
+            return popular
+        return post, self._alive[post]
 
     def _targets(self, count, special):
         """Different posts, which no later draw will meet again; of each special author at least

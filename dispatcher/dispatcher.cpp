@@ -40,6 +40,7 @@ Dispatcher::Dispatcher(Ports ports, Setup setup, Limits limits)
       limits_(limits),
       random_(setup_.seed),
       switches_(ports.posts, ports.metrics, limits_.modes, ids_),
+      originals_(ports.posts, ports.metrics, setup_.shards, limits_.wait_for_originals, ids_),
       // Parked events hold the oldest unfinished offset while others go on behind it.
       partitions_({limits_.events_open, limits_.events_span_per_partition, limits_.commit_every},
                   ports.metrics),
@@ -60,8 +61,10 @@ Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
     for (ShardQueue& queue : queues_) {
       queue.Forget([this](uint64_t id) { return ForgetTaken(id); });
     }
+    originals_.Forget([this](uint64_t id) { return ForgetTaken(id); });
     hints_.Forget([this](uint64_t id) { return ForgetTaken(id); });
   }
+  StoreReposts(now);
   while (const auto id = letters_.Take(now.mono)) SendToDeadLetters(*id, jobs_.at(*id).reason);
   SendTransactions(now);
   AppendStored(now);
@@ -73,6 +76,7 @@ Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
   Progress progress = partitions_.Order(load, !taking_, now);
   progress.StepBy(letters_.timer());
   progress.StepBy(hints_.timer());
+  progress.StepBy(originals_.timer());
   progress.StepBy(gathered_.timer());
   for (const ShardQueue& queue : queues_) progress.StepBy(queue.timer());
   ports_.metrics.Buffered(jobs_.size(), room_.parked() + hints_.parked());
@@ -114,6 +118,7 @@ void Dispatcher::On(Record& record, Now now) {
   if (refused.empty()) job.shard = setup_.shards.ShardOf(job.event.author);
   room_.Took(job.shard, job.record);
   if (!refused.empty()) return SendToDeadLetters(id, refused);
+  if (job.event.repost_of) return originals_.Add(id, job.event.repost_of, now);
   queues_[*job.shard].Push({id});
 }
 
@@ -129,6 +134,17 @@ std::string Dispatcher::Validate(const Record& record, const FeedEvent& event, N
 }
 
 // ---- rows -----------------------------------------------------------------------------------
+
+// A post does not show itself, whatever was published in which order.
+void Dispatcher::StoreReposts(Now now) {
+  originals_.Step(now);
+  for (const auto& [id, original] : originals_.Take()) {
+    Job& job = jobs_.at(id);
+    const FeedEvent& event = job.event;
+    if (original.key() != PostKey(event.author, event.post)) job.event.repost_of = original;
+    queues_[*job.shard].Push({id});
+  }
+}
 
 void Dispatcher::SendTransactions(Now now) {
   for (Shard shard = 0; shard < queues_.size(); ++shard) {

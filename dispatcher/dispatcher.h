@@ -2,7 +2,8 @@
 // per range of readers, however many followers the author has. Its offset is committed after the
 // brokers acknowledged every hint.
 //
-//   record -> decode, validate -> row (shard, many per transaction) -> hints -> committable
+//   record -> decode, validate -> what a repost shows (original_reads.h)
+//          -> row (shard, many per transaction) -> hints -> committable
 //
 // Which ranges get a hint. If the author has at most as many followers as there are ranges, a range
 // that held none of them after the row's commit gets no hint: a later follow brings its own, which
@@ -43,6 +44,7 @@
 #include "dispatcher/limits.h"
 #include "dispatcher/metrics.h"
 #include "dispatcher/mode_switches.h"
+#include "dispatcher/original_reads.h"
 #include "fanline/base/gather.h"
 #include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/partitions.h"
@@ -58,13 +60,14 @@
 
 namespace fanline::dispatcher {
 
-using Input = std::variant<PartitionAssigned, PartitionRevoked, Record, EventsApplied,
-                           HintsAppended, DeadLetterAppended, AuthorAnnounced, AuthorSwitched>;
+using Input =
+    std::variant<PartitionAssigned, PartitionRevoked, Record, EventsApplied, HintsAppended,
+                 DeadLetterAppended, AuthorAnnounced, AuthorSwitched, ShownRead>;
 
 class Dispatcher {
  public:
   struct Ports {
-    Port<ApplyEvents, AnnounceAuthor, SwitchAuthor> posts;
+    Port<ApplyEvents, ReadShown, AnnounceAuthor, SwitchAuthor> posts;
     Port<AppendHints> hints;
     Port<AppendDeadLetter> dead_letters;
     Metrics& metrics;
@@ -105,6 +108,7 @@ class Dispatcher {
   void On(PartitionAssigned& assigned, Now) { partitions_.Assigned(assigned); }
   void On(PartitionRevoked& revoked, Now) { partitions_.Revoked(revoked); }
   void On(Record& record, Now now);
+  void On(ShownRead& read, Now now) { originals_.On(read, now); }
   void On(EventsApplied& applied, Now now);
   void On(HintsAppended& appended, Now now);
   void On(DeadLetterAppended& appended, Now now);
@@ -115,6 +119,7 @@ class Dispatcher {
   // Forgets the job if its partition was revoked. Returns whether it did.
   bool ForgetTaken(uint64_t id);
   void Release(const Job& job);
+  void StoreReposts(Now now);
   void SendTransactions(Now now);
   void SendTransaction(Shard shard, ShardQueue::Batch batch);
   std::vector<Range> RangesOf(UserId author, const EventsApplied::Applied& applied) const;
@@ -136,6 +141,7 @@ class Dispatcher {
   bool taking_ = true;
 
   ModeSwitches switches_;
+  OriginalReads originals_;
   Partitions partitions_;
   std::unordered_map<uint64_t, Job> jobs_;
   std::vector<ShardQueue> queues_;  // by shard

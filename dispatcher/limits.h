@@ -37,6 +37,8 @@ struct Limits {
   // Rows are sticky for at least this long (design 2, guard 1). An event whose record is older is
   // refused, because its row may have been collected.
   Duration oldest_record = std::chrono::hours(24 * 14);
+  // How long a repost waits to learn whether the post that it names is a repost (original_reads.h).
+  Duration wait_for_originals = std::chrono::milliseconds(500);
   double sample_rate = 0.01;  // share of publishes measured until delivery
   ModeRule modes;
   // How often an author whose posts are merged at read is announced. If a log loses the hints, a

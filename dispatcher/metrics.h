@@ -29,6 +29,8 @@ class Metrics : public ConsumerMetrics {
   virtual void RangesLeftOut(uint64_t /*ranges*/) {}
   // Followers could not be read after a transaction: its events' hints go to all ranges.
   virtual void FollowersUnread(const Status& /*why*/) {}
+  // Reposts that were stored as they were named, since a shard did not say what those posts show.
+  virtual void OriginalsUnread(uint64_t /*reposts*/) {}
   // An author was switched automatically, by what the author's posts cost.
   virtual void AuthorSwitched(UserId, const ModeSwitch&, const AuthorWeight&) {}
   // Events held now; `parked` of them wait for shards or ranges that are away or slower than

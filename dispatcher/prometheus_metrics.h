@@ -64,6 +64,8 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
               {{"resource", why.resource}, {"reason", why.message}});
   }
 
+  void OriginalsUnread(uint64_t reposts) override { Add(originals_unread_, reposts); }
+
   void LogGap(int32_t partition, int64_t from, int64_t to) override {
     Add(lost_, to - from);
     log_.Error("events were cut from the log before they were read; publish them again",
@@ -106,6 +108,9 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
   Counter& unread_ = AddCounter("fanline_followers_unread_total",
                                 "Transactions whose authors' followers could not be read, so that "
                                 "all ranges got hints");
+  Counter& originals_unread_ =
+      AddCounter("fanline_originals_unread_total",
+                 "Reposts stored as they were named, as a shard did not say what those posts show");
   Counter& lost_ =
       AddCounter("fanline_events_lost_total",
                  "Offsets cut from the log before they were read: longer retention needed");

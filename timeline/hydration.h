@@ -1,5 +1,6 @@
 // Joins a page of posts with their bodies. A post whose body is gone from the application's table
-// leaves the page, and the page is refilled from behind its last item, a bounded number of times.
+// leaves the page with all its reposts, and the page is refilled from behind its last item, a
+// bounded number of times.
 //
 // The page goes on behind the last post that was looked up, gone or not. So a walk shows no post
 // twice and skips none that is there. A page may hold fewer posts than asked for, even none, and
@@ -60,7 +61,9 @@ class Hydration {
   const PageQuery query_;
   Stage stage_ = Stage::kPage;
   uint32_t refills_ = 0;
-  std::vector<Item> asked_;             // items whose bodies are looked up
+  void TakeAsked(size_t item);
+
+  Folded asked_;                        // items whose bodies are looked up
   std::optional<Position> asked_next_;  // where the page goes on behind these
   Page page_;                           // next: behind what was looked up
   Bodies bodies_;

@@ -7,134 +7,238 @@
 namespace fanline::timeline {
 namespace {
 
-// Leaves out what does not come before the place.
-void CutAt(const std::optional<Position>& place, std::vector<Item>& items) {
-  if (!place) return;
-  const auto cut = std::find_if(items.begin(), items.end(),
-                                [&](const Item& item) { return !IsNewer(item, ItemAt(*place)); });
-  items.erase(cut, items.end());
-}
-
-// Items that are read of a live timeline to refill a page: a few pages at first, for Redis spends
-// ten times as long on all of it; then more than most timelines hold.
-constexpr uint32_t kFirstRefill = 4, kRefill = 512;
-
-// One item more than asked for shows that there is a next page.
-bool CutToLimit(uint32_t limit, std::vector<Item>& items) {
-  if (items.size() <= limit) return false;
-  items.resize(limit);
-  return true;
+void LeaveOutRepostsBy(const std::vector<UserId>& authors, std::vector<Item>& items) {
+  std::erase_if(items, [&](const Item& item) {
+    return item.original && std::binary_search(authors.begin(), authors.end(), item.author);
+  });
 }
 
 }  // namespace
 
 PageNeed PageRead::needed() const {
-  if (!asked_) return NeedTimeline{query_.older_than, query_.limit + 1};
+  if (!asked_) return NeedTimeline{query_.older_than, query_.limit + 1, LooksInFront()};
   if (want_mutes_) return NeedMutes{*want_mutes_};
-  if (held_) {
-    const uint32_t some = kFirstRefill * (query_.limit + 1);
-    return NeedTimeline{looked_at_, refilled_ ? kRefill : std::min(some, kRefill)};
-  }
+  if (!want_originals_.empty()) return NeedOriginals{want_originals_};
+  if (want_sources_) return *want_sources_;
   if (done()) return NothingNeeded{};
-  const Pull& pull = beside_ ? *beside_ : *pull_;
+  if (stage_ == Stage::kTimeline) return NeedTimeline{looked_at_, RefillOf(reads_, query_.limit)};
+  const Pull& pull = stage_ == Stage::kBeside ? *beside_ : *pull_;
   return std::visit([](const auto& need) { return PageNeed(need); }, pull.needed());
 }
 
+// Asks for what is not known of the sources so far, or goes on.
+void PageRead::Advance() {
+  do {
+    want_originals_ = fold_.unknown();
+    if (want_originals_.empty() && !check_by_.empty()) SearchInFront();
+  } while (Settled() && Step());
+}
+
+bool PageRead::Step() {
+  switch (stage_) {
+    case Stage::kTimeline:
+      return GoOnLive();
+    case Stage::kBeside:
+      return GoOnBeside();
+    case Stage::kBelow:
+      return GoOnBelow();
+    case Stage::kDone:
+      break;
+  }
+  return false;
+}
+
+// ---- the live timeline
+
 void PageRead::OnTimeline(LivePage cached) {
   if (cached.state != TimelineState::kReady) {
-    held_.reset();  // it is gone since a refill was asked for
+    OnNoTimeline();  // it is gone since a refill was asked for
     page_.timeline = cached.state;
-    return OnNoTimeline();
+    return;
   }
-  if (held_) {
-    refilled_ = true;
-    return TakeItems(std::move(cached));
+  if (std::exchange(asked_, true)) {
+    ++reads_;
+    return TakeItems(cached);
   }
-  asked_ = true;
+  reads_ = 1;
   page_.timeline = cached.state;
   page_.as_of = cached.as_of;
+  marks_ = std::move(cached.marks);
+  if (!leaves_out_muted_ || cached.mutes == 0) return TakeItems(cached);
+  want_mutes_ = cached.mutes;
   held_ = std::move(cached);
-  if (!leaves_out_muted_ || held_->mutes == 0) return GoLive();
-  want_mutes_ = held_->mutes;
 }
 
 void PageRead::OnMutes(std::shared_ptr<const Mutes> known, bool mutes_unknown) {
   want_mutes_.reset();
   muted_ = std::move(known);
   page_.mutes_unknown |= mutes_unknown;
-  LivePage first;
-  first.items = std::exchange(held_->items, {});
-  first.floor = held_->floor;
-  first.reached_floor = held_->reached_floor;
-  TakeItems(std::move(first));
+  fold_.Mute(muted_);
+  std::erase_if(marks_.authors, [this](UserId author) { return IsMuted(author); });
+  const LivePage first = *std::exchange(held_, std::nullopt);
+  TakeItems(first);
 }
 
-// Adds items of the live timeline that are not muted, until the page is full, or the timeline ends.
 // If the floor has risen since the items before were read, those that it has passed are pulled.
-void PageRead::TakeItems(LivePage live) {
-  std::vector<Item>& items = held_->items;
-  held_->floor = live.floor;
-  std::erase_if(items, [&](const Item& item) { return item.created_at <= live.floor; });
+void PageRead::TakeItems(const LivePage& live) {
+  floor_ = live.floor;
+  if (floor_ != kNoFloor) fold_.CutAt({floor_, kFirstOfMoment});
   if (!live.items.empty()) looked_at_ = PlaceOf(live.items.back());
-  std::copy_if(live.items.begin(), live.items.end(), std::back_inserter(items),
-               [this](const Item& item) { return !IsMuted(item.author); });
+  fold_.PutInFront(live.in_front);
+  fold_.Add(live.items);
   const bool passed =
       query_.newer_than && looked_at_ && !IsNewer(ItemAt(*looked_at_), ItemAt(*query_.newer_than));
-  if (items.size() > query_.limit) items.resize(query_.limit + 1);
-  if (items.size() > query_.limit || live.reached_floor || passed) GoLive();
+  live_ended_ = live.reached_floor || passed;
+  Advance();
 }
 
-void PageRead::GoLive() {
-  LivePage live = *std::exchange(held_, std::nullopt);
-  floor_ = live.floor;
-  page_.items = std::move(live.items);
-  std::erase_if(live.marks.authors, [this](UserId author) { return IsMuted(author); });
-  const bool below = query_.older_than && query_.older_than->created_at <= floor_;
-  if (below || !live.marks.any()) return TakeLive();
-  PullBeside(live.marks);
-  GoOn();
+bool PageRead::IsAboveFloor() const {
+  return !query_.older_than || query_.older_than->created_at > floor_;
 }
+
+bool PageRead::GoOnLive() {
+  if (!live_ended_ && Held() <= query_.limit) return false;  // a refill is needed
+  if (marks_.any() && IsAboveFloor() && !beside_whole_) {
+    BeginBeside(beside_from_ ? beside_from_ : query_.older_than);
+  } else {
+    TakeLive();
+  }
+  return true;
+}
+
+// ---- what is merged into it
 
 // Pulls what is merged at read into the same part of the timeline: behind the place asked for,
 // above the floor, and before the first item of the next page.
-void PageRead::PullBeside(const Marks& marks) {
+void PageRead::BeginBeside(const std::optional<Position>& from) {
   std::optional<Position> until = query_.newer_than;
-  const auto not_beyond = [&](const Position& place) {
-    if (!until || IsNewer(ItemAt(place), ItemAt(*until))) {
-      until = place;
-    }
+  const auto comes_before = [&](const Position& place) {
+    return !until || IsNewer(ItemAt(place), ItemAt(*until));
   };
-  if (floor_ != kNoFloor) not_beyond({floor_, kFirstOfMoment});
-  if (page_.items.size() > query_.limit) not_beyond(PlaceOf(page_.items.back()));
+  const Position floor{floor_, kFirstOfMoment};
+  if (floor_ != kNoFloor && comes_before(floor)) until = floor;
+  const auto next = fold_.PlaceOfLast(query_.limit + 1);
+  beside_whole_ = !next || !comes_before(*next);
+  if (!beside_whole_) until = next;
+  const bool first = stage_ == Stage::kTimeline && !beside_from_;
+  stage_ = Stage::kBeside;
+  beside_until_ = until;
+  awaits_ = true;
   // If authors are named, all are, the reader among them.
-  beside_.emplace(PullLimits{.want = query_.limit + 1}, query_.older_than, until,
-                  Pulled::kMergedAtRead, marks.more ? own_ : std::nullopt);
-  if (marks.more) return;
-  beside_->OnFollowees(marks.authors);
-  wanted_ = Beside{marks.authors, query_.older_than, until, query_.limit + 1};
+  beside_.emplace(PullLimits{.want = query_.limit + 1}, from, until, Pulled::kMergedAtRead,
+                  marks_.more ? own_ : std::nullopt);
+  if (marks_.more) return;
+  beside_->OnFollowees(marks_.authors, marks_.no_reposts);
+  wanted_ = Beside{marks_.authors, from, until, query_.limit + 1};
+  if (first && LooksInFront()) wanted_->in_front_of = query_.older_than;
 }
 
-void PageRead::OnBeside(std::vector<Item> items, bool incomplete) {
+void PageRead::OnBeside(std::vector<Item> items, bool incomplete, std::vector<Item> in_front) {
   page_.incomplete |= incomplete;
+  beside_ended_.reset();
+  if (wanted_ && !items.empty() && items.size() >= wanted_->want) {
+    beside_ended_ = PlaceOf(items.back());
+  }
+  LeaveOutRepostsBy(marks_.no_reposts, items);
+  LeaveOutRepostsBy(marks_.no_reposts, in_front);
+  fold_.PutInFront(in_front);
+  TakeBeside(items);
+}
+
+void PageRead::TakeBeside(const std::vector<Item>& items) {
   wanted_.reset();
   beside_.reset();
-  Merge(items);
-  TakeLive();
+  awaits_ = false;
+  ++beside_reads_;
+  fold_.Merge(items);
+  Advance();
 }
 
-void PageRead::OnFollowees(std::vector<UserId> authors, const Mutes& mutes) {
+// Items that were folded, or turned out to stand in front of the cursor, make room for more than
+// was asked for.
+bool PageRead::GoOnBeside() {
+  if (awaits_) return false;
+  const auto read_to = beside_ended_ ? beside_ended_ : beside_until_;
+  if (read_to && fold_.Count(query_.limit + 1, read_to) > query_.limit) {
+    fold_.CutAt(*read_to, true);
+    TakeLive();
+  } else if (beside_ended_ && beside_reads_ == kMostReads) {
+    EndAt(*beside_ended_);
+  } else if (beside_ended_ || (!beside_whole_ && (live_ended_ || Held() > query_.limit))) {
+    BeginBeside(read_to);
+  } else if (!live_ended_) {
+    beside_from_ = read_to;
+    stage_ = Stage::kTimeline;
+  } else {
+    TakeLive();
+  }
+  return true;
+}
+
+void PageRead::TakeLive() {
+  if (query_.newer_than) fold_.CutAt(*query_.newer_than);
+  const size_t held = Held();
+  page_.cached = std::min<size_t>(held, query_.limit);
+  more_ = held > query_.limit;
+  // The timeline is complete above the floor, so it holds all before the place if that lies above.
+  const bool all =
+      floor_ == kNoFloor || (query_.newer_than && query_.newer_than->created_at > floor_);
+  if (!more_ && !all) more_ = held == query_.limit;  // whether there is more is not worth a read
+  stage_ = Stage::kDone;
+  if (!more_ && !all) PullTheRest();
+}
+
+// ---- what is pulled
+
+void PageRead::OnNoTimeline() {
+  page_.timeline = TimelineState::kNotLive;
+  asked_ = true;
+  held_.reset();
+  want_mutes_.reset();
+  // Whoever is muted is read anew with the followees.
+  muted_ = nullptr;
+  page_.mutes_unknown = false;
+  fold_ = Fold(query_.reposts);
+  check_by_.clear();
+  PullTheRest();
+  Advance();
+}
+
+void PageRead::PullTheRest() {
+  stage_ = Stage::kBelow;
+  awaits_ = true;
+  const auto last = fold_.last();
+  const auto rest = static_cast<uint32_t>(query_.limit - Held());
+  pull_.emplace(PullLimits{.want = rest}, last ? last : query_.older_than, query_.newer_than,
+                Pulled::kAll, own_);
+  reads_ = 1;
+}
+
+void PageRead::OnFollowees(std::vector<UserId> authors, const Mutes& mutes,
+                           const std::vector<UserId>& no_reposts) {
   if (leaves_out_muted_ && !muted_) {
     muted_ = std::make_shared<const Mutes>(mutes);
     page_.mutes_unknown |= mutes.damaged;
+    fold_.Mute(muted_);
   }
   std::erase_if(authors, [this](UserId author) { return IsMuted(author); });
-  pull().OnFollowees(std::move(authors));
+  if (stage_ == Stage::kBeside) {
+    marks_.no_reposts = no_reposts;
+  } else if (!page_.live() || !IsAboveFloor()) {  // else the timeline has answered it
+    CheckBy(authors, no_reposts);
+  }
+  pull().OnFollowees(std::move(authors), no_reposts);
   GoOn();
 }
 
 void PageRead::OnLastAt(std::vector<AuthorLastAt> authors) {
+  const bool named = wanted_.has_value();
+  const bool first = !beside_from_ && beside_reads_ == 0;
   wanted_.reset();
   pull().OnLastAt(std::move(authors));
+  if (stage_ == Stage::kBeside && first) {
+    CheckBy(named ? marks_.authors : pull().marked(), marks_.no_reposts);
+  }
   GoOn();
 }
 
@@ -144,60 +248,100 @@ void PageRead::OnItems(ItemsRead read) {
 }
 
 void PageRead::GoOn() {
-  if (!beside_ || !beside_->done()) return;
-  Merge(beside_->items());
-  beside_.reset();
-  TakeLive();
+  if (!pull().done()) return;
+  const bool ended = pull().floor() != kNoFloor && !pull().items().empty();
+  if (stage_ == Stage::kBeside) {
+    beside_ended_ = ended ? std::optional(PlaceOf(pull().items().back())) : std::nullopt;
+    const std::vector<Item> items = pull().items();
+    return TakeBeside(items);
+  }
+  TakePulled();
+  Advance();
 }
 
-void PageRead::Merge(const std::vector<Item>& beside) {
-  const auto live = static_cast<ptrdiff_t>(page_.items.size());
-  page_.items.insert(page_.items.end(), beside.begin(), beside.end());
-  std::inplace_merge(page_.items.begin(), page_.items.begin() + live, page_.items.end(), IsNewer);
+void PageRead::TakePulled() {
+  awaits_ = !pull_->done();
+  if (!awaits_) fold_.Add(pull_->items());
 }
 
-void PageRead::TakeLive() {
-  CutAt(query_.newer_than, page_.items);
-  more_ = CutToLimit(query_.limit, page_.items);
-  page_.cached = page_.items.size();
-  if (more_ || floor_ == kNoFloor) return;
-  // The timeline is complete above the floor, so it holds all before the place if that lies above.
-  if (query_.newer_than && query_.newer_than->created_at > floor_) return;
-  more_ = page_.items.size() == query_.limit;  // whether there is more is not worth a read
-  if (!more_) PullTheRest();
+bool PageRead::GoOnBelow() {
+  if (awaits_) return false;
+  const size_t held = Held();
+  const bool ended = pull_->floor() == kNoFloor;
+  if (ended || held >= query_.limit) {
+    more_ = !ended || held > query_.limit;
+    stage_ = Stage::kDone;
+  } else if (reads_ == kMostReads) {
+    EndAt(PlaceOf(pull_->items().back()));
+  } else {
+    pull_->GoOn(RefillOf(reads_, query_.limit));
+    ++reads_;
+    TakePulled();
+  }
+  return true;
 }
 
-void PageRead::OnNoTimeline() {
-  asked_ = true;
-  if (std::exchange(held_, std::nullopt)) page_.timeline = TimelineState::kNotLive;
-  // Whoever is muted is read anew with the followees.
-  muted_ = nullptr;
-  page_.mutes_unknown = false;
-  PullTheRest();
+// The page shows nothing behind the place, however few it shows. The next one goes on from there.
+void PageRead::EndAt(const Position& place) {
+  fold_.CutAt(place, true);
+  page_.cached = page_.live() ? std::min<size_t>(Held(), query_.limit) : 0;
+  more_ = true;
+  ends_at_ = place;
+  stage_ = Stage::kDone;
 }
 
-void PageRead::PullTheRest() {
-  const auto from = page_.items.empty() ? query_.older_than : PlaceOf(page_.items.back());
-  const auto rest = static_cast<uint32_t>(query_.limit - page_.items.size());
-  pull_.emplace(PullLimits{.want = rest}, from, query_.newer_than, Pulled::kAll, own_);
+// ---- reposts
+
+bool PageRead::LooksInFront() const {
+  return query_.older_than && query_.reposts == Reposts::kMerge;
+}
+
+void PageRead::CheckBy(std::vector<UserId> authors, const std::vector<UserId>& no_reposts) {
+  if (!LooksInFront()) return;
+  if (own_) authors.push_back(*own_);
+  std::sort(authors.begin(), authors.end());
+  reposters_.clear();
+  std::set_difference(authors.begin(), authors.end(), no_reposts.begin(), no_reposts.end(),
+                      std::back_inserter(reposters_));
+  check_by_ = std::move(authors);
+}
+
+// Their own posts are known by the states of originals. Their reposts are searched for.
+void PageRead::SearchInFront() {
+  const std::vector<Original> unchecked = fold_.Unchecked();
+  for (const Original& original : unchecked) {
+    const auto at = fold_.PublishedAt(original);
+    const bool in_front = at && !IsNewer(ItemAt(*query_.older_than), Item{original.post, *at}) &&
+                          std::binary_search(check_by_.begin(), check_by_.end(), original.author);
+    if (in_front) fold_.PutInFront(original);
+  }
+  if (unchecked.empty() || reposters_.empty()) return;
+  want_sources_ = NeedSources{unchecked, reposters_, *query_.older_than};
+}
+
+void PageRead::OnOriginals(const std::vector<std::optional<PostState>>& states) {
+  const std::vector<Original> asked = std::exchange(want_originals_, {});
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const bool known = i < states.size() && states[i].has_value();
+    page_.incomplete |= !known;
+    fold_.Know(asked[i], known ? states[i] : std::nullopt);
+  }
+  Advance();
+}
+
+void PageRead::OnSources(const std::vector<Original>& in_front, bool incomplete) {
+  page_.incomplete |= incomplete;
+  for (const Original& original : in_front) fold_.PutInFront(original);
+  want_sources_.reset();
+  Advance();
 }
 
 Page PageRead::Take() {
-  bool more = more_;
-  if (pull_) {
-    page_.items.insert(page_.items.end(), pull_->items().begin(), pull_->items().end());
-    more = pull_->floor() != kNoFloor;
-  }
-  if (more && !page_.items.empty()) page_.next = PlaceOf(page_.items.back());
+  const bool all = !more_ && !query_.newer_than;
+  static_cast<Folded&>(page_) = fold_.Take(query_.limit, all);
+  const size_t shown = page_.items.size();
+  if (more_) page_.next = shown == query_.limit ? PlaceOf(page_, shown - 1) : ends_at_;
   return std::move(page_);
-}
-
-Page PageOf(std::vector<Item> items, const PageQuery& query) {
-  Page page{.items = std::move(items)};
-  CutAt(query.newer_than, page.items);
-  const bool more = CutToLimit(query.limit, page.items);
-  if (more) page.next = PlaceOf(page.items.back());
-  return page;
 }
 
 }  // namespace fanline::timeline

@@ -7,7 +7,7 @@ namespace fanline::timeline {
 
 ReadLivePage PageRun::Begin() const {
   const auto need = std::get<NeedTimeline>(read_.needed());
-  return {0, reader_, need.after, need.limit};
+  return {0, reader_, need.after, need.limit, need.in_front};
 }
 
 void PageRun::OnLive(LivePageRead reply) {
@@ -18,7 +18,11 @@ PageRun::Requests PageRun::Filter() {
   while (true) {
     const PageNeed need = read_.needed();
     if (const auto* more = std::get_if<NeedTimeline>(&need)) {
-      return {ReadLivePage{0, reader_, more->after, more->limit}};
+      return {ReadLivePage{0, reader_, more->after, more->limit, more->in_front}};
+    }
+    if (const auto* originals = std::get_if<NeedOriginals>(&need)) {
+      const auto requests = originals_.Ask(originals->originals);
+      return {requests.begin(), requests.end()};
     }
     const auto* mutes = std::get_if<NeedMutes>(&need);
     if (mutes == nullptr) return {};
@@ -41,9 +45,49 @@ void PageRun::OnMutes(MutesRead reply) {
   }
 }
 
+bool PageRun::OnOriginals(const OriginalsRead& reply) {
+  if (!originals_.On(reply)) return false;
+  if (answers_ == TruthReads::Answers::kWhole && !originals_.status().done()) {
+    End(originals_.status());
+  } else {
+    read_.OnOriginals(originals_.Take());
+  }
+  return true;
+}
+
+PageRun::Requests PageRun::On(const OriginalsRead& reply) {
+  return OnOriginals(reply) && !done_ ? GoOn() : Requests();
+}
+
+// Of the shards of those who may have reposted.
+PageRun::Requests PageRun::Search(const NeedSources& need) {
+  std::map<Shard, std::vector<UserId>> by_shard;
+  for (const UserId author : need.by) by_shard[map_.ShardOf(author)].push_back(author);
+  Requests requests;
+  for (auto& [shard, by] : by_shard) {
+    requests.emplace_back(FindSources{0, shard, need.originals, std::move(by), need.in_front_of});
+  }
+  searches_ = requests.size();
+  in_front_.clear();
+  search_failed_ = {};
+  return requests;
+}
+
+PageRun::Requests PageRun::On(const SourcesFound& reply) {
+  if (!reply.status.done()) search_failed_ = reply.status;
+  in_front_.insert(in_front_.end(), reply.originals.begin(), reply.originals.end());
+  if (--searches_ > 0) return {};
+  if (answers_ == TruthReads::Answers::kWhole && !search_failed_.done()) return End(search_failed_);
+  read_.OnSources(in_front_, !search_failed_.done());
+  return GoOn();
+}
+
 PageRun::Requests PageRun::GoOn() {
-  if (Requests requests = Filter(); !requests.empty()) return requests;
   while (!read_.done()) {
+    if (Requests requests = Filter(); !requests.empty()) return requests;
+    if (read_.done()) break;
+    const PageNeed need = read_.needed();
+    if (const auto* sources = std::get_if<NeedSources>(&need)) return Search(*sources);
     const bool partly = answers_ == TruthReads::Answers::kPartly;
     if (!std::exchange(asked_, true) && partly) first_ = read_;
     Requests requests = Widened<Request>(RequestsFor(read_.needed(), reader_, reads_));
@@ -71,8 +115,9 @@ PageRun::Requests PageRun::Next(bool last, const Give& give) {
 
 PageRun::Requests PageRun::On(FolloweesRead reply) {
   pulled_ |= !read_.merges();
-  return Next(reads_.On(std::move(reply)),
-              [&] { read_.OnFollowees(reads_.TakeFollowees(), reads_.mutes()); });
+  return Next(reads_.On(std::move(reply)), [&] {
+    read_.OnFollowees(reads_.TakeFollowees(), reads_.mutes(), reads_.no_reposts());
+  });
 }
 
 PageRun::Requests PageRun::On(MutesRead reply) {

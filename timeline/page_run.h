@@ -12,6 +12,9 @@
 // if their row is read and found damaged; a pulled page shows all then, and says so. The row is not
 // read while the version that the timeline names is remembered.
 //
+// The originals of reposts are asked of their shards. With kPartly, what is not known is left out,
+// and the page says so.
+//
 // Passive: On and GoOn return the requests to be made, all at once; replies come in any order.
 #pragma once
 
@@ -21,14 +24,15 @@
 
 #include "fanline/ports/reader_truth.h"
 #include "timeline/mutes_cache.h"
+#include "timeline/original_reads.h"
 #include "timeline/page.h"
 
 namespace fanline::timeline {
 
 class PageRun {
  public:
-  using Request =
-      std::variant<ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadMutes, ReadLivePage>;
+  using Request = std::variant<ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadMutes,
+                               ReadLivePage, ReadOriginals, FindSources>;
   using Requests = std::vector<Request>;
 
   // `own`: as of PageRead. `map` outlives it, and so does `remembered`, which may be null.
@@ -37,19 +41,23 @@ class PageRun {
           MutesCache* remembered = nullptr)
       : reader_(reader),
         own_shard_(map.ShardOf(reader)),
+        map_(map),
         answers_(answers),
         guards_(guards),
         remembered_(remembered),
         read_(query, own, guards),
-        reads_(map, answers) {}
+        reads_(map, answers),
+        originals_(map) {}
 
   ReadLivePage Begin() const;
   // If it is not done, the page is pulled. GoOn follows, unless read() is done.
   void OnLive(LivePageRead reply);
-  // What GoOn begins with: the requests for what is muted in a live page, and for its refill; none:
-  // it needs nothing. OnMutes or OnLive takes the reply, and Filter or GoOn follows.
+  // What GoOn begins with: the requests for what is muted in a live page, for its refill, and for
+  // originals; none: it needs nothing. OnMutes, OnLive or OnOriginals takes the reply, and Filter
+  // or GoOn follows.
   Requests Filter();
   void OnMutes(MutesRead reply);
+  bool OnOriginals(const OriginalsRead& reply);  // whether it was the last one
   // None: it is done.
   Requests GoOn();
 
@@ -60,6 +68,8 @@ class PageRun {
   Requests On(const ReadsConfirmed& reply);
   Requests On(MutesRead reply);
   Requests On(LivePageRead reply);
+  Requests On(const OriginalsRead& reply);
+  Requests On(const SourcesFound& reply);
 
   // A caller may give it what is beside() before GoOn.
   PageRead& read() { return read_; }
@@ -78,18 +88,24 @@ class PageRun {
   template <class Give>
   Requests Next(bool last, const Give& give);
   Requests End(const Status& status);
+  Requests Search(const NeedSources& need);
 
   const UserId reader_;
   const Shard own_shard_;
+  const ShardMap& map_;
   const TruthReads::Answers answers_;
   const MutationSwitches guards_;
   MutesCache* const remembered_;
   PageRead read_;
   TruthReads reads_;
-  std::optional<PageRead> first_;  // as it was before the shards were asked, to begin again
-  bool asked_ = false;             // the shards
-  bool pulled_ = false;            // whom the reader follows was asked, for more than a merge
-  bool own_unproved_ = false;      // the reader's shard gave no proof
+  OriginalReads originals_;
+  size_t searches_ = 0;             // under way
+  std::vector<Original> in_front_;  // what they found
+  Status search_failed_;            // one of them
+  std::optional<PageRead> first_;   // as it was before the shards were asked, to begin again
+  bool asked_ = false;              // the shards
+  bool pulled_ = false;             // whom the reader follows was asked, for more than a merge
+  bool own_unproved_ = false;       // the reader's shard gave no proof
   bool done_ = false;
   Status status_;
 };

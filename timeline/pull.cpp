@@ -46,8 +46,9 @@ PullNeed Pull::needed() const {
   return NothingNeeded{};
 }
 
-void Pull::OnFollowees(std::vector<UserId> authors) {
+void Pull::OnFollowees(std::vector<UserId> authors, std::vector<UserId> no_reposts) {
   followees_ = std::move(authors);
+  no_reposts_ = std::move(no_reposts);
   if (own_) followees_.push_back(*own_);
   stage_ = followees_.empty() ? Stage::kDone : Stage::kLastAt;
 }
@@ -70,6 +71,22 @@ void Pull::OnLastAt(std::vector<AuthorLastAt> authors) {
     End();
     return;
   }
+  Begin();
+}
+
+void Pull::GoOn(uint32_t want) {
+  limits_.want = want;
+  limits_.items_per_read = std::max(1u, 4 * want);
+  if (!items_.empty()) after_ = PlaceOf(items_.back());
+  items_.clear();
+  floor_ = kNoFloor;
+  span_ = {};
+  length_ = 0;
+  spans_ = 0;
+  Begin();
+}
+
+void Pull::Begin() {
   stage_ = Stage::kItems;
   newest_ = sources_.front().last_at;
   const UnixMs length = FirstLength();
@@ -138,11 +155,23 @@ void Pull::Narrow() {
   }
 }
 
+bool Pull::Wants(const Item& item) const {
+  const bool repost = static_cast<bool>(item.original);
+  return (!until_ || IsNewer(item, ItemAt(*until_))) &&
+         !(repost && std::binary_search(no_reposts_.begin(), no_reposts_.end(), item.author));
+}
+
 void Pull::OnItems(ItemsRead read) {
   bool shortens = false;
   if (partial_) {
-    // The author's newest most() + 1 came; nothing behind them is wanted.
-    partial_.reset();
+    // If the author's newest most() + 1 came, nothing behind them is wanted.
+    const bool all = std::all_of(read.items.begin(), read.items.end(),
+                                 [this](const Item& item) { return Wants(item); });
+    if (all || !read.partial || read.items.empty()) {
+      partial_.reset();
+    } else {
+      partial_end_ = PlaceOf(read.items.back());
+    }
   } else {
     const std::set<PostsOf> left(read.unread.begin(), read.unread.end());
     if (read.partial && !read.items.empty()) {
@@ -159,7 +188,7 @@ void Pull::OnItems(ItemsRead read) {
     shortens = crowded_ > kCrowdedReads;
   }
   for (const Item& item : read.items) {
-    if (!until_ || IsNewer(item, ItemAt(*until_))) items_.push_back(item);
+    if (Wants(item)) items_.push_back(item);
   }
   if (shortens) Shorten(read.items);
   Narrow();

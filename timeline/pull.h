@@ -9,6 +9,8 @@
 // did not reach are read in a span narrowed by the items held by then, so no author of a million
 // posts is read far past what is wanted.
 //
+// Reposts by authors of whom the reader wants none are left out.
+//
 // Passive: needed() says which read comes next, On...() takes its answer. Not thread-safe.
 #pragma once
 
@@ -66,9 +68,13 @@ class Pull {
        Pulled which, std::optional<UserId> own);
 
   PullNeed needed() const;
-  void OnFollowees(std::vector<UserId> authors);
+  // `no_reposts`: of these authors, ascending.
+  void OnFollowees(std::vector<UserId> authors, std::vector<UserId> no_reposts = {});
   void OnLastAt(std::vector<AuthorLastAt> authors);
   void OnItems(ItemsRead read);
+
+  // When done, with a floor: goes on behind the last item, to the next `want`.
+  void GoOn(uint32_t want);
 
   bool done() const { return stage_ == Stage::kDone; }
   // When done: at most `want` + `spare`, newest first.
@@ -86,6 +92,8 @@ class Pull {
     UnixMs last_at = 0;
   };
 
+  bool Wants(const Item& item) const;
+  void Begin();
   size_t most() const { return size_t{limits_.want} + limits_.spare; }
   bool enough() const { return items_.size() > limits_.want; }
   UnixMs FirstLength() const;
@@ -101,7 +109,7 @@ class Pull {
   std::optional<UserId> own_;
   std::optional<UnixMs> bottom_;  // only later items are asked for
   Stage stage_ = Stage::kFollowees;
-  std::vector<UserId> followees_;
+  std::vector<UserId> followees_, no_reposts_;
   std::vector<UserId> marked_;
   std::vector<Source> sources_;  // newest last_at first
   UnixMs newest_ = 0;            // the first span's younger end

@@ -29,12 +29,6 @@ Status Reader::Home(UserId reader, const PageQuery& query, Page* page) {
   return run.status();
 }
 
-ReadOutbox OutboxOf(UserId author, const PageQuery& query, const ShardMap& map) {
-  TimeSpan span{.above = {}, .up_to = {}, .behind = query.older_than};
-  if (query.newer_than) span.above = query.newer_than->created_at - 1;
-  return {0, map.ShardOf(author), author, span, query.limit + 1};
-}
-
 EmptyReason WhyNoTimeline(const UserFacts& of_reader) {
   if (!of_reader.known) return EmptyReason::kNoSuchUser;
   return of_reader.follows ? EmptyReason::kNoPosts : EmptyReason::kFollowsNobody;

@@ -71,9 +71,6 @@ inline std::optional<UserId> OwnOf(UserId reader, bool own_posts) {
   return own_posts ? std::optional(reader) : std::nullopt;
 }
 
-// Asks for a page of an author's own posts; PageOf (page.h) makes it of the reply.
-ReadOutbox OutboxOf(UserId author, const PageQuery& query, const ShardMap& map);
-
 // Why they show nothing.
 EmptyReason WhyNoTimeline(const UserFacts& of_reader);
 EmptyReason WhyNoPosts(const UserFacts& of_author);

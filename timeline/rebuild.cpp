@@ -1,5 +1,6 @@
 #include "timeline/rebuild.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace fanline::timeline {
@@ -62,7 +63,7 @@ Rebuild::Requests Rebuild::On(FolloweesRead reply) {
   if (reads_.status().done() && authors.empty() && admit_ && !admitted_) {
     return {LookUpUser{0, map_.ShardOf(reader_), reader_}};
   }
-  return Next(true, [&] { pull_.OnFollowees(std::move(authors)); });
+  return Next(true, [&] { pull_.OnFollowees(std::move(authors), reads_.no_reposts()); });
 }
 
 Rebuild::Requests Rebuild::On(const UserLookedUp& reply) {
@@ -87,10 +88,14 @@ Rebuild::Requests Rebuild::On(const ReadsConfirmed& reply) {
 }
 
 Rebuild::Requests Rebuild::Finish() {
-  const bool marks = rules_.guards.rebuilds_mark, mutes = rules_.guards.rebuilds_mute;
-  return {FinishRebuild{0, reader_, token_, pull_.items(), pull_.floor(),
-                        marks ? pull_.marked() : std::vector<UserId>{},
-                        mutes ? reads_.mutes().mark() : 0}};
+  FinishRebuild finish{0, reader_, token_, pull_.items(), pull_.floor()};
+  const std::vector<UserId>& chosen = reads_.no_reposts();
+  for (const UserId author : pull_.marked()) {
+    if (!rules_.guards.rebuilds_mark) break;
+    finish.marks.push_back({author, std::binary_search(chosen.begin(), chosen.end(), author)});
+  }
+  if (rules_.guards.rebuilds_mute) finish.mutes = reads_.mutes().mark();
+  return {std::move(finish)};
 }
 
 Rebuild::Requests Rebuild::On(const RebuildFinished& reply) {

@@ -74,10 +74,11 @@ UserId Asked::Id(std::string_view text, std::string_view where) {
                                    " is no user id; ids are decimal numbers from 1 to 2^64-2"}};
 }
 
-PostId Asked::Post() const {
-  if (const auto raw = ParseId(segments_[0])) return PostId{*raw};
-  throw Refused{{Code::kBadId, Quoted(segments_[0]) + " in the path is no post id; ids are decimal "
-                                                      "numbers from 1 to 2^64-2"}};
+PostId Asked::Post(size_t segment) const {
+  if (const auto raw = ParseId(segments_[segment])) return PostId{*raw};
+  throw Refused{{Code::kBadId, Quoted(segments_[segment]) +
+                                   " in the path is no post id; ids are decimal "
+                                   "numbers from 1 to 2^64-2"}};
 }
 
 }  // namespace fanline::api

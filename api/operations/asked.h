@@ -29,7 +29,7 @@ class Asked {
 
   const std::string& Segment(size_t segment) const { return segments_[segment]; }
   UserId User() const { return Id(segments_[0], "the path"); }
-  PostId Post() const;
+  PostId Post(size_t segment = 0) const;
   // {user} and {other} of a path that names both.
   EdgeKey Pair() const;
 

@@ -66,6 +66,10 @@ struct Call {
   std::function<void(Exchange& shards)> begin = {};
   std::shared_ptr<const PageCall> page = {};  // instead; pages.h serves it
   std::optional<FeedEvent> event = {};        // likewise; publisher.h serves it
+  // Likewise: asks the shards which events are to be published. `answer` is the answer once all of
+  // them are.
+  using Publish = std::function<void(const std::vector<FeedEvent>& events, const Response& answer)>;
+  std::function<void(Exchange& shards, const Publish& publish)> find = {};
 };
 
 // Reads a request. Throws Refused.

@@ -39,8 +39,8 @@ using AnyReply =
     std::variant<EdgeChanged, PairRead, ListRead, RelationsCounted, UsersChecked, ForwardRead,
                  FriendshipRead, RoomAsked, ChangeUsedUp, PairAnnounced, FriendshipWritten,
                  FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed, OutboxRead, UserLookedUp,
-                 MutesRead, MutesChanged, LivePageRead, RebuildBegan, RebuildFinished,
-                 RebuildAbandoned, BodiesAnswered>;
+                 MutesRead, MutesChanged, OriginalsRead, SourcesFound, LivePageRead, RebuildBegan,
+                 RebuildFinished, RebuildAbandoned, BodiesAnswered, RepostersRead, RepostsByRead>;
 
 // How a request is asked.
 struct Asking {

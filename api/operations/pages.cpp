@@ -46,6 +46,15 @@ bool ReadExpand(const Asked& asked) {
   throw Refused{{Code::kBadParameter, "expand is " + Quoted(*text) + "; there is body"}};
 }
 
+timeline::Reposts ReadReposts(const Asked& asked) {
+  const std::string* text = asked.Find("reposts");
+  if (text == nullptr || *text == "merge") return timeline::Reposts::kMerge;
+  if (*text == "each") return timeline::Reposts::kEach;
+  if (*text == "none") return timeline::Reposts::kNone;
+  throw Refused{
+      {Code::kBadParameter, "reposts is " + Quoted(*text) + "; there are merge, each and none"}};
+}
+
 Json ToJson(const BodyValue& value) {
   if (const auto* number = std::get_if<int64_t>(&value)) return *number;
   if (const auto* real = std::get_if<double>(&value)) return *real;
@@ -65,6 +74,23 @@ Json BodyOf(const PageFacts& facts, size_t item) {
   return body;
 }
 
+void AppendUser(const char* name, UserId user, std::string& text) {
+  text.append(name).append(IdText(Raw(user))).append("\"");
+}
+
+// What an item has that stands where reposts brought it.
+void AppendSources(const timeline::Sources& sources, std::string& text) {
+  text.append(",\"place_ms\":").append(std::to_string(sources.place.created_at));
+  text.append(",\"posted\":").append(sources.posted ? "true" : "false").append(",\"reposts\":[");
+  for (const timeline::Repost& repost : sources.reposts) {
+    if (text.back() != '[') text += ',';
+    AppendUser("{\"by\":\"", repost.by, text);
+    text.append(",\"at_ms\":").append(std::to_string(repost.at));
+    text.append(",\"id\":\"").append(IdText(Raw(repost.post))).append("\"}");
+  }
+  text.append("],\"more_reposts\":").append(sources.more ? "true" : "false");
+}
+
 // Writes ids and times directly: a JSON tree of them would cost more than the rest of the page.
 std::string ItemsOf(const timeline::Page& page, const PageFacts& facts) {
   const bool bodies = facts.bodies && facts.bodies->available;
@@ -75,8 +101,16 @@ std::string ItemsOf(const timeline::Page& page, const PageFacts& facts) {
     const Item& item = page.items[i];
     text.append("{\"id\":\"").append(IdText(Raw(item.post)));
     text.append("\",\"created_at_ms\":").append(std::to_string(item.created_at));
-    text.append(",\"author_id\":\"").append(IdText(Raw(item.author)));
-    text.append("\",\"kind\":\"").append(NameOf(item.kind)).append("\"");
+    AppendUser(",\"author_id\":\"", item.author, text);
+    text.append(",\"kind\":\"").append(NameOf(item.kind())).append("\"");
+    if (item.original) {
+      text.append(",\"repost_of\":{\"id\":\"").append(IdText(Raw(item.original.post)));
+      AppendUser("\",\"author_id\":\"", item.original.author, text);
+      text += '}';
+    }
+    if (!page.sources.empty() && !page.sources[i].reposts.empty()) {
+      AppendSources(page.sources[i], text);
+    }
     if (bodies) text.append(",\"body\":").append(TextOf(BodyOf(facts, i)));
     text += '}';
   }
@@ -87,7 +121,7 @@ std::optional<Position> BeginOf(const PageCall& call, const timeline::Page& page
                                 const PageFacts& facts) {
   if (facts.bodies && facts.bodies->newest) return facts.bodies->newest;
   if (page.items.empty()) return call.query.newer_than;
-  return timeline::PlaceOf(page.items.front());
+  return PlaceOf(page, 0);
 }
 
 // The place from which a client that has seen this page asks for newer posts, even after an empty
@@ -98,10 +132,11 @@ std::optional<SeenCursor> NewestOf(const PageCall& call, const timeline::Page& p
   const auto begin = BeginOf(call, page, facts);
   if (!begin) return std::nullopt;
   if (begin->created_at <= facts.settled) return SeenCursor{*begin};
-  const auto later = std::count_if(page.items.begin(), page.items.end(), [&](const Item& item) {
-    return item.created_at > facts.settled;
-  });
-  return SeenCursor{{facts.settled, kFirstOfMoment}, static_cast<uint32_t>(later)};
+  uint32_t later = 0;
+  for (size_t i = 0; i < page.items.size(); ++i) {
+    if (PlaceOf(page, i).created_at > facts.settled) ++later;
+  }
+  return SeenCursor{{facts.settled, kFirstOfMoment}, later};
 }
 
 std::string PageBody(const PageCall& call, const timeline::Page& page, const PageFacts& facts) {
@@ -129,10 +164,19 @@ std::string CountBody(const PageCall& call, const timeline::Page& page, const Pa
   return TextOf(body);
 }
 
+// A page of an author's posts shows each repost.
+void ReadReposts(const Asked& asked, PageCall& call) {
+  call.query.reposts =
+      call.of == PageCall::Of::kHome ? ReadReposts(asked) : timeline::Reposts::kEach;
+}
+
 Call ReadPage(const Asked& asked, PageCall::Of of) {
-  asked.Takes({"limit", "cursor", "newer_than", "expand"});
+  const bool home = of == PageCall::Of::kHome;
+  home ? asked.Takes({"limit", "cursor", "newer_than", "expand", "reposts"})
+       : asked.Takes({"limit", "cursor", "newer_than", "expand"});
   PageCall call;
   call.of = of;
+  ReadReposts(asked, call);
   call.user = asked.User();
   call.query.limit = asked.Limit();
   call.query.older_than = ReadPlace(asked, "cursor", "next_cursor", ParseCursor);
@@ -143,9 +187,10 @@ Call ReadPage(const Asked& asked, PageCall::Of of) {
 }
 
 Call CountNewer(const Asked& asked, PageCall::Of of) {
-  asked.Takes({"newer_than"});
+  of == PageCall::Of::kHome ? asked.Takes({"newer_than", "reposts"}) : asked.Takes({"newer_than"});
   PageCall call;
   call.of = of;
+  ReadReposts(asked, call);
   call.user = asked.User();
   ReadNewerThan(asked, call);
   call.query.limit = kMostPerPage + (call.newer_than ? call.newer_than->before : 0);

@@ -26,14 +26,27 @@ class Members {
   }
 
   uint64_t Number(const char* name, uint64_t most, const char* advice) {
+    return Number(body_, "", name, most, advice);
+  }
+  // What a repost shows; `post`: the repost.
+  Original RepostOf(const char* name, PostId post) {
     const auto found = body_.find(name);
-    if (found == body_.end()) {
-      Wrong(name, std::string("is missing") + advice);
-      return 0;
+    if (found == body_.end()) return {};
+    const std::string within = std::string(name) + ".";
+    if (!found->is_object()) {
+      Wrong(name, Shown(*found) + " cannot be; send an object with post_id, author_id");
+      return {};
     }
-    const auto number = NumberOf(*found);
-    if (!number || *number > most) Wrong(name, Shown(*found) + " cannot be" + advice);
-    return number.value_or(0);
+    for (const auto& member : found->items()) {
+      if (member.key() == "post_id" || member.key() == "author_id") continue;
+      Wrong(within + member.key().substr(0, 40), "is not expected; there are post_id, author_id");
+    }
+    const Original original{PostId{Number(*found, within, "post_id", UINT64_MAX - 1, kId)},
+                            UserId{Number(*found, within, "author_id", UINT64_MAX - 1, kId)}};
+    if (original && original.post == post) {
+      Wrong(within + "post_id", "is the repost's own id; send the id of the post that it shows");
+    }
+    return original;
   }
   UserId Author() { return UserId{Number("author_id", UINT64_MAX - 1, kId)}; }
   bool has(const char* name) const { return body_.contains(name); }
@@ -54,6 +67,17 @@ class Members {
     for (const std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
     return all;
   }
+  uint64_t Number(const json& object, const std::string& within, const char* name, uint64_t most,
+                  const char* advice) {
+    const auto found = object.find(name);
+    if (found == object.end()) {
+      Wrong(within + name, std::string("is missing") + advice);
+      return 0;
+    }
+    const auto number = NumberOf(*found);
+    if (!number || *number > most) Wrong(within + name, Shown(*found) + " cannot be" + advice);
+    return number.value_or(0);
+  }
   void Wrong(std::string field, std::string detail) {
     if (wrong_.size() < kMostWrong) wrong_.push_back({std::move(field), std::move(detail)});
   }
@@ -68,13 +92,14 @@ class Members {
 
 Call PublishPost(const Asked& asked) {
   asked.Takes({});
-  Members body(asked.body(), {"post_id", "author_id", "created_at_ms"});
+  Members body(asked.body(), {"post_id", "author_id", "created_at_ms", "repost_of"});
   FeedEvent event{.post = PostId{body.Number("post_id", UINT64_MAX - 1, kId)},
                   .author = body.Author()};
   if (body.has("created_at_ms")) {
     event.created_at = static_cast<UnixMs>(body.Number(
         "created_at_ms", kMaxCreatedAt, "; send milliseconds since 1970, or leave it out for now"));
   }
+  event.repost_of = body.RepostOf("repost_of", event.post);
   body.Finish();
   return {.event = event};
 }

@@ -28,6 +28,8 @@ Call CountPosts(const Asked&);
 Call PublishPost(const Asked&);
 Call DeletePost(const Asked&);
 Call ChangePost(const Asked&);
+Call ListReposts(const Asked&);
+Call UndoReposts(const Asked&);
 
 namespace {
 
@@ -56,6 +58,8 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/posts", "publishPost", PublishPost},
     {"DELETE", "/v1/posts/{post}", "deletePost", DeletePost},
     {"POST", "/v1/posts/{post}/{action}", "changePost", ChangePost},
+    {"GET", "/v1/posts/{post}/reposts", "listReposts", ListReposts},
+    {"DELETE", "/v1/users/{user}/reposts/{post}", "undoReposts", UndoReposts},
 };
 
 // Removes the text up to and including the next '/' from `rest`; returns it without the '/'.

@@ -1,6 +1,7 @@
 #include "backends/redis/batch_job.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <variant>
@@ -38,7 +39,7 @@ struct Contents {
 
   std::span<const Item> adds;
   std::span<const Item> removes;
-  std::span<const UserId> marks;
+  std::span<const Mark> marks;
 };
 
 // The distinct items and marks of a call, numbered from 1: a post on its way to many timelines is
@@ -50,9 +51,9 @@ class ItemTable {
     if (is_new || std::get<Item>(items_[known->second - 1]) != item) known->second = Add(item);
     return known->second;
   }
-  uint32_t NumberOf(UserId author) {
-    const auto [known, is_new] = authors_.try_emplace(author, 0);
-    if (is_new) known->second = Add(author);
+  uint32_t NumberOf(const Mark& mark) {
+    const auto [known, is_new] = marks_.try_emplace(mark, 0);
+    if (is_new) known->second = Add(mark);
     return known->second;
   }
   size_t size() const { return items_.size(); }
@@ -61,20 +62,20 @@ class ItemTable {
       if (const Item* item = std::get_if<Item>(&each)) {
         out.Args(ScoreOf(item->created_at), MemberText(*item));
       } else {
-        out.Args(kScoreOfMarks, MemberText::OfMark(std::get<UserId>(each)));
+        out.Args(kScoreOfMarks, MemberText::OfMark(std::get<Mark>(each)));
       }
     }
   }
 
  private:
-  uint32_t Add(std::variant<Item, UserId> each) {
+  uint32_t Add(std::variant<Item, Mark> each) {
     items_.push_back(each);
     return static_cast<uint32_t>(items_.size());
   }
 
-  std::vector<std::variant<Item, UserId>> items_;
+  std::vector<std::variant<Item, Mark>> items_;
   std::unordered_map<PostId, uint32_t> numbers_;  // the latest of that post
-  std::unordered_map<UserId, uint32_t> authors_;
+  std::map<Mark, uint32_t> marks_;
 };
 
 // `number` points to the numbers of the write's adds and marks, and is moved behind them.
@@ -83,7 +84,7 @@ void ArgWrite(const Contents& write, const uint32_t*& number, CommandBuffer& out
     out.Arg(-static_cast<int64_t>(write.numbers() + kRemoveUnit * write.removes.size()));
   }
   for (size_t i = 0; i < write.numbers(); ++i) out.Arg(*number++);
-  for (const Item& item : write.removes) out.Arg(MemberText(item));
+  for (const Item& item : write.removes) out.Arg(MemberText::OfRemoved(item));
 }
 
 }  // namespace
@@ -113,7 +114,7 @@ CommandBuffer EncodeApply(const TimelineBatch& batch, BatchCall call, const Opti
     const Contents its(batch, write);
     if (!its.is_one_add()) arguments += its.numbers() + its.removes.size();
     for (const Item& item : its.adds) numbers.push_back(table.NumberOf(item));
-    for (const UserId author : its.marks) numbers.push_back(table.NumberOf(author));
+    for (const Mark& mark : its.marks) numbers.push_back(table.NumberOf(mark));
   }
 
   CommandBuffer out = BeginCall(Script::kApply, kFixedKeys + call.last - call.first,

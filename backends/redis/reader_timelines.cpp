@@ -18,7 +18,7 @@ namespace {
 void ReadFront(std::string_view text, LivePage* page) {
   const auto member = ParseMember(text);
   if (member && member->kind == Member::Kind::kMark) {
-    page->marks.authors.push_back(member->author);
+    page->marks.Add(member->mark);
   } else if (member && member->kind == Member::Kind::kMutes) {
     page->mutes = member->version;
   } else if (!member || member->kind != Member::Kind::kHead) {
@@ -65,7 +65,16 @@ void EndAtLast(const Looked& looked, LivePage* page) {
   std::erase_if(page->items, [&](const Item& item) { return item.created_at <= page->floor; });
 }
 
+// Items alone, without their scores.
+void ReadInFront(const redisReply& list, LivePage* page) {
+  page->in_front.reserve(list.elements);
+  for (size_t i = 0; i < list.elements; ++i) {
+    if (const auto item = ParseItem(Text(At(list, i)))) page->in_front.push_back(*item);
+  }
+}
+
 // {"ready", floor, as_of, list ...}
+constexpr size_t kInFront = 5;  // the place of the list of items in front
 Status ParsePage(const redisReply& reply, uint32_t limit, LivePage* page) {
   if (!IsArray(reply, 1)) return UnexpectedAnswer("read_page");
   const std::string_view state = Text(At(reply, 0));
@@ -83,7 +92,7 @@ Status ParsePage(const redisReply& reply, uint32_t limit, LivePage* page) {
   Looked looked;
   for (size_t i = 3; i < reply.elements; ++i) {
     if (!IsArray(At(reply, i), 0)) return UnexpectedAnswer("read_page");
-    ReadList(At(reply, i), limit, page, &looked);
+    i < kInFront ? ReadList(At(reply, i), limit, page, &looked) : ReadInFront(At(reply, i), page);
   }
   if (page->items.size() < limit && looked.at > limit) EndAtLast(looked, page);
   return Status::Done();
@@ -129,8 +138,8 @@ RebuildFinished RedisReaderTimelines::Do(const FinishRebuild& request) {
   const Range range = keys_.layout().RangeOf(reader);
   // One mark more than fit tells as much as all of them.
   const uint32_t most = options_.window.most_marks();
-  const std::span marked(request.marked);
-  const auto marks = marked.first(std::min<size_t>(marked.size(), most + 1));
+  const auto marks =
+      std::span(request.marks).first(std::min<size_t>(request.marks.size(), most + 1));
   CommandBuffer out = BeginCall(Script::kRebuildFinish, 2, 9 + marks.size() + 2 * items.size());
   out.Args(keys_.MaxFloor(range), keys_.Timeline(range, reader), request.token);
   if (request.floor == kNoFloor) {
@@ -143,7 +152,7 @@ RebuildFinished RedisReaderTimelines::Do(const FinishRebuild& request) {
            std::min(options_.timeline_ttl, options_.empty_ttl).count(), most);
   request.mutes == 0 ? out.Arg("") : out.Arg(MemberText::OfMutes(request.mutes));
   out.Arg(marks.size());
-  for (const UserId author : marks) out.Arg(MemberText::OfMark(author));
+  for (const Mark& mark : marks) out.Arg(MemberText::OfMark(mark));
   for (const Item& item : items) {
     out.Args(ScoreOf(item.created_at), MemberText(item));
   }
@@ -171,7 +180,7 @@ LivePageRead RedisReaderTimelines::Do(const ReadLivePage& request) {
   const UserId reader = request.reader;
   const auto& after = request.after;
   LivePageRead read{request.id, {}};
-  CommandBuffer out = BeginCall(Script::kReadPage, 1, 5);
+  CommandBuffer out = BeginCall(Script::kReadPage, 1, 6);
   out.Arg(keys_.Timeline(reader));
   if (after) {
     out.Args(ScoreOf(after->created_at), MemberText::OfPlace(after->post));
@@ -180,7 +189,7 @@ LivePageRead RedisReaderTimelines::Do(const ReadLivePage& request) {
   }
   // One more tells whether there is another page.
   out.Args(uint64_t{request.limit} + 1, options_.timeline_ttl.count(),
-           keys_.Pos(keys_.layout().RangeOf(reader)));
+           keys_.Pos(keys_.layout().RangeOf(reader)), after && request.in_front ? "front" : "");
   // This script alone needs no other key, so it may follow the timeline while its slot moves.
   read.status = masters_.Call(
       keys_.Home(reader), out,

@@ -137,7 +137,7 @@ PositionSaved Parse(const SavePosition&, const redisReply& reply, const RangeLay
 // ---- one timeline ---------------------------------------------------------------------------
 
 CommandBuffer Encode(const ApplySync& request, const Options& options, const Keys& keys) {
-  CommandBuffer out = BeginCall(Script::kSync, 4, 10 + 2 * request.items.size());
+  CommandBuffer out = BeginCall(Script::kSync, 4, 11 + 2 * request.items.size());
   out.Args(keys.Own(request.range), keys.Live(request.range), keys.MaxFloor(request.range),
            keys.Timeline(request.range, request.reader));
   out.Args(request.epoch, options.window.window, options.window.trim_above(),
@@ -147,8 +147,9 @@ CommandBuffer Encode(const ApplySync& request, const Options& options, const Key
   } else {
     out.Arg("");
   }
-  out.Args(options.window.most_marks(), MemberText::OfMark(request.author), request.marked ? 1 : 0,
-           MemberText::OfAuthor(request.author));
+  const int which = !request.marked ? 0 : request.no_reposts ? 2 : 1;
+  out.Args(options.window.most_marks(), MemberText::OfMark({request.author, false}),
+           MemberText::OfMark({request.author, true}), which, MemberText::OfAuthor(request.author));
   for (const Item& item : request.items) {
     out.Args(ScoreOf(item.created_at), MemberText(item));
   }

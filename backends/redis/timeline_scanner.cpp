@@ -31,7 +31,7 @@ void TakeMember(std::string_view text, std::string_view score, RawTimeline& time
     case Member::Kind::kRemoval:
       return;
     case Member::Kind::kMark:
-      timeline.marks.authors.push_back(member->author);
+      timeline.marks.Add(member->mark);
       return;
     case Member::Kind::kMoreMarks:
       timeline.marks.more = true;

@@ -53,13 +53,24 @@ class Drawing(unittest.TestCase):
         self.assertGreater(many, 3 * few)  # 345 followers to 55
 
     def test_holds_deletes_hides_and_edits_of_posts_that_exist(self):
-        self.assertEqual(len(self.of_kind("deleted")), 40)
+        self.assertEqual(len(self.of_kind("deleted")), 41)
         self.assertEqual(len(self.of_kind("hidden")), 20)
         self.assertEqual(len(self.of_kind("unhidden")), 10)
         self.assertEqual(len(self.of_kind("edited")), 20)
         hidden = {event.post for event in self.of_kind("hidden")}
         self.assertLess({event.post for event in self.of_kind("unhidden")}, hidden)
         self.assertLessEqual({EVERYBODYS, TENTHS}, {e.author for e in self.of_kind("deleted")})
+
+    def test_reposts_with_a_tenth_mostly_one_post_which_is_deleted_in_the_end(self):
+        reposts = [event for event in self.of_kind("published") if event.repost_of]
+        self.assertEqual(len(reposts), 200)
+        self.assertFalse({event.author for event in reposts} & {EVERYBODYS, TENTHS})
+        (popular, times), = Counter(event.repost_of for event in reposts).most_common(1)
+        self.assertGreater(times, 100)
+        self.assertGreater(200 - times, 10)
+        last = [event.kind for event in self.events].index("published", 1_800)
+        self.assertGreater(self.events.index(Event("deleted", *popular)), last)
+        self.assertFalse({event.post for event in reposts} & {event.repost_of[0] for event in reposts})
 
     def test_brings_some_deletes_before_their_publish_and_most_after(self):
         place = {}
@@ -112,6 +123,8 @@ class Encoding(unittest.TestCase):
         self.assertEqual(json.loads(Event("published", 77, 5, created_at_ms=9).encode()), {
             "schema_version": 1, "type": "post.published", "post_id": "77", "author_id": "5",
             "created_at_ms": 9})
+        self.assertEqual(json.loads(Event("published", 77, 5, 9, repost_of=(70, 6)).encode())["repost_of"],
+                         {"post_id": "70", "author_id": "6"})
         self.assertEqual(json.loads(Event("hidden", 77, 5, version=3).encode()), {
             "schema_version": 1, "type": "post.hidden", "post_id": "77", "author_id": "5",
             "version": 3})

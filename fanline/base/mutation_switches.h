@@ -27,6 +27,7 @@ struct MutationSwitches {
   bool quarantines_forget_lists = true;   // off: they outlive a sync that was quarantined
   bool undecodable_forgets_lists = true;  // off: they outlive a hint that nobody can read
   bool whole_lists = true;                // off: a list is used that lacks pages
+  bool no_reposts_listed = true;          // off: nor do lists say who wants no reposts
   bool commit_lowest_pending = true;      // off: everything read is committed
   bool letters_before_commit = true;      // off: a dead letter that was refused counts as taken
   bool append_again = true;               // off: a hint that is not acknowledged counts as appended

@@ -6,6 +6,7 @@
 
 #include "fanline/base/time.h"
 #include "fanline/model/ids.h"
+#include "fanline/model/original.h"
 
 namespace fanline {
 
@@ -20,6 +21,7 @@ struct FeedEvent {
   UserId author{};
   UnixMs created_at = 0;  // EventNumber::kCreatedAt only
   uint64_t version = 0;   // EventNumber::kVersion only: the application's, growing per post, >= 1
+  Original repost_of{};   // kPublished only: the post is a repost
   friend bool operator==(const FeedEvent&, const FeedEvent&) = default;
 };
 

@@ -7,17 +7,20 @@
 
 #include "fanline/base/time.h"
 #include "fanline/model/ids.h"
+#include "fanline/model/original.h"
 
 namespace fanline {
 
 // What an entry is. Fixed, as its author and its time are, by the first published event of its id.
-enum class ItemKind : uint8_t { kPost = 0 };
+enum class ItemKind : uint8_t { kPost = 0, kRepost = 1 };
 
 // As answers and messages of tools name it.
 constexpr std::string_view NameOf(ItemKind kind) {
   switch (kind) {
     case ItemKind::kPost:
       return "post";
+    case ItemKind::kRepost:
+      return "repost";
   }
   return "";
 }
@@ -26,7 +29,9 @@ struct Item {
   PostId post{};
   UnixMs created_at = 0;
   UserId author{};
-  ItemKind kind = ItemKind::kPost;
+  Original original{};  // what a repost shows
+
+  ItemKind kind() const { return original ? ItemKind::kRepost : ItemKind::kPost; }
   friend bool operator==(const Item&, const Item&) = default;
 };
 

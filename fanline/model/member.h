@@ -4,6 +4,7 @@
 //
 // Redis sorts members by score, then by their bytes:
 //   mark      A<author>, or A: there are more   -inf
+//             A-<author>: without the reposts   -inf
 //   mutes     M<version>                        -inf
 //   head      T                                 -inf
 //   item      see below                         minus created_at
@@ -12,7 +13,10 @@
 //   removal   X<item>                           +inf
 // Authors of marks and tokens are text. An item is binary:
 //   post      01, ~post, author
-//   others    01, ~post, 00, kind * 16 + length of the author, author, and what the kind adds
+//   others    01, ~post, 00, kind * 16 + length of the author, author, and what the kind adds:
+//   repost    kind 1; the original in 8 bytes, its author
+// What is to be removed may be named as the other kinds are, with kind 0, which no item has: then
+// it is what this author has in this place, of whatever kind.
 // 01 sorts in front of F and is no letter of the others. ~post is the complement of the id in 8
 // bytes, big endian: of one moment the higher id comes first, whatever its kind. The author is big
 // endian without leading zero bytes, so that no author begins with 00. An item is spelled in one
@@ -31,6 +35,7 @@
 #include "fanline/base/time.h"
 #include "fanline/model/ids.h"
 #include "fanline/model/item.h"
+#include "fanline/model/mark.h"
 
 namespace fanline {
 
@@ -39,11 +44,49 @@ namespace fanline {
 // On the stack: one is made for each item of each call.
 class MemberText {
  public:
-  // Of an item, which must have its post and its author. Its created_at is not looked at.
-  explicit MemberText(const Item& item) : MemberText("", item) {}
-  static MemberText OfMark(UserId author) { return OfNumber("A", Raw(author)); }
+  // Of an item, which must have its post and its author, and a repost both of its original. Its
+  // created_at is not looked at.
+  explicit MemberText(const Item& item) {
+    FANLINE_CHECK(IsValidId(Raw(item.post)) && IsValidId(Raw(item.author)),
+                  "an item is written with its post and its author");
+    FANLINE_CHECK(!item.original ||
+                      (IsValidId(Raw(item.original.post)) && IsValidId(Raw(item.original.author))),
+                  "a repost is written with its original's id and author");
+    Append(OfPlace(item.post));
+    const MemberText author = OfAuthor(item.author);
+    if (item.original) {
+      AppendBytes(static_cast<uint64_t>(item.kind()) * 16 + author.size_, 2);
+      Append(author);
+      AppendBytes(Raw(item.original.post), 8);
+      Append(OfAuthor(item.original.author));
+    } else {
+      Append(author);
+    }
+  }
+  static MemberText OfMark(const Mark& mark) {
+    return OfNumber(mark.no_reposts ? "A-" : "A", Raw(mark.author));
+  }
   static MemberText OfMutes(uint64_t version) { return OfNumber("M", version); }
-  static MemberText OfRemoval(const Item& item) { return MemberText("X", item); }
+  // What to remove: the item or, if its time is not known, and so nor is its kind, whatever its
+  // author has in its place.
+  static MemberText OfRemoved(const Item& item) {
+    return item.created_at != 0 ? MemberText(item) : OfAnyKind(item);
+  }
+  static MemberText OfAnyKind(const Item& item) {
+    MemberText text;
+    text.Append(OfPlace(item.post));
+    const MemberText author = OfAuthor(item.author);
+    text.AppendBytes(author.size_, 2);
+    text.Append(author);
+    return text;
+  }
+  // The record of a removal of what OfRemoved or OfAnyKind names.
+  static MemberText OfRemoval(std::string_view removed) {
+    MemberText text;
+    text.Append("X");
+    text.Append(removed);
+    return text;
+  }
   // As items have it.
   static MemberText OfAuthor(UserId author) {
     MemberText text;
@@ -70,19 +113,12 @@ class MemberText {
     text.Append(IdText(number));
     return text;
   }
-  MemberText(std::string_view letter, const Item& item) {
-    FANLINE_CHECK(IsValidId(Raw(item.post)) && IsValidId(Raw(item.author)),
-                  "an item is written with its post and its author");
-    Append(letter);
-    Append(OfPlace(item.post));
-    Append(OfAuthor(item.author));
-  }
   void Append(std::string_view part) { size_ += part.copy(text_ + size_, sizeof text_ - size_); }
   void AppendBytes(uint64_t number, int bytes) {
     while (bytes-- > 0) text_[size_++] = static_cast<char>(number >> (8 * bytes));
   }
 
-  char text_[21];  // a letter and 20 digits
+  char text_[36];  // a removal of a repost; letters and 20 digits are shorter
   size_t size_ = 0;
 };
 
@@ -122,8 +158,9 @@ struct Member {
     kRemoval
   };
   Kind kind{};
-  UserId author{};       // of a mark
-  Item item{};           // an item or a removal; without its time. Of a kUnknownItem: not set
+  Mark mark{};           // of a kMark
+  Item item{};           // an item or a removal; without its time. Of a kUnknownItem, and of the
+                         // removal of one or of any kind: not set
   uint64_t version = 0;  // of the reader's mutes
 };
 
@@ -148,15 +185,30 @@ inline std::optional<Member> ParseAnyItem(std::string_view text) {
   if (text.front() != 0) {
     const auto author = ParseAuthor(text);
     if (!author) return std::nullopt;
-    return Member{Member::Kind::kItem, {}, {post, 0, *author, ItemKind::kPost}};
+    return Member{Member::Kind::kItem, {}, {post, 0, *author}};
   }
   if (text.size() < 2) return std::nullopt;
   const auto shape = static_cast<unsigned char>(text[1]);
   const size_t length = shape % 16;
   text.remove_prefix(2);
-  const bool whole = text.size() >= length && ParseAuthor(text.substr(0, length)).has_value();
-  if (!whole || shape / 16 == static_cast<unsigned>(ItemKind::kPost)) return std::nullopt;
-  return Member{.kind = Member::Kind::kUnknownItem};
+  const auto author = text.size() >= length ? ParseAuthor(text.substr(0, length)) : std::nullopt;
+  if (!author || shape / 16 == static_cast<unsigned>(ItemKind::kPost)) return std::nullopt;
+  if (shape / 16 != static_cast<unsigned>(ItemKind::kRepost)) {
+    return Member{.kind = Member::Kind::kUnknownItem};
+  }
+  text.remove_prefix(length);
+  if (text.size() <= 8) return std::nullopt;
+  const Original original{PostId{NumberOfBytes(text.substr(0, 8))},
+                          ParseAuthor(text.substr(8)).value_or(UserId{})};
+  if (!IsValidId(Raw(original.post)) || Raw(original.author) == 0) return std::nullopt;
+  return Member{Member::Kind::kItem, {}, {post, 0, *author, original}};
+}
+// As MemberText::OfAnyKind names it.
+inline bool IsOfAnyKind(std::string_view text) {
+  constexpr size_t kAuthor = 11;
+  if (text.size() <= kAuthor || text.front() != 1 || text[9] != 0) return false;
+  return static_cast<size_t>(text[10]) == text.size() - kAuthor &&
+         ParseAuthor(text.substr(kAuthor)) && IsValidId(~NumberOfBytes(text.substr(1, 8)));
 }
 // Without its time. Nothing for every other member, and for an item of an unknown kind.
 inline std::optional<Item> ParseItem(std::string_view text) {
@@ -173,15 +225,17 @@ inline std::optional<Member> ParseMember(std::string_view text) {
   if (text == kMoreMarksMember) return Member{.kind = Kind::kMoreMarks};
   if (text.starts_with("B:")) return Member{.kind = Kind::kRebuild};
   if (text.starts_with('A')) {
-    const auto author = ParseId(text.substr(1));
-    if (author) return Member{.kind = Kind::kMark, .author = UserId{*author}};
+    const bool no_reposts = text.starts_with("A-");
+    const auto author = ParseId(text.substr(no_reposts ? 2 : 1));
+    if (author) return Member{.kind = Kind::kMark, .mark = {UserId{*author}, no_reposts}};
   }
   if (text.starts_with('M')) {
     const auto version = ParseId(text.substr(1));
     if (version) return Member{.kind = Kind::kMutes, .version = *version};
   }
   if (text.starts_with('X')) {
-    auto removed = ParseAnyItem(text.substr(1));
+    text.remove_prefix(1);
+    auto removed = IsOfAnyKind(text) ? Member{} : ParseAnyItem(text);
     if (removed) removed->kind = Kind::kRemoval;
     return removed;
   }

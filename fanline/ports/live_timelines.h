@@ -25,6 +25,7 @@
 #include "fanline/model/bucket.h"
 #include "fanline/model/ids.h"
 #include "fanline/model/item.h"
+#include "fanline/model/mark.h"
 
 namespace fanline {
 
@@ -157,9 +158,11 @@ struct TimelineBatch {
     uint32_t marks_end = 0;    // likewise
   };
   std::vector<Write> writes;
-  std::vector<Item> adds;       // those not newer than the floor are skipped
-  std::vector<Item> removes;    // their times are not looked at
-  std::vector<UserId> marks{};  // authors
+  std::vector<Item> adds;  // those not newer than the floor are skipped
+  // What is removed is spelled as it was added. Of an item whose time is 0 nobody knows whether it
+  // is a repost, and of what: whatever its author has in its place is removed.
+  std::vector<Item> removes;
+  std::vector<Mark> marks{};
 };
 struct BatchWritten {
   uint64_t id = 0;
@@ -182,7 +185,14 @@ enum class TimelineState { kNotLive, kBuilding, kReady };
 // The followed authors who may have posts that are merged at read, as a live timeline names them.
 struct Marks {
   std::vector<UserId> authors;
+  std::vector<UserId> no_reposts = {};  // ascending: of these, no reposts are to be merged
   bool more = false;  // there are more than it can name; only the truth knows them
+  void Add(const Mark& mark) {
+    authors.push_back(mark.author);
+    if (!mark.no_reposts) return;
+    no_reposts.insert(std::upper_bound(no_reposts.begin(), no_reposts.end(), mark.author),
+                      mark.author);
+  }
   bool any() const { return more || !authors.empty(); }
   friend bool operator==(const Marks&, const Marks&) = default;
 };
@@ -201,7 +211,8 @@ struct ApplySync {
   UserId author{};
   std::vector<Item> items;  // of the author, newest first
   std::optional<UnixMs> floor_at_least{};
-  bool marked = false;  // the author
+  bool marked = false;      // the author
+  bool no_reposts = false;  // Mark::no_reposts
 };
 struct SyncApplied {
   uint64_t id = 0;

@@ -1,10 +1,11 @@
-// Request: the dispatcher's writes of truth, rows of `author_post`. One request = one transaction
+// Requests: the dispatcher's writes of truth, rows of `author_post`. One request = one transaction
 // on one shard; either all of it is committed or none. Idempotent: the rule is ApplyEvent in
 // post_state.h. The author's last_at grows in the same transaction (published events only). Whether
 // a post is pushed is decided when its row is made, by the author's mode (table author_mode).
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -37,6 +38,21 @@ struct EventsApplied {
   };
   std::vector<Applied> applied;  // one per event, in the request's order
   Status followers{};            // of the read of followers; the events are committed in any case
+};
+
+// What those of `posts` show that are reposts, by their rows. Not proved to be the truth of now: a
+// lack of it does no harm (dispatcher/original_reads.h).
+struct ReadShown {
+  using Reply = struct ShownRead;
+  uint64_t id = 0;
+  Shard shard = 0;  // of all their authors
+  std::vector<PostKey> posts = {};
+};
+struct ShownRead {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+  std::map<PostKey, Original> shown = {};
 };
 
 // Notes that all hints of one of the author's posts that are merged at read were appended: later

@@ -13,6 +13,7 @@
 #include "fanline/model/bucket.h"
 #include "fanline/model/ids.h"
 #include "fanline/model/item.h"
+#include "fanline/model/post_state.h"
 #include "fanline/ports/live_timelines.h"
 #include "fanline/ports/mutes.h"
 #include "fanline/ports/port.h"
@@ -78,8 +79,9 @@ struct FolloweesRead {
   Shard shard = 0;
   Status status;
   ServerId server = 0;
-  std::vector<UserId> authors = {};
-  Mutes mutes = {};  // the reader's, unless they are empty
+  std::vector<UserId> authors = {};     // whose posts are wanted
+  std::vector<UserId> no_reposts = {};  // of these, ascending: but no reposts (Delivery)
+  Mutes mutes = {};                     // the reader's, unless they are empty
 };
 
 struct ReadLastAt {
@@ -145,6 +147,40 @@ struct OutboxRead {
   std::vector<Item> items = {};
 };
 
+// The states of posts that were reposted. The truth if it is done.
+struct ReadOriginals {
+  using Reply = struct OriginalsRead;
+  uint64_t id = 0;
+  Shard shard = 0;  // of all their authors
+  std::vector<Original> originals = {};
+};
+struct OriginalsRead {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+  // In the request's order; without a row a default PostState. Nothing: nobody knows.
+  std::vector<std::optional<PostState>> states = {};
+};
+
+// Which of the originals some of the authors reposted, visibly, at the place or in front of it. Of
+// an original that many reposted, the shard looks for the authors' own reposts; of the others it
+// reads all. So it reads at most a thousand rows for each original, or one for each author. The
+// truth if it is done.
+struct FindSources {
+  using Reply = struct SourcesFound;
+  uint64_t id = 0;
+  Shard shard = 0;  // the authors'
+  std::vector<Original> originals = {};
+  std::vector<UserId> by = {};  // ascending
+  Position in_front_of = {};
+};
+struct SourcesFound {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+  std::vector<Original> originals = {};
+};
+
 struct LookUpUser {
   using Reply = struct UserLookedUp;
   uint64_t id = 0;
@@ -177,10 +213,12 @@ struct LivePage {
   uint64_t mutes = 0;  // Mutes::mark of the reader's, as the timeline was last told
   Floor floor = kNoFloor;
   bool reached_floor = false;  // the cache has nothing older: pull from the truth
+  std::vector<Item> in_front;  // if it was asked for; without their times, any order
   UnixMs as_of = 0;            // AppliedPosition::as_of of the reader's range
 };
 
-// Items behind `after`, at most `limit`. Refreshes the TTL of a ready timeline that holds an item,
+// Items behind `after`, at most `limit`; and those at that place and in front of it, if `in_front`.
+// Refreshes the TTL of a ready timeline that holds an item,
 // at most once a minute. kLater, as for the others: Redis is away, or busy.
 struct ReadLivePage {
   using Reply = struct LivePageRead;
@@ -188,6 +226,7 @@ struct ReadLivePage {
   UserId reader{};
   std::optional<Position> after = {};
   uint32_t limit = 0;
+  bool in_front = false;
 };
 struct LivePageRead {
   uint64_t id = 0;
@@ -217,8 +256,8 @@ struct FinishRebuild {
   std::string token = {};
   std::vector<Item> items = {};  // newest first, each once
   Floor floor = kNoFloor;
-  std::vector<UserId> marked = {};  // the followed who may have posts that are merged at read
-  uint64_t mutes = 0;               // Mutes::mark of the reader's
+  std::vector<Mark> marks = {};  // of the followed who may have posts that are merged at read
+  uint64_t mutes = 0;            // Mutes::mark of the reader's
 };
 struct RebuildFinished {
   uint64_t id = 0;

@@ -115,6 +115,7 @@ bool TruthReads::Ends(bool may_lack) {
 bool TruthReads::On(FolloweesRead reply) {
   const bool told = Take(reply.shard, reply.status, reply.server, true);
   if (told) followees_ = std::move(reply.authors);
+  if (told) no_reposts_ = std::move(reply.no_reposts);
   if (told) mutes_ = std::move(reply.mutes);
   return Ends(told);
 }

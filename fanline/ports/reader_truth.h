@@ -50,7 +50,9 @@ class TruthReads {
   // Of the last read, once all its replies are there.
   const Status& status() const { return status_; }
   std::vector<UserId> TakeFollowees() { return std::move(followees_); }
-  const Mutes& mutes() const { return mutes_; }  // of the last read of followees
+  // Of the last read of followees: what FolloweesRead says of the reader.
+  const std::vector<UserId>& no_reposts() const { return no_reposts_; }
+  const Mutes& mutes() const { return mutes_; }
   std::vector<AuthorLastAt> TakeLastAt() { return std::move(last_at_); }
   ItemsRead TakeItems() { return std::move(items_); }
 
@@ -70,7 +72,7 @@ class TruthReads {
   size_t under_way_ = 0;
   Status failed_, status_;
   bool lacks_ = false;
-  std::vector<UserId> followees_;
+  std::vector<UserId> followees_, no_reposts_;
   Mutes mutes_;
   std::vector<AuthorLastAt> last_at_;
   ItemsRead items_;
@@ -86,8 +88,8 @@ std::vector<Wide> Widened(const TruthReads::Requests& requests) {
   return all;
 }
 
-using TruthPort =
-    Port<ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox, LookUpUser, ReadMutes>;
+using TruthPort = Port<ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox, LookUpUser,
+                       ReadMutes, ReadOriginals, FindSources>;
 
 // The replies to a run, for a caller that steps it to its end on its own thread. One thread waits;
 // any thread may reply.
@@ -146,7 +148,9 @@ class ReaderTruth {
       : map_(map), reads_(map, TruthReads::Answers::kWhole), port_(server, replies_) {}
 
   Status Followees(UserId reader, std::vector<UserId>* out);
-  const Mutes& mutes() const { return reads_.mutes(); }  // of the last reader of Followees
+  // Of the last reader of Followees, as TruthReads has them.
+  const std::vector<UserId>& no_reposts() const { return reads_.no_reposts(); }
+  const Mutes& mutes() const { return reads_.mutes(); }
   // For each of `authors` that has a row, any order.
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out);
   // Visible items of `posts` in the span, at most `limit` of each shard.
@@ -191,7 +195,8 @@ class ReaderTruth {
   const ShardMap& map_;
   TruthReads reads_;
   RunReplies<FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed, OutboxRead, UserLookedUp,
-             MutesRead, LivePageRead, RebuildBegan, RebuildFinished, RebuildAbandoned>
+             MutesRead, OriginalsRead, SourcesFound, LivePageRead, RebuildBegan, RebuildFinished,
+             RebuildAbandoned>
       replies_;
   const TruthPort port_;
 };

@@ -22,6 +22,7 @@
 #include "fanline/model/relation.h"
 #include "fanline/ports/mutes.h"
 #include "fanline/ports/port.h"
+#include "fanline/ports/reposts.h"
 
 namespace fanline {
 
@@ -218,6 +219,6 @@ struct FriendshipWritten {
 
 using RelationPort =
     Port<ReadPair, ReadList, CountRelations, CheckUsers, ReadForward, ReadFriendship, AskRoom,
-         UseUpChange, AnnouncePair, WriteFriendship, ChangeMutes>;
+         UseUpChange, AnnouncePair, WriteFriendship, ChangeMutes, ReadReposters, ReadRepostsBy>;
 
 }  // namespace fanline

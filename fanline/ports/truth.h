@@ -49,7 +49,8 @@ struct ReadFollowerPage {
 struct FollowerPage {
   uint64_t id = 0;
   Status status;
-  std::vector<UserId> followers;       // of edges that are live, in (bucket, reader) order
+  std::vector<UserId> followers;       // of edges that bring posts, in (bucket, reader) order
+  std::vector<UserId> no_reposts;      // of these, in order: but no reposts (Delivery)
   std::optional<FollowerCursor> next;  // none: that was the last page
 };
 
@@ -66,6 +67,7 @@ struct SyncTruth {
   uint64_t id = 0;
   Status status;
   bool following = false;     // the reader follows the author, and the follow brings something
+  bool no_reposts = false;    // but no reposts: `visible` holds none
   bool marked = false;        // following, and the author may have posts that are merged at read
   std::vector<Item> visible;  // following: newest first, pushed = 1 only
   std::optional<UnixMs> newest_unread;  // time of the newest visible item beyond `window`

@@ -24,6 +24,24 @@ constexpr NumberField kCreatedAt{"created_at_ms", 1, static_cast<uint64_t>(kMaxC
 constexpr NumberField kVersion{"version", 1, UINT64_MAX,
                                "the post's own version from 1 on, growing with each change"};
 
+constexpr const char* kRepostOf = "repost_of";
+constexpr std::string_view kSendOriginal = "an object with post_id and author_id";
+constexpr NumberField kOriginalPost = IdField("repost_of.post_id");
+constexpr NumberField kOriginalAuthor = IdField("repost_of.author_id");
+
+// What a published post shows, if it is a repost.
+std::optional<Rejection> ReadOriginal(const ReadNumber& read, FeedEvent* event) {
+  uint64_t post = 0, author = 0;
+  if (auto refused = read(kOriginalPost, &post)) return refused;
+  if (auto refused = read(kOriginalAuthor, &author)) return refused;
+  if (PostId{post} == event->post) {
+    return Refuse(kOriginalPost.name, std::to_string(post) + ", the repost's own id",
+                  "the id of the post that it shows");
+  }
+  event->repost_of = {PostId{post}, UserId{author}};
+  return std::nullopt;
+}
+
 // The event of `kind`, from exactly the fields this kind needs.
 Decoded<FeedEvent> ReadEvent(EventKind kind, const ReadNumber& read) {
   uint64_t post = 0, author = 0, last = 0;
@@ -47,12 +65,21 @@ Decoded<FeedEvent> ReadEvent(EventKind kind, const ReadNumber& read) {
 // ---- JSON -----------------------------------------------------------------------------------
 
 Decoded<FeedEvent> DecodeJson(std::string_view value) {
-  JsonEvent json{kPostId.name, kAuthorId.name, kCreatedAt.name, kVersion.name};
+  JsonEvent json{kPostId.name, kAuthorId.name,     kCreatedAt.name,     kVersion.name,
+                 kRepostOf,    kOriginalPost.name, kOriginalAuthor.name};
   size_t kind = 0;
   if (auto refused = json.Open(value, kNames, &kind)) return *refused;
-  return ReadEvent(static_cast<EventKind>(kind), [&](const NumberField& field, uint64_t* number) {
+  const ReadNumber read = [&](const NumberField& field, uint64_t* number) {
     return json.Read(field, number);
-  });
+  };
+  auto decoded = ReadEvent(static_cast<EventKind>(kind), read);
+  auto* event = std::get_if<FeedEvent>(&decoded);
+  if (event == nullptr || event->kind != EventKind::kPublished) return decoded;
+  bool repost = false;
+  if (auto refused = json.ReadObject(kRepostOf, kSendOriginal, &repost)) return *refused;
+  if (!repost) return decoded;
+  if (auto refused = ReadOriginal(read, event)) return *refused;
+  return decoded;
 }
 
 // ---- Protobuf -------------------------------------------------------------------------------
@@ -83,8 +110,17 @@ Decoded<FeedEvent> DecodeProto(std::string_view value) {
         return Refuse("created_at_ms", std::to_string(published.created_at_ms()),
                       "milliseconds since 1970");
       }
-      return ReadMessage(EventKind::kPublished, published.post_id(), published.author_id(),
-                         static_cast<uint64_t>(published.created_at_ms()));
+      auto decoded = ReadMessage(EventKind::kPublished, published.post_id(), published.author_id(),
+                                 static_cast<uint64_t>(published.created_at_ms()));
+      auto* event = std::get_if<FeedEvent>(&decoded);
+      if (event == nullptr || !published.has_repost_of()) return decoded;
+      const auto& original = published.repost_of();
+      const ReadNumber read = [&](const NumberField& field, uint64_t* number) {
+        const bool post = std::string_view(field.name) == kOriginalPost.name;
+        return ReadProtoNumber(post ? original.post_id() : original.author_id(), field, number);
+      };
+      if (auto refused = ReadOriginal(read, event)) return *refused;
+      return decoded;
     }
     case v1::FeedEvent::kDeleted:
       return ReadMessage(EventKind::kDeleted, message.deleted().post_id(),
@@ -119,6 +155,11 @@ std::string EncodeEventJson(const FeedEvent& event) {
       break;
     case EventNumber::kCreatedAt:
       json.Number(kCreatedAt.name, static_cast<uint64_t>(event.created_at));
+      if (const Original& original = event.repost_of) {
+        json.Object(
+            kRepostOf,
+            JsonText().Id("post_id", Raw(original.post)).Id("author_id", Raw(original.author)));
+      }
       break;
     case EventNumber::kVersion:
       json.Number(kVersion.name, event.version);

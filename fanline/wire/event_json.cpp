@@ -16,13 +16,15 @@ namespace {
 constexpr uint64_t kMaxExactInteger = (uint64_t{1} << 53) - 1;
 
 using Kind = JsonEvent::Value::Kind;
+constexpr const char* kObject = "an object";
 
 // As many digits as a reader can use: a number can be as long as the message.
 std::string Shortened(const std::string& digits) {
   return digits.size() <= 40 ? digits : digits.substr(0, 40) + "...";
 }
 
-// Keeps the values of the top level's known fields; looks through everything else.
+// Keeps the values of the known fields, of the top level and of objects there; looks through
+// everything else.
 class FieldCollector {
  public:
   FieldCollector(const std::vector<std::string_view>& known, std::vector<JsonEvent::Value>* values)
@@ -40,7 +42,8 @@ class FieldCollector {
   bool binary(std::vector<uint8_t>&) { return false; }  // never called for JSON text
 
   bool start_object(size_t) {
-    if (depth_ > 0) Value(Kind::kOther, "an object");
+    if (depth_ > 0) Value(Kind::kOther, kObject);
+    if (depth_ == 1) inside_ = key_ + ".";
     ++depth_;
     return true;
   }
@@ -50,15 +53,18 @@ class FieldCollector {
     ++depth_;
     return true;
   }
-  bool end_object() { return --depth_, true; }
+  bool end_object() {
+    if (--depth_ == 1) inside_.clear();
+    return true;
+  }
   bool end_array() { return --depth_, true; }
 
   bool key(std::string& name) {
-    if (depth_ != 1) return true;
-    if (!seen_.insert(name).second) {
-      return Fail(Rejection{"key " + Quoted(name) + ": found twice; send each key once"});
+    if (depth_ > 2 || (depth_ == 2 && !IsKnownInside())) return true;
+    key_ = depth_ == 1 ? name : inside_ + name;
+    if (!seen_.insert(key_).second) {
+      return Fail(Rejection{"key " + Quoted(key_) + ": found twice; send each key once"});
     }
-    key_ = name;
     return true;
   }
 
@@ -77,11 +83,17 @@ class FieldCollector {
       return Fail(
           Refuse("value", kind == Kind::kString ? Quoted(text) : Shortened(text), kSendObject));
     }
-    if (depth_ > 1) return true;
+    if (depth_ > 2 || (depth_ == 2 && !IsKnownInside())) return true;
     for (size_t i = 0; i < known_.size(); ++i) {
       if (known_[i] == key_) values_[i] = {kind, text};
     }
     return true;
+  }
+  // Whether this is an object with fields that are known.
+  bool IsKnownInside() const {
+    return !inside_.empty() && std::any_of(known_.begin(), known_.end(), [&](std::string_view one) {
+      return one.starts_with(inside_);
+    });
   }
   bool Fail(Rejection why) {
     refused_ = std::move(why);
@@ -92,6 +104,7 @@ class FieldCollector {
   std::vector<JsonEvent::Value>& values_;
   size_t depth_ = 0;
   std::string key_;
+  std::string inside_;  // "name." in the object of this name
   std::set<std::string> seen_;
   std::optional<Rejection> refused_;
 };
@@ -163,6 +176,15 @@ std::optional<Rejection> JsonEvent::Read(const NumberField& field, uint64_t* num
   return std::nullopt;
 }
 
+std::optional<Rejection> JsonEvent::ReadObject(const char* field, std::string_view send,
+                                               bool* there) const {
+  const Value& value = Find(field);
+  *there = value.kind != Kind::kMissing;
+  if (!*there || (value.kind == Kind::kOther && value.text == kObject)) return std::nullopt;
+  const bool string = value.kind == Kind::kString;
+  return Refuse(field, string ? Quoted(value.text) : Shortened(value.text), send);
+}
+
 JsonText::JsonText(const char* type)
     : text_("{\"schema_version\":" + std::to_string(kEventSchemaVersion) + ",\"type\":\"" + type +
             '"') {}
@@ -176,6 +198,11 @@ JsonText& JsonText::Number(const char* name, uint64_t number) {
 
 JsonText& JsonText::Name(const char* name, const char* value) {
   text_ += std::string(",\"") + name + "\":\"" + value + '"';
+  return *this;
+}
+
+JsonText& JsonText::Object(const char* name, const JsonText& members) {
+  text_ += std::string(",\"") + name + "\":{" + members.text_.substr(1) + '}';
   return *this;
 }
 

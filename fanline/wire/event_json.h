@@ -15,7 +15,8 @@ namespace fanline {
 // Reads one event.
 class JsonEvent {
  public:
-  // Keeps `fields`, besides schema_version and type. Their texts outlive this object.
+  // Keeps `fields`, besides schema_version and type. "a.b" is field b of the object in field a.
+  // Their texts outlive this object.
   explicit JsonEvent(std::initializer_list<std::string_view> fields);
 
   // Call it first, and once. *kind: the index of the type in `names`.
@@ -26,6 +27,10 @@ class JsonEvent {
   // *index: of the name in `field.names`; it stays as it is if the field is missing.
   [[nodiscard]] std::optional<Rejection> Read(const NameField& field,
                                               std::optional<size_t>* index) const;
+
+  // Whether there is an object in `field`, one of `fields`. Refuses everything else there.
+  [[nodiscard]] std::optional<Rejection> ReadObject(const char* field, std::string_view send,
+                                                    bool* there) const;
 
   struct Value {
     enum class Kind { kMissing, kNumber, kString, kOther } kind = Kind::kMissing;
@@ -43,9 +48,11 @@ class JsonEvent {
 class JsonText {
  public:
   explicit JsonText(const char* type);
+  JsonText() = default;                                 // the members of an object alone
   JsonText& Id(const char* name, uint64_t id);          // always a string
   JsonText& Number(const char* name, uint64_t number);  // a string only where it must be one
   JsonText& Name(const char* name, const char* value);  // of letters and underscores
+  JsonText& Object(const char* name, const JsonText& members);  // that has at least one
   std::string Take() { return std::move(text_) + '}'; }
 
  private:

@@ -17,8 +17,12 @@ std::string Right(const std::string& text, size_t width) {
 }
 
 std::string Describe(const Item& item) {
-  return std::string(NameOf(item.kind)) + " " + ToString(item.post) + ", created " +
+  return std::string(NameOf(item.kind())) + " " + ToString(item.post) + ", created " +
          daemon::Rfc3339(item.created_at) + ", of author " + ToString(item.author);
+}
+
+std::string Describe(const Mark& mark) {
+  return "mark of author " + ToString(mark.author) + (mark.no_reposts ? ", without reposts" : "");
 }
 
 std::string Describe(const Difference& difference) {
@@ -28,9 +32,9 @@ std::string Describe(const Difference& difference) {
     case Kind::kExtra:
       return "extra " + Describe(difference.item);
     case Kind::kMissingMark:
-      return "missing the mark of author " + ToString(difference.author);
+      return "missing the " + Describe(difference.mark);
     case Kind::kExtraMark:
-      return "extra mark of author " + ToString(difference.author);
+      return "extra " + Describe(difference.mark);
     case Kind::kTooFew:
       return "holds " + Counted(difference.held, "item") + " only, and has a floor";
     case Kind::kMalformed:

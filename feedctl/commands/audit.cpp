@@ -141,8 +141,8 @@ class Audit : public Command {
     std::atomic<bool> failed = false;
     const Status scanned = InThreads(shards, [&](size_t shard) {
       mysql::ShardConnections connections(config);
-      const auto on_edge = [&](UserId reader, UserId author) {
-        parts[shard].AddEdge(reader, author);
+      const auto on_edge = [&](UserId reader, UserId author, bool reposts) {
+        parts[shard].AddEdge(reader, author, reposts);
         count();
       };
       const auto on_post = [&](const Item& item, bool pushed) {

@@ -107,7 +107,7 @@ void JudgeItems(const ReaderFacts& facts, Checks& checks) {
   for (size_t i = 0; i < shown; ++i) {
     const Item& item = timeline.items[i];
     checks.push_back({kTimeline, i == 0 ? "newest items" : "", Level::kWell,
-                      std::string(NameOf(item.kind)) + " " + ToString(item.post) + ", created " +
+                      std::string(NameOf(item.kind())) + " " + ToString(item.post) + ", created " +
                           At(item.created_at, facts.now) + ", of author " + ToString(item.author)});
   }
 }

@@ -7,6 +7,20 @@ namespace {
 
 bool Before(UserId a, UserId b) { return std::pair(BucketOf(a), a) < std::pair(BucketOf(b), b); }
 
+// Whether the reader is among those of the list, from now on.
+void Put(FollowerLists::Followers& list, UserId reader, bool is_in) {
+  const auto place = std::lower_bound(list.begin(), list.end(), reader, Before);
+  const bool there = place != list.end() && *place == reader;
+  if (is_in && !there) {
+    const auto index = place - list.begin();
+    const size_t size = list.size();
+    // By itself a vector doubles.
+    if (size == list.capacity()) list.reserve(size + size / 8 + 1);
+    list.insert(list.begin() + index, reader);
+  }
+  if (!is_in && there) list.erase(place);
+}
+
 }  // namespace
 
 FollowerLists::List* FollowerLists::ListOf(Range range, UserId author) {
@@ -41,40 +55,38 @@ uint64_t FollowerLists::Begin(Range range, UserId author, Time now) {
   }
   const auto used = by_use_.insert(by_use_.end(), Key{range, author});
   const List& list =
-      lists_[range].emplace(author, List{{}, ++numbers_, false, now, used}).first->second;
+      lists_[range].emplace(author, List{{}, {}, ++numbers_, false, now, used}).first->second;
   bytes_ += BytesOf(list);
   MakeRoom();
   return numbers_;
 }
 
 void FollowerLists::Append(Range range, UserId author, uint64_t number, const Followers& page,
-                           bool last) {
+                           bool last, const Followers& no_reposts) {
   List* list = ListOf(range, author);
   if (list == nullptr || number == 0 || list->number != number || list->whole) return;
   bytes_ -= BytesOf(*list);
   list->followers.insert(list->followers.end(), page.begin(), page.end());
   if (last) list->followers.shrink_to_fit();
+  if (keeps_choices_) {
+    list->no_reposts.insert(list->no_reposts.end(), no_reposts.begin(), no_reposts.end());
+  }
   list->whole = last;
   by_use_.splice(by_use_.end(), by_use_, list->used);
   Changed(*list);
 }
 
-void FollowerLists::Set(Range range, UserId author, UserId reader, bool follows) {
+const FollowerLists::Followers& FollowerLists::NoReposts(Range range, UserId author) const {
+  return lists_.at(range).at(author).no_reposts;
+}
+
+void FollowerLists::Set(Range range, UserId author, UserId reader, bool follows, bool no_reposts) {
   List* list = ListOf(range, author);
   if (list == nullptr || list->number == 0) return;
   if (!list->whole) return Remove(*list);  // its pages may have passed the reader
   bytes_ -= BytesOf(*list);
-  Followers& followers = list->followers;
-  const auto place = std::lower_bound(followers.begin(), followers.end(), reader, Before);
-  const bool there = place != followers.end() && *place == reader;
-  if (follows && !there) {
-    const auto index = place - followers.begin();
-    const size_t size = followers.size();
-    // By itself a vector doubles.
-    if (size == followers.capacity()) followers.reserve(size + size / 8 + 1);
-    followers.insert(followers.begin() + index, reader);
-  }
-  if (!follows && there) followers.erase(place);
+  Put(list->followers, reader, follows);
+  Put(list->no_reposts, reader, follows && no_reposts && keeps_choices_);
   Changed(*list);
 }
 
@@ -99,7 +111,7 @@ void FollowerLists::Remove(const List& list) {
 }
 
 void FollowerLists::Changed(List& list) {
-  if (BytesOf(list) > most_of_one_) list = {Followers(), 0, false, list.since, list.used};
+  if (BytesOf(list) > most_of_one_) list = {{}, {}, 0, false, list.since, list.used};
   bytes_ += BytesOf(list);
   MakeRoom();
 }

@@ -3,10 +3,10 @@
 // are live or not.
 //
 // A list says of every edge what its row said at some moment since the last sync of that edge in
-// the author's lane. It is filled by a run that reads all pages. Each sync sets its edge, before
-// the hints behind it are taken. Every writer of a `follower` row appends a sync after its commit,
-// so no change is overlooked. What changes rows otherwise (SQL by hand, a shard that lost some)
-// shows after `age` at the latest.
+// the author's lane; of which followers want no reposts it says, too. It is filled by a run that
+// reads all pages. Each sync sets its edge, before the hints behind it are taken. Every writer of a
+// `follower` row appends a sync after its commit, so no change is overlooked. What changes rows
+// otherwise (SQL by hand, a shard that lost some) shows after `age` at the latest.
 //
 // All lists together take at most `bytes`; those least recently used go first. A list that is being
 // filled counts, too. One that takes more than a thirty-second of `bytes`, and more than 1 KB, is
@@ -42,7 +42,8 @@ class FollowerLists {
       : most_bytes_(bytes),
         most_of_one_(std::max<size_t>(bytes / 32, 1'024)),
         age_(age),
-        whole_alone_(guards.whole_lists) {}
+        whole_alone_(guards.whole_lists),
+        keeps_choices_(guards.no_reposts_listed) {}
   FollowerLists(const FollowerLists&) = delete;
 
   // The author's list, or null. It stays where it is until a method that is not const is called.
@@ -53,10 +54,14 @@ class FollowerLists {
   uint64_t Begin(Range range, UserId author, Time now);
   // The next page; `last`: the list is whole. Nothing is kept if the list was forgotten meanwhile,
   // or if there is no room for it.
-  void Append(Range range, UserId author, uint64_t number, const Followers& page, bool last);
+  void Append(Range range, UserId author, uint64_t number, const Followers& page, bool last,
+              const Followers& no_reposts = {});
+  // Of a list that was found, those who want no reposts.
+  const Followers& NoReposts(Range range, UserId author) const;
 
-  // A sync has read that the edge is there, or not. Does nothing without a list.
-  void Set(Range range, UserId author, UserId reader, bool follows);
+  // A sync has read that the edge is there, or not, and whether it brings no reposts. Does nothing
+  // without a list.
+  void Set(Range range, UserId author, UserId reader, bool follows, bool no_reposts = false);
   bool Has(Range range, UserId author) const;
 
   void Forget(Range range, UserId author);
@@ -69,7 +74,8 @@ class FollowerLists {
   using Key = std::pair<Range, UserId>;
   struct List {
     Followers followers;
-    uint64_t number = 0;  // 0: it is too long, and empty
+    Followers no_reposts;  // of these
+    uint64_t number = 0;   // 0: it is too long, and empty
     bool whole = false;
     Time since{};  // when it was begun to be filled
     std::list<Key>::iterator used;
@@ -79,7 +85,8 @@ class FollowerLists {
   static constexpr size_t kBytesPerList = 192;
 
   static size_t BytesOf(const List& list) {
-    return kBytesPerList + list.followers.capacity() * sizeof(UserId);
+    const size_t users = list.followers.capacity() + list.no_reposts.capacity();
+    return kBytesPerList + users * sizeof(UserId);
   }
   List* ListOf(Range range, UserId author);
   void Remove(const List& list);
@@ -90,7 +97,7 @@ class FollowerLists {
   const size_t most_bytes_;
   const size_t most_of_one_;
   const Duration age_;
-  const bool whole_alone_;
+  const bool whole_alone_, keeps_choices_;
   std::map<Range, Lists> lists_;
   std::list<Key> by_use_;  // least recently used first
   size_t bytes_ = 0;

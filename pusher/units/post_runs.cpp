@@ -200,6 +200,11 @@ void PostRuns::TakeFromList(Run& run, const FollowerLists::Followers& list) {
       break;
     }
   }
+  const FollowerLists::Followers& all = lists_.NoReposts(run.unit->range, run.unit->author);
+  auto from = all.begin(), to = all.end();
+  if (run.page_from) from = std::upper_bound(from, to, *run.page_from, IsBehind);
+  if (run.page.next) to = std::upper_bound(from, to, *run.page.next, IsBehind);
+  run.page.no_reposts.assign(from, to);
 }
 
 // Whether a hint is measured even if nobody is live.
@@ -215,7 +220,7 @@ void PostRuns::FillList(Run& run) {
   const Range range = run.unit->range;
   const UserId author = run.unit->author;
   if (run.list == 0 || run.list_from != run.page_from) return;
-  lists_.Append(range, author, run.list, run.page.followers, !run.page.next);
+  lists_.Append(range, author, run.list, run.page.followers, !run.page.next, run.page.no_reposts);
   run.list_from = run.page.next;
   if (!run.page.next) run.list = 0;
 }
@@ -227,16 +232,45 @@ std::optional<RunStep> PostRuns::Write(Run& run, Now now) {
     LeaveOutTheDead(run, readers);
     if (!run.page_from) AddAuthor(run, readers);
   }
-  run.writes_open = readers.size();
+  std::vector<UserId> apart = TakeApart(run, readers);
+  run.writes_open = readers.size() + apart.size();
   run.page_live = 0;
   if (!guards_.pages_acknowledged && run.page.next) Pass(run);
   if (run.writes_open == 0) return PageDone(run, now);
   const Unit& unit = *run.unit;
   size_t& waiting = admission_.waiting_readers(unit.way.node);
   Writes& writes = writes_.try_emplace(unit.range, common_.limits, waiting, unit).first->second;
-  writes.batcher.Add({unit.id, std::move(readers), run.adds, run.removes, unit.alone, run.mark,
-                      unit.paging && !unit.alone});
+  Add(writes, run, std::move(readers), false);
+  Add(writes, run, std::move(apart), true);
   return std::nullopt;
+}
+
+// Takes those who want no reposts out of the page's readers, if that makes a difference. Returns
+// those of them to whom something else is to be written.
+std::vector<UserId> PostRuns::TakeApart(Run& run, std::vector<UserId>& readers) {
+  std::vector<UserId> chosen = std::exchange(run.page.no_reposts, {});
+  const auto reposts = std::count_if(run.adds.begin(), run.adds.end(),
+                                     [](const Item& item) { return item.original; });
+  if (chosen.empty() || (reposts == 0 && !run.marks)) return {};
+  std::sort(chosen.begin(), chosen.end());
+  const auto apart = std::stable_partition(readers.begin(), readers.end(), [&](UserId reader) {
+    return !std::binary_search(chosen.begin(), chosen.end(), reader);
+  });
+  std::vector<UserId> taken(apart, readers.end());
+  readers.erase(apart, readers.end());
+  const bool nothing_left =
+      static_cast<size_t>(reposts) == run.adds.size() && run.removes.empty() && !run.marks;
+  if (nothing_left) taken.clear();
+  return taken;
+}
+
+void PostRuns::Add(Writes& writes, const Run& run, std::vector<UserId> readers, bool no_reposts) {
+  const Unit& unit = *run.unit;
+  Contribution wanted{unit.id, std::move(readers),        run.adds, run.removes, unit.alone,
+                      {},      unit.paging && !unit.alone};
+  if (run.marks) wanted.mark = Mark{unit.author, no_reposts};
+  if (no_reposts) std::erase_if(wanted.adds, [](const Item& item) { return item.original; });
+  writes.batcher.Add(std::move(wanted));
 }
 
 void PostRuns::AddAuthor(const Run& run, std::vector<UserId>& readers) const {
@@ -261,12 +295,15 @@ void PostRuns::TakeStates(Run& run, const Asked& asked, const PostStates& states
     const PostState& state = states.posts.at(static_cast<size_t>(at - asked.posts.begin()));
     // A post that is merged at read must not be in any timeline. Its author is marked instead.
     const bool add = state.visible() && state.pushed;
-    if (!state.pushed && guards_.posts_mark) run.mark = run.unit->author;
-    const Item item{run.posts[i], state.created_at.value_or(0), run.unit->author};
+    run.marks |= !state.pushed && guards_.posts_mark;
+    // Without a time nobody knows whether it was a repost: what is removed is of any kind.
+    const Item item{run.posts[i], state.created_at.value_or(0), run.unit->author, state.original};
     (add ? run.adds : run.removes).push_back(item);
     run.content = Mixed(run.content, Raw(run.posts[i]));
     run.content = Mixed(run.content, add ? static_cast<uint64_t>(*state.created_at) : 0);
     run.content = Mixed(run.content, add || state.pushed ? add : 2);
+    run.content = Mixed(run.content, Raw(state.original.post));
+    run.content = Mixed(run.content, Raw(state.original.author));
   }
 }
 

@@ -14,6 +14,7 @@
 // `never`, it is its fault.
 //
 // A post that is visible and pushed is added; any other is removed.
+// Followers who want no reposts of the author are not given any; removals are for all.
 // A post that is merged at read is removed and marks its author in the timelines. If home timelines
 // hold the reader's own posts, the author is the first reader of the first page, in the range of
 // the author's own bucket (docs/decisions/0028-ones-own-posts.md).
@@ -94,7 +95,7 @@ class PostRuns {
     std::vector<PostId> posts;  // distinct, as asked from the truth
     std::vector<Item> adds;
     std::vector<Item> removes;
-    std::optional<UserId> mark;
+    bool marks = false;  // the author
     bool states_read = false;
     bool outdated = false;
     Time since{};                             // when it was begun
@@ -145,6 +146,8 @@ class PostRuns {
   std::optional<RunStep> Write(Run& run, Now now);
   void AddAuthor(const Run& run, std::vector<UserId>& readers) const;
   void LeaveOutTheDead(const Run& run, std::vector<UserId>& readers) const;
+  static std::vector<UserId> TakeApart(Run& run, std::vector<UserId>& readers);
+  static void Add(Writes& writes, const Run& run, std::vector<UserId> readers, bool no_reposts);
   void TakeDead(const Sent& sent, const BatchWritten& written);
   struct Asked {                 // for states
     std::optional<Shard> shard;  // whose next request waits for this one

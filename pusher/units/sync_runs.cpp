@@ -89,11 +89,12 @@ std::optional<RunStep> SyncRuns::Answered(uint64_t id, const Status& status, boo
 std::optional<RunStep> SyncRuns::On(SyncTruth& truth) {
   const auto next = [&](const Run& run, const Call& call) {
     if (common_.setup.guards.lists_follow_syncs) {
-      lists_.Set(run.range, run.author, call.reader, truth.following);
+      lists_.Set(run.range, run.author, call.reader, truth.following, truth.no_reposts);
     }
     if (!call.live) return false;
     ports_.timelines.Submit(ApplySync{NextCall(call), run.range, run.epoch, call.reader, run.author,
-                                      std::move(truth.visible), truth.newest_unread, truth.marked});
+                                      std::move(truth.visible), truth.newest_unread, truth.marked,
+                                      truth.no_reposts});
     return true;
   };
   return Answered(truth.id, truth.status, false, next);

@@ -23,15 +23,15 @@
 
 namespace fanline::pusher {
 
-// What one unit wants done to each of `readers`.
+// What one unit wants done to each of `readers`. A unit may have several, for different readers.
 struct Contribution {
   uint64_t unit = 0;
   std::vector<UserId> readers;
-  std::vector<Item> adds;        // at most kMaxAddsPerWrite
-  std::vector<Item> removes;     // at most kMaxAddsPerWrite
-  bool alone = false;            // in a batch of its own: a culprit is looked for
-  std::optional<UserId> mark{};  // this author; takes the place of an add
-  bool further = false;          // a page behind the unit's first one; false if alone
+  std::vector<Item> adds;      // at most kMaxAddsPerWrite
+  std::vector<Item> removes;   // at most kMaxAddsPerWrite
+  bool alone = false;          // in a batch of its own: a culprit is looked for
+  std::optional<Mark> mark{};  // of the author; takes the place of an add
+  bool further = false;        // a page behind the unit's first one; false if alone
 };
 
 // Which writes of a batch belong to a unit.

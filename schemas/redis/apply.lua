@@ -2,9 +2,10 @@
 --
 -- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}, then the timelines: all of one range
 -- ARGV  epoch, window W, trim above (members), least items (W/2), most marks, how many items and
---       marks there are to add, score and member of each (a mark: -inf, A<author>),
+--       marks there are to add, score and member of each (a mark: -inf),
 --       per timeline: the number of the one item to add (the first is 1; no mark), else
---       -(adds + 32 * removes), then the number of each add, then each member to remove.
+--       -(adds + 32 * removes), then the number of each add, then each member to remove; one of any
+--       kind, and a repost that is not there as it is spelled, has all members looked at.
 --       A timeline's adds are distinct; at most 16.
 -- Reply FENCED error: nothing was written. Else
 --       1 one byte per timeline: '0' + number of items that were new ('0'..'@'), '-' not live,
@@ -52,6 +53,19 @@ local function record(key, first, last)
   return true
 end
 
+local function take_out(key, removed)
+  local gone, repost = 0, is_repost(removed)
+  if not is_of_any_kind(removed) then gone = redis.call('ZREM', key, removed) end
+  if gone > 0 or not (repost or is_of_any_kind(removed)) then return gone end
+  removed = of_any_kind(removed)
+  for _, member in ipairs(redis.call('ZRANGE', key, '0', '-1')) do
+    if is_item(member) and of_any_kind(member) == removed then
+      gone = gone + redis.call('ZREM', key, member)
+    end
+  end
+  return gone
+end
+
 -- Removes ARGV[first..last]. Returns nothing if the timeline stays live, else a result.
 local function remove(key, first, last)
   local tail = pcall('ZRANGE', key, '-1', '-1')
@@ -61,7 +75,7 @@ local function remove(key, first, last)
     return NOT_LIVE
   end
   local gone = 0
-  for i = first, last do gone = gone + redis.call('ZREM', key, ARGV[i]) end
+  for i = first, last do gone = gone + take_out(key, ARGV[i]) end
   removed = removed + gone
   if is_building(tail[1]) then
     if not record(key, first, last) then return NOT_LIVE end
@@ -118,6 +132,7 @@ local function add(key, first, n)
   local words, oldest, marks = {}, math.huge, false
   for i = first, first + n - 1 do
     local place = 5 + 2 * ARGV[i]
+    if is_repost(ARGV[place + 1]) then take_out_other_spellings(key, ARGV[place], ARGV[place + 1]) end
     words[#words + 1], words[#words + 2] = ARGV[place], ARGV[place + 1]
     oldest = math.min(oldest, time_at[place])
     marks = marks or time_at[place] == math.huge
@@ -136,6 +151,7 @@ for k = 4, #KEYS do
   local key, shape, result = KEYS[k], tonumber(ARGV[at]), nil
   if shape > 0 then  -- most of them
     local place = 5 + 2 * shape
+    if is_repost(ARGV[place + 1]) then take_out_other_spellings(key, ARGV[place], ARGV[place + 1]) end
     result = judge(key, pcall('ZADD', key, ARGV[place], ARGV[place + 1], FIRST, HEAD), 1,
                    time_at[place] > bound)
     at = at + 1

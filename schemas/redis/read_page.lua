@@ -2,10 +2,11 @@
 --
 -- KEYS  the timeline
 -- ARGV  score of the last item seen and how its member begins ("" "" = from the newest), items at most, TTL in
---       milliseconds, the name of pos:{tag}
+--       milliseconds, the name of pos:{tag}, "front" or ""
 -- Reply {"none"}, {"building"}: no items; else {"ready", floor as a score, the time that pos: says or
 --       "", then lists of members and their scores, to be read one after another: the marks, T, the
---       items asked for, newest first}. The caller takes the items strictly newer than the floor: here
+--       items asked for, newest first}; with "front" a last list, of the members alone: the items at the
+--       place of the last item seen and in front of it. The caller takes the items strictly newer than the floor: here
 --       they would have to be looked at one by one, which takes longer than all else.
 -- pos: is not among KEYS: while a slot moves the two may be on different nodes, and the page is served
 -- without the time.
@@ -43,5 +44,10 @@ local seen = 0  -- items of the place's own moment that do not come after it
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, after_score, after_score)) do
   if not is_in_front(place, member) then seen = seen + 1 end
 end
-return {'ready', floor, as_of, redis.call('ZRANGEBYSCORE', key, FIRST, FIRST, 'WITHSCORES'),
-        redis.call('ZRANGEBYSCORE', key, after_score, LAST, 'WITHSCORES', 'LIMIT', seen, ARGV[3])}
+local reply = {'ready', floor, as_of, redis.call('ZRANGEBYSCORE', key, FIRST, FIRST, 'WITHSCORES'),
+               redis.call('ZRANGEBYSCORE', key, after_score, LAST, 'WITHSCORES', 'LIMIT', seen, ARGV[3])}
+if ARGV[6] == 'front' then
+  local newer = redis.call('ZCOUNT', key, '(' .. FIRST, '(' .. after_score)
+  reply[6] = redis.call('ZRANGEBYSCORE', key, '(' .. FIRST, after_score, 'LIMIT', '0', newer + seen)
+end
+return reply

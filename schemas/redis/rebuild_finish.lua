@@ -29,7 +29,8 @@ if type(refused) == 'table' then
   return refused
 end
 
-local score_of, gone, marked, marks = {}, {}, {}, {}
+local score_of, gone, gone_of_any_kind, marked, marks = {}, {}, false, {}, {}
+local reposted = {}  -- by the reposts in the key, whose spelling is the newer one
 local function mark(member)
   if marked[member] then return end
   marked[member] = true
@@ -38,10 +39,17 @@ end
 local held = redis.call('ZRANGE', key, '0', '-1', 'WITHSCORES')
 for i = 1, #held, 2 do
   local member = held[i]
-  if is_item(member) then score_of[member] = held[i + 1] end
+  if is_item(member) then
+    score_of[member] = held[i + 1]
+    if is_repost(member) then reposted[of_any_kind(member)] = true end
+  end
   if is_mark(member) then mark(member) end
   local removed = removed_by(member)
-  if removed then gone[removed] = true end
+  if removed then
+    if is_repost(removed) then removed = of_any_kind(removed) end
+    gone[removed] = true
+    gone_of_any_kind = gone_of_any_kind or is_of_any_kind(removed)
+  end
 end
 local last_mark = 9 + tonumber(ARGV[9])
 for i = 10, last_mark do mark(ARGV[i]) end
@@ -71,9 +79,13 @@ local function take_pushed_before(number, member)
     next_pushed = next_pushed + 1
   end
 end
+local function is_gone(member)
+  return score_of[member] or gone[member] or (gone_of_any_kind and gone[of_any_kind(member)])
+         or (is_repost(member) and reposted[of_any_kind(member)])
+end
 for i = last_mark + 1, #ARGV, 2 do
   local score, member = ARGV[i], ARGV[i + 1]
-  if not gone[member] and not score_of[member] then
+  if not is_gone(member) then
     score_of[member] = score
     local number = tonumber(score)
     take_pushed_before(number, member)

@@ -4,9 +4,10 @@
 --
 -- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}, the timeline
 -- ARGV  epoch, window W, trim above (members), least items (W/2), adds per piece,
---       floor to reach as a score ("" = leave it), most marks, the author's mark, 1 = is marked, the
---       author as items have it, then (score, member) of each item that must be there, newest first.
---       What may be there besides is not newer than the floor to reach.
+--       floor to reach as a score ("" = leave it), most marks, the author's mark, his mark without
+--       reposts, which of the two is to be there (0 = none), the author as items have it, then
+--       (score, member) of each item that must be there, newest first. What may be there besides is
+--       not newer than the floor to reach.
 -- Reply FENCED error: nothing was written; 0 = was not live, or was being built; 1 = done; 2 = was
 --       dropped, because Redis is full
 -- Adds go in pieces, each followed by a trim, so that the number of members never passes
@@ -15,7 +16,7 @@ local refused = fence(ARGV[1])
 if refused then return refused end
 local live, maxfloor, key = KEYS[2], KEYS[3], KEYS[4]
 local window, trim_above, least = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local piece, reach, author, FIRST_ITEM = 2 * tonumber(ARGV[5]), ARGV[6], ARGV[10], 11
+local piece, reach, author, FIRST_ITEM = 2 * tonumber(ARGV[5]), ARGV[6], ARGV[11], 12
 
 -- Items pushed behind the floor in between are cut, so that F is the last member from here on.
 local tail = tail_of(key)
@@ -29,12 +30,14 @@ if not takes_more(key) then
   return 2
 end
 
-if ARGV[9] == '1' then
-  redis.call('ZADD', key, FIRST, ARGV[8])
+local mark = ({ARGV[8], ARGV[9]})[tonumber(ARGV[10])]
+for i = 8, 9 do
+  if ARGV[i] ~= mark then redis.call('ZREM', key, ARGV[i]) end
+end
+if mark then
+  redis.call('ZADD', key, FIRST, mark)
   bound_marks(key, tonumber(ARGV[7]))
   trim(key, maxfloor, redis.call('ZCARD', key), trim_above, window)
-else
-  redis.call('ZREM', key, ARGV[8])
 end
 
 local wanted, gone = {}, {}

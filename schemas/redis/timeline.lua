@@ -1,6 +1,6 @@
 -- timeline.lua - what the scripts share; put in front of each of them, never run alone.
 --
--- A timeline is a sorted set, newest first: marks (A<author>, score -inf), perhaps the version of the
+-- A timeline is a sorted set, newest first: marks (A<author> or A-<author>, score -inf), perhaps the version of the
 -- reader's mutes (M<version>, -inf), T (-inf), items (binary, score -created_at_ms), then
 --   ready     F, score -floor, +inf = nothing older exists
 --   building  B:<token> and removal records X<item>, all +inf
@@ -53,6 +53,34 @@ end
 local function author_of(item)
   if string.byte(item, 10) ~= 0 then return string.sub(item, 10) end
   return string.sub(item, 12, 11 + (string.byte(item, 11) or 0) % 16)
+end
+
+-- What is to be removed is an item or, if nobody knows its kind, the same place and author with
+-- kind 0, which no item has.
+local function is_of_any_kind(removed)
+  return string.byte(removed, 10) == 0 and (string.byte(removed, 11) or 16) < 16
+end
+
+local function of_any_kind(item)
+  local author = author_of(item)
+  return string.sub(item, 1, 9) .. string.char(0, #author) .. author
+end
+
+-- What a repost shows was found when its row was written. A row that got lost and was written again
+-- may show another post: then the item has another spelling, of the same place and moment.
+local function is_repost(item)
+  return string.byte(item, 10) == 0 and math.floor((string.byte(item, 11) or 0) / 16) == 1
+end
+
+-- Call before the item is added: a timeline holds one spelling of it.
+local function take_out_other_spellings(key, score, item)
+  local held = redis.pcall('ZRANGEBYSCORE', key, score, score)
+  for i = 1, #held do
+    local member = held[i]
+    if member ~= item and is_item(member) and of_any_kind(member) == of_any_kind(item) then
+      redis.call('ZREM', key, member)
+    end
+  end
 end
 
 -- Whether the item's place in its moment is in front of that of another member. Both may be of one

@@ -10,7 +10,7 @@
 --                                         full_scan and removal_allowance (an application's own
 --                                         shards: in turn over ours)
 --   by the smaller id of two              friend_request, and its rows of log1
---   by author   author_post, author, author_mode
+--   by author   author_post, repost, author, author_mode
 --   by the range's first bucket            range_owner, range_start
 --   on every shard, the same               installation (but for its shard_index), migration
 --   on shard 0                             setting
@@ -284,12 +284,24 @@ CREATE TABLE IF NOT EXISTS author_post (
   pushed             TINYINT NOT NULL DEFAULT 1,       -- decided once: 0 = merged at read instead
   visibility_version BIGINT UNSIGNED NOT NULL DEFAULT 0,
   edit_version       BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  original_id        BIGINT UNSIGNED NULL,             -- what a repost shows, and its author: set
+  original_author    BIGINT UNSIGNED NULL,             -- with created_at_ms; NULL: no repost
   ut                 DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3)
                                           ON UPDATE CURRENT_TIMESTAMP(3),
   PRIMARY KEY (author_id, post_id),
   -- The outbox: visible, pushed items of one author in the order used everywhere (created_at
-  -- descending, then post_id descending), read in order without sorting.
-  KEY outbox (author_id, pushed, deleted, hidden, created_at_ms DESC, post_id DESC)
+  -- descending, then post_id descending), read in order without sorting and without the rows.
+  KEY outbox (author_id, pushed, deleted, hidden, created_at_ms DESC, post_id DESC, original_id,
+              original_author)
+) ENGINE = InnoDB;
+
+-- Finds the reposts of a post, by who reposts. What they are stands in author_post alone: a row
+-- here whose post is not there, or shows another one, means nothing.
+CREATE TABLE IF NOT EXISTS repost (
+  original_id BIGINT UNSIGNED NOT NULL,
+  author_id   BIGINT UNSIGNED NOT NULL,
+  post_id     BIGINT UNSIGNED NOT NULL,
+  PRIMARY KEY (original_id, author_id, post_id)
 ) ENGINE = InnoDB;
 
 -- When each author last posted. last_at is never below created_at of a visible post of the author,

@@ -16,11 +16,16 @@ def member_of(post, author):
 
 
 def post_and_author(member):
-    """Of an item; None: another member."""
+    """Of a post or a repost; None: another member."""
     member = member if isinstance(member, bytes) else member.encode()
-    if len(member) < 10 or member[0] != 1 or member[9] == 0:
+    if len(member) < 10 or member[0] != 1:
         return None
-    return ~int.from_bytes(member[1:9], "big") % 2**64, int.from_bytes(member[9:], "big")
+    author = member[9:]
+    if author[0] == 0:  # of another kind: 1 is a repost
+        if len(author) < 2 or author[1] // 16 != 1:
+            return None
+        author = author[2:2 + author[1] % 16]
+    return ~int.from_bytes(member[1:9], "big") % 2**64, int.from_bytes(author, "big")
 
 
 def item(created_at_ms, post, author):

@@ -68,6 +68,9 @@ class Work(unittest.TestCase):
         self.assertEqual(len({sending.event for sending in placed}), 2_000)
         self.assertEqual({sending.event.kind for sending in placed},
                          {"published", "deleted", "hidden", "unhidden", "edited"})
+        reposts = [sending.event for sending in placed if sending.event.repost_of]
+        self.assertGreater(len(reposts), 150)
+        self.assertFalse({event.post for event in reposts} & {event.repost_of[0] for event in reposts})
         lists = posts.hand_out(self.draw("hands"), placed, 3)
         handed = [sending.event for sendings in lists for sending in sendings]
         self.assertEqual(set(handed), {sending.event for sending in placed})

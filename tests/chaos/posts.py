@@ -18,6 +18,7 @@ POPULAR = 0.3  # of the posts: of an author by the number of followers; else of 
 AGAIN = 0.15  # of the events: sent again, up to MOST_COPIES times
 MOST_COPIES = 3
 OLD = 0.05  # of the posts: made days before
+REPOSTS = 0.15  # of the posts: show an earlier one
 SAME_TIME = 0.2  # of the posts: at the very time of the one before
 
 _STEP_S = 0.02
@@ -39,7 +40,7 @@ def draw_events(draw, count, followers, now_ms, seconds):
     publishes = round(count * PUBLISHES)
     authors = sorted(followers)
     weights = [len(followers[author]) + 0.01 for author in authors]
-    placed, created = [], now_ms
+    placed, originals, created = [], [], now_ms
     for post in range(1, publishes + 1):
         author = (draw.choices(authors, weights)[0] if draw.random() < POPULAR
                   else draw.choice(authors))
@@ -47,7 +48,12 @@ def draw_events(draw, count, followers, now_ms, seconds):
         if draw.random() >= SAME_TIME:
             created = now_ms + round(1000 * seconds * at)
         age = draw.randrange(20 * 86_400_000) if draw.random() < OLD else 0
-        placed.append(Sending(at, Event("published", post, author, created - age)))
+        original = ()
+        if originals and draw.random() < REPOSTS:
+            original = draw.choice(originals[-20:] if draw.random() < POPULAR else originals)
+        else:
+            originals.append((post, author))
+        placed.append(Sending(at, Event("published", post, author, created - age, repost_of=original)))
     versions, deleted = {}, set()
     for kind in draw.choices(list(KINDS), list(KINDS.values()), k=count - publishes):
         at, publish = draw.choice(placed[:publishes])

@@ -11,7 +11,7 @@ from tests.chaos import dead_letters
 
 _EXAMPLES = 3
 _POST = ("SELECT author_id, post_id, IFNULL(created_at_ms, 0), deleted, hidden, visibility_version,"
-         " edit_version FROM author_post")
+         " edit_version, IFNULL(original_id, 0), IFNULL(original_author, 0) FROM author_post")
 _EDGES = "SELECT src, dst, delivery FROM {} WHERE state = 1"
 _DELIVERIES = ("all", "no_reposts", "none")  # by number (schemas/sql/shard.sql)
 
@@ -24,11 +24,15 @@ class Post(NamedTuple):
     hidden: int = 0
     visibility_version: int = 0
     edit_version: int = 0
+    original: int = 0
+    original_author: int = 0
 
     def after(self, event):
         """By the rules an application is told (docs/producers.md), in any order."""
         if event.kind == "published":
-            return self._replace(created_at_ms=self.created_at_ms or event.created_at_ms)
+            original, author = event.repost_of or (0, 0)
+            return self._replace(created_at_ms=self.created_at_ms or event.created_at_ms, original=original,
+                                 original_author=author)
         if event.kind == "deleted":
             return self._replace(deleted=1)
         if event.kind == "edited":

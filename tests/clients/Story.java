@@ -71,7 +71,7 @@ public class Story {
     List<Long> ids = new ArrayList<>();
     String cursor = null;
     do {
-      HomePage page = timelines.getTimeline(reader, PAGE, cursor, null, null);
+      HomePage page = timelines.getTimeline(reader, PAGE, cursor, null, null, null);
       add(page.getItems(), ids);
       cursor = page.getNextCursor();
     } while (cursor != null);
@@ -106,17 +106,18 @@ public class Story {
     for (int number = 0; number < POSTS; ++number) createdAt = publish(number);
     told.put("created_at_ms", createdAt);
     told.put("home", until(this::home, ids -> ids.size() == POSTS));
-    HomePage page = timelines.getTimeline(reader, PAGE, null, null, null);
+    HomePage page = timelines.getTimeline(reader, PAGE, null, null, null, null);
     PostsInner item = page.getItems().get(0);
     told.put("item", List.of(item.getCreatedAtMs(), item.getAuthorId(), item.getKind()));
     for (int number = POSTS; number < POSTS + 3; ++number) publish(number);
-    told.put("new", until(() -> timelines.countTimeline(reader, page.getNewestCursor()).getCount(), count -> count == 3));
+    String newest = page.getNewestCursor();
+    told.put("new", until(() -> timelines.countTimeline(reader, newest, null).getCount(), count -> count == 3));
     told.put("outbox", outbox());
     told.put("deleted", publishing.deletePost(Long.toString(first + 3), ann).getType().getValue());
     told.put("without_the_deleted", until(this::home, ids -> !ids.contains(3L)));
     told.put("unfollowed", following.unfollow(reader, eve).getFollowing());
     told.put("without_eve", until(this::home, ids -> ids.stream().allMatch(number -> number % 2 == 1)));
-    told.put("refused", refused(() -> timelines.getTimeline("0", null, null, null, null)));
+    told.put("refused", refused(() -> timelines.getTimeline("0", null, null, null, null, null)));
     told.put("oneself", refused(() -> following.follow(reader, reader)));
     return told;
   }

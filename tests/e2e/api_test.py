@@ -262,12 +262,48 @@ class ApiTest(KeepsLogs):
         self.refused(self.client.post("/v1/posts/1/pin", {}), 404, "not_found")
         self.refused(self.client.delete("/v1/posts/1"), 400, "bad_parameter")
 
+    def store(self, author, post, original=None):
+        """As a dispatcher does. `original`: its id and its author."""
+        shard = self.stack.mysql[shard_of(author)]
+        shows = original or ("NULL", "NULL")
+        shard.query("INSERT INTO author_post (author_id, post_id, created_at_ms, original_id, original_author) VALUES"
+                    f" ({author}, {post}, 1700000000000, {shows[0]}, {shows[1]})")
+        if original:
+            shard.query(f"INSERT INTO repost VALUES ({original[0]}, {author}, {post})")
+
+    def test_who_reposts_is_listed_and_a_repost_is_undone(self):
+        author, users = self.user(0), [self.user(1, shard=0), self.user(2, shard=1), self.user(3, shard=1)]
+        post = self.first
+        self.store(author, post)
+        for number, user in enumerate(users):
+            self.store(user, post + 10 + number, (post, author))
+            self.store(user, post + 20 + number, (post, author))
+        path = f"/v1/posts/{post}/reposts?author_id={author}"
+        page = self.ok(self.client.get(path + "&limit=2"))
+        self.assertEqual((page["count"], page["at_least"]), (3, False))
+        rest = self.ok(self.client.get(f"{path}&limit=2&cursor={page['next_cursor']}"))
+        self.assertEqual([int(item["id"]) for item in page["items"] + rest["items"]], sorted(users))
+        self.refused(self.client.get(f"/v1/posts/{post + 1}/reposts?author_id={author}"), 404, "not_found")
+        self.refused(self.client.get(f"/v1/posts/{post}/reposts"), 400, "bad_parameter")
+
+        undone = self.client.delete(f"/v1/users/{users[0]}/reposts/{post}")
+        self.assertEqual((undone.status, undone.json["undone"]), (202, [str(post + 10), str(post + 20)]))
+        self.refused(self.client.delete(f"/v1/users/{users[0]}/reposts/{post + 1}"), 404, "not_found")
+        self.refused(self.client.delete(f"/v1/users/{users[0]}/reposts/x"), 400, "bad_id")
+        accepted = self.client.post("/v1/posts", {"post_id": str(post + 30), "author_id": str(users[0]),
+                                                  "repost_of": {"post_id": str(post), "author_id": str(author)}})
+        self.assertEqual(accepted.json["repost_of"], {"post_id": str(post), "author_id": str(author)})
+
     def test_without_kafka_nothing_is_published_and_all_else_goes_on(self):
         away = self.another_api("--kafka-brokers", "127.0.0.1:1", "--publish-timeout", "500ms")
         for answer in self.events(away):
             self.refused(answer, 503, "log_unavailable")
+        self.store(self.user(4), self.first, (self.first + 1, self.user(5)))
+        undo = f"/v1/users/{self.user(4)}/reposts/{self.first + 1}"
+        self.refused(away.delete(undo), 503, "log_unavailable")
         self.follow(self.user(2), self.user(3), away)
-        for answer in self.events(self.another_api("--kafka-brokers", "")):
+        without = self.another_api("--kafka-brokers", "")
+        for answer in [*self.events(without), without.delete(undo)]:
             self.refused(answer, 501, "not_implemented")
 
     # ---- lists ---------------------------------------------------------------------------------
@@ -405,7 +441,8 @@ class ApiTest(KeepsLogs):
                ("PATCH", "/v1/users/{0}/following/{1}"),
                ("POST", "/v1/users/{0}/friendships/{1}/request"), ("POST", "/v1/users/{0}/relations:check"),
                ("PUT", "/v1/users/{0}/mutes"), ("PUT", "/v1/users/{0}/mutes/{1}"), ("DELETE", "/v1/users/{0}/mutes/{1}"),
-               ("POST", "/v1/posts"), ("POST", "/v1/posts/1/hide"), ("DELETE", "/v1/posts/1?author_id={0}")]
+               ("POST", "/v1/posts"), ("POST", "/v1/posts/1/hide"), ("DELETE", "/v1/posts/1?author_id={0}"),
+               ("DELETE", "/v1/users/{0}/reposts/1")]
 
     def test_a_page_of_another_site_changes_nothing(self):
         """As a browser sends it: with the page's origin, and a form without a type of its own."""
@@ -520,6 +557,9 @@ class ApiTest(KeepsLogs):
         wait_until(lambda: "mysql_1" in self.api.named(), AWAY_AFTER_S, "the API to notice")
         self.assertEqual(self.api.status("/readyz"), 200)
         self.assertEqual(self.ask_all(gone, too), {503})
+        for answer in (self.client.get(f"/v1/posts/1/reposts?author_id={here}"),
+                       self.client.delete(f"/v1/users/{gone}/reposts/1")):
+            self.refused(answer, 503, "store_unavailable")
         answer = self.client.get(f"/v1/users/{gone}/counts")
         self.refused(answer, 503, "store_unavailable")
         self.assertNotIn("mysql", answer.text)

@@ -20,6 +20,7 @@ ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
            "recovery_kill", "handover_gap", "import_rows",
            *(f"rebuild{p99}_{followees}" for p99 in ("", "_p99") for followees in (10, 200, 2_000)),
            "page_library", "page_http", "page_p99_under_fanout", "page_below_floor", "hybrid_page",
+           "page_reposts", "page2_reposts", "page_folded", "page_below_floor_reposts",
            *(f"fairness_{what}_live{percent}" for what in ("p99_ratio", "fanout") for percent in ("5", "5_unlisted", "100")),
            *(f"edge_{what}_{when}{p99}" for what in ("row", "hint") for when in ("alone", "load")
              for p99 in ("", "_p99")), "edge_cpu_load", "edge_drain_1", "edge_drain_2",

@@ -45,6 +45,7 @@ class TimelineModel(Reading):
     def setUp(self):
         super().setUp()
         self.posts, self.unsent, self.used, self.version = {}, [], set(), 0
+        self.stored = {}  # post -> whether it is a repost
         self.began = time.time_ns() // 1_000_000
 
     # ---- steps ---------------------------------------------------------------------------------
@@ -66,6 +67,19 @@ class TimelineModel(Reading):
         if self.draw.random() < 0.05:  # what is said of a post may arrive before it
             self.change(post)
         self.event("published", post, created_at_ms=moment)
+        self.stored[post] = False
+
+    def repost(self):
+        """Of a post of any author, which may be gone, and mostly of one of a few."""
+        post, seen = any_id(self.draw), [post for post, repost in self.stored.items() if not repost]
+        if post in self.used or not seen:
+            return
+        self.used.add(post)
+        self.posts[post] = self.draw.choice(self.authors)
+        original = self.draw.choice(seen[-8:] if self.draw.random() < 0.8 else seen)
+        moment = self.began + self.draw.choice((0, -HOUR, self.draw.randrange(-50 * HOUR, 0)))
+        self.event("published", post, created_at_ms=moment, repost_of=(original, self.posts[original]))
+        self.stored[post] = True
 
     def change(self, post=None):
         if not self.posts:
@@ -118,17 +132,22 @@ class TimelineModel(Reading):
         daemon.start()
 
     def read(self):
-        """A walk: nothing twice. What it finds may be behind the model; at rest it is the model."""
+        """A walk: nothing twice at one place. What it finds may be behind the model; at rest it is the model."""
         reader = self.draw.choice(self.readers)
         self.reads.append(self.pool.submit(self.walk_once, reader, self.draw.choice((3, 20, FULL))))
 
     def walk_once(self, reader, limit):
-        client = self.apis[0].client()
+        client, walked, query = self.apis[0].client(), [], ""
         try:
-            walked = self.walk(f"{reader}/timeline", limit, client)
+            while True:
+                page = self.get(f"{reader}/timeline?limit={limit}{query}", client)
+                walked += [(item["id"], item.get("place_ms", item["created_at_ms"])) for item in page["items"]]
+                if "next_cursor" not in page:
+                    break
+                query = f"&cursor={page['next_cursor']}"
         finally:
             client.close()
-        self.assertEqual(len(walked), len(set(walked)), f"reader {reader} was shown a post twice")
+        self.assertEqual(len(walked), len(set(walked)), f"reader {reader} was shown an item twice at one place")
         return len(walked)
 
     # ---- what must hold ------------------------------------------------------------------------
@@ -143,17 +162,19 @@ class TimelineModel(Reading):
         self.reads.clear()
         time.sleep(REMEMBERED_S)
         for reader in self.readers:
-            self.assertEqual(self.walk(f"{reader}/timeline", FULL), self.expected(reader),
-                             f"reader {reader} at step {step} of seed {SEED}")
+            where = f"reader {reader} at step {step} of seed {SEED}"
+            for limit in (FULL, self.draw.choice((3, 20))):
+                self.assertEqual(self.walk(f"{reader}/timeline", limit), self.expected(reader), where)
+            reposts = self.draw.choice(("each", "none"))
+            self.assertEqual(self.walk(f"{reader}/timeline", FULL, reposts=reposts),
+                             self.ledger.pages(reader, reposts), f"{reposts}, {where}")
         for author in self.authors:
-            posts = sorted(((item.created_at_ms, item.post) for item in self.ledger.visible()
-                            if item.author == author), reverse=True)
-            self.assertEqual(self.walk(f"{author}/posts", FULL), [post for _, post in posts])
+            self.assertEqual(self.walk(f"{author}/posts", FULL), self.ledger.outbox(author))
         self.assert_audited()
 
     def test_any_steps_leave_what_the_model_says(self):
         print(f"{STEPS:,} steps, FANLINE_MODEL_SEED={SEED}", flush=True)
-        weights = {self.publish: 40, self.change: 25, self.relate: 8, self.choose: 5, self.mute: 3,
+        weights = {self.publish: 30, self.repost: 15, self.change: 25, self.relate: 8, self.choose: 5, self.mute: 3,
                    self.read: 10, self.send_all: 15, self.expire: 3, self.switch_mode: 1,
                    self.crash: 0.3}
         steps, self.reads = list(weights), []

@@ -18,6 +18,8 @@ bool FakeMysql::Apply(const FeedEvent& event) {
     state.hidden = event.kind == EventKind::kHidden;
   } else {
     ApplyEvent(event, state);
+    const bool again = event.kind == EventKind::kPublished && !rules.original_once;
+    if (again) state.original = event.repost_of;
   }
   return !known || before.created_at != state.created_at || before.deleted != state.deleted ||
          before.hidden != state.hidden || before.edit_version != state.edit_version ||
@@ -76,6 +78,16 @@ EventsApplied FakeMysql::Commit(const ApplyEvents& request) {
     applied.applied.push_back({pushed && emits, mode, followers});
   }
   return applied;
+}
+
+ShownRead FakeMysql::Do(const ReadShown& request) const {
+  ShownRead reply{.id = request.id, .shard = request.shard, .status = {}};
+  for (const PostKey& post : request.posts) {
+    const auto found = posts_.find(post);
+    const bool repost = found != posts_.end() && found->second.original;
+    if (repost) reply.shown[post] = found->second.original;
+  }
+  return reply;
 }
 
 void FakeMysql::SetMode(UserId author, bool pull) {
@@ -148,7 +160,8 @@ std::vector<Item> FakeMysql::Visible(const PostsOf& posts) const {
   for (auto at = posts_.lower_bound({posts.author, PostId{}}); at != posts_.end(); ++at) {
     if (at->first.first != posts.author) break;
     if (at->second.visible() && at->second.pushed == posts.pushed) {
-      items.push_back({at->first.second, *at->second.created_at, posts.author});
+      items.push_back(
+          {at->first.second, *at->second.created_at, posts.author, at->second.original});
     }
   }
   std::sort(items.begin(), items.end(), IsNewer);
@@ -187,6 +200,10 @@ FollowerPage FakeMysql::Do(const ReadFollowerPage& request) const {
     const Bucket bucket = BucketOf(edge.src);
     if (layout_.RangeOf(bucket) == request.range) followers.push_back({bucket, edge.src});
   }
+  const auto chose = [&](UserId reader) {
+    const Delivery delivery = relations.reverse().at({reader, request.author}).delivery;
+    return delivery == Delivery::kNoReposts && rules.no_reposts_not_pushed;
+  };
   const auto before = [](const FollowerCursor& a, const FollowerCursor& b) {
     return std::pair(a.bucket, a.reader) < std::pair(b.bucket, b.reader);
   };
@@ -197,6 +214,7 @@ FollowerPage FakeMysql::Do(const ReadFollowerPage& request) const {
   const size_t limit = std::min(request.limit, page_limit_);
   for (; at != followers.end() && page.followers.size() < limit; ++at) {
     page.followers.push_back(at->reader);
+    if (chose(at->reader)) page.no_reposts.push_back(at->reader);
     if (page.followers.size() == limit && at + 1 != followers.end()) page.next = *at;
   }
   return page;
@@ -207,10 +225,14 @@ SyncTruth FakeMysql::Do(const ReadSync& request) const {
   const auto edge = relations.reverse().find({request.reader, request.author});
   truth.following = edge != relations.reverse().end() &&
                     (rules.muted_not_synced ? edge->second.brings() : edge->second.live);
+  truth.no_reposts = truth.following && rules.no_reposts_not_synced &&
+                     edge->second.delivery == Delivery::kNoReposts;
   if (request.window == 0) return truth;
   if (!truth.following) return truth;
   truth.marked = IsMarked(request.author) && rules.marks_synced;
   truth.visible = Visible({request.author, true});
+  if (truth.no_reposts)
+    std::erase_if(truth.visible, [](const Item& item) { return item.original; });
   if (truth.visible.size() > request.window) {
     truth.newest_unread = truth.visible[request.window].created_at;
     truth.visible.resize(request.window);
@@ -291,6 +313,15 @@ std::vector<UserId> FakeMysql::Followees(UserId reader) const {
   return authors;
 }
 
+std::vector<UserId> FakeMysql::NoReposts(UserId reader) const {
+  std::vector<UserId> authors;
+  for (const auto& [edge, row] : relations.forward()) {
+    const bool chosen = row.brings() && row.delivery == Delivery::kNoReposts;
+    if (edge.src == reader && chosen && rules.no_reposts_read) authors.push_back(edge.dst);
+  }
+  return authors;
+}
+
 std::vector<AuthorLastAt> FakeMysql::LastAt(const std::vector<UserId>& authors) const {
   std::vector<AuthorLastAt> out;
   for (UserId author : authors) {
@@ -347,6 +378,73 @@ std::vector<Item> FakeMysql::Outbox(UserId author, const TimeSpan& span, uint32_
   std::erase_if(items, [&](const Item& item) { return !IsWithin(span, item); });
   if (items.size() > limit) items.resize(limit);
   return items;
+}
+
+// As if a user had one row of `repost` for each that is a repost of it.
+RepostersRead FakeMysql::Do(const ReadReposters& request) const {
+  RepostersRead reply{.id = request.id, .shard = request.shard, .status = {}};
+  const auto original = posts_.find(request.original.key());
+  const bool here = shards_.ShardOf(request.original.author) == request.shard;
+  if (here && original != posts_.end()) reply.state = original->second;
+  std::map<UserId, UnixMs> newest, all;
+  uint32_t rows = 0, counted = 0;
+  for (const auto& [key, state] : posts_) {
+    if (shards_.ShardOf(key.first) != request.shard) continue;
+    if (state.original.post != request.original.post) continue;
+    const bool shown = state.visible() && state.original == request.original;
+    if (counted++ < request.counted && shown) all[key.first] = 1;
+    if (request.after && key.first <= *request.after) continue;
+    if (rows >= request.rows) continue;
+    ++rows;
+    UnixMs& at = newest[key.first];
+    if (shown) at = std::max(at, *state.created_at);
+  }
+  if (rows >= request.rows && !newest.empty()) {
+    if (newest.size() > 1) newest.erase(std::prev(newest.end()));
+    reply.next = newest.rbegin()->first;
+  }
+  for (const auto& [user, at] : newest) {
+    if (at > 0) reply.users.push_back({user, at});
+  }
+  if (request.counted == 0) return reply;
+  reply.count = all.size();
+  reply.more = counted >= request.counted;
+  return reply;
+}
+
+RepostsByRead FakeMysql::Do(const ReadRepostsBy& request) const {
+  RepostsByRead reply{.id = request.id, .shard = request.shard, .status = {}};
+  for (auto at = posts_.lower_bound({request.user, PostId{}}); at != posts_.end(); ++at) {
+    if (at->first.first != request.user || reply.posts.size() == request.limit) break;
+    const bool shows = at->second.original.post == request.original;
+    if (shows && !at->second.deleted) reply.posts.push_back(at->first.second);
+  }
+  return reply;
+}
+
+std::vector<std::optional<PostState>> FakeMysql::Originals(
+    const std::vector<Original>& originals) const {
+  std::vector<std::optional<PostState>> states;
+  for (const Original& original : originals) {
+    const auto found = posts_.find(original.key());
+    states.emplace_back(found == posts_.end() ? PostState() : found->second);
+  }
+  return states;
+}
+
+std::vector<Original> FakeMysql::Sources(const FindSources& request) const {
+  const Item place{request.in_front_of.post, request.in_front_of.created_at};
+  std::vector<Original> found;
+  for (const Original& original : request.originals) {
+    const bool any = std::any_of(posts_.begin(), posts_.end(), [&](const auto& each) {
+      const auto& [key, state] = each;
+      return state.visible() && state.original == original &&
+             std::binary_search(request.by.begin(), request.by.end(), key.first) &&
+             !IsNewer(place, Item{key.second, *state.created_at});
+    });
+    if (any) found.push_back(original);
+  }
+  return found;
 }
 
 UserFacts FakeMysql::LookUp(UserId user) const {

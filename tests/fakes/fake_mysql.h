@@ -17,6 +17,7 @@
 #include "fanline/ports/post_store.h"
 #include "fanline/ports/range_owners.h"
 #include "fanline/ports/reader_ports.h"
+#include "fanline/ports/reposts.h"
 #include "fanline/ports/truth.h"
 #include "tests/fakes/fake_relations.h"
 
@@ -37,6 +38,10 @@ struct MysqlRules {
   bool muted_not_pushed = true;  // off: pages of followers hold those whose follow brings nothing
   bool muted_not_synced = true;  // off: a sync takes them for others
   bool muted_not_read = true;    // off: rebuilds and pulled pages do
+  bool original_once = true;     // off: of two events that publish a post the later says of what
+  bool no_reposts_not_pushed = true;  // off: pages of followers do not say who wants no reposts
+  bool no_reposts_not_synced = true;  // off: nor does a sync care
+  bool no_reposts_read = true;        // off: nor are rebuilds and pulled pages told
 };
 
 class FakeMysql {
@@ -52,6 +57,7 @@ class FakeMysql {
   EventsApplied Commit(const ApplyEvents& request);
   void ReadFollowers(const ApplyEvents& request, const FakeRelations::Edges& reverse,
                      EventsApplied& applied) const;
+  ShownRead Do(const ReadShown& request) const;
   PostStates Do(const ReadPostStates& request) const;
   FollowerPage Do(const ReadFollowerPage& request) const;
   SyncTruth Do(const ReadSync& request) const;
@@ -67,10 +73,15 @@ class FakeMysql {
   void ApplyReverse(UserId src, UserId dst, uint64_t version, bool live);
 
   std::vector<UserId> Followees(UserId reader) const;
+  std::vector<UserId> NoReposts(UserId reader) const;  // of these, ascending
   std::vector<AuthorLastAt> LastAt(const std::vector<UserId>& authors) const;
   ItemsRead Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit) const;
   std::vector<Item> Outbox(UserId author, const TimeSpan& span, uint32_t limit) const;
   UserFacts LookUp(UserId user) const;
+  RepostersRead Do(const ReadReposters& request) const;
+  RepostsByRead Do(const ReadRepostsBy& request) const;
+  std::vector<std::optional<PostState>> Originals(const std::vector<Original>& originals) const;
+  std::vector<Original> Sources(const FindSources& request) const;
 
   // How new posts of the author reach timelines, as feedctl author mode sets it.
   void SetMode(UserId author, bool pull);

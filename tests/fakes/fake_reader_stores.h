@@ -22,8 +22,8 @@ namespace fanline::fakes {
 
 class FakeReaderStores
     : public ServesAll<FakeReaderStores, ReadFollowees, ReadLastAt, ReadItems, ConfirmReads,
-                       ReadOutbox, LookUpUser, ReadMutes, ReadLivePage, BeginRebuild, FinishRebuild,
-                       AbandonRebuild>,
+                       ReadOutbox, LookUpUser, ReadMutes, ReadOriginals, FindSources, ReadLivePage,
+                       BeginRebuild, FinishRebuild, AbandonRebuild>,
       public ReaderTruth {
  public:
   FakeReaderStores(RangeLayout layout, WindowLimits window, const ShardMap& map = OneShard())
@@ -50,6 +50,7 @@ class FakeReaderStores
   size_t reads = 0;      // of items
   size_t most_read = 0;  // rows of the largest read
   size_t mutes_read = 0;
+  size_t originals_read = 0, searches = 0;
   size_t calls = 0;  // of the truth, of any kind
 
   template <class R>
@@ -100,6 +101,7 @@ class FakeReaderStores
   Status Do(const ReadFollowees& request, FolloweesRead& reply) {
     return Truth(reply, [&] {
       reply.authors = mysql.Followees(request.reader);
+      reply.no_reposts = mysql.NoReposts(request.reader);
       reply.mutes = mysql.relations.mutes(request.reader);
     });
   }
@@ -137,6 +139,18 @@ class FakeReaderStores
       reply.mutes = mysql.relations.mutes(request.reader);
     });
   }
+  Status Do(const ReadOriginals& request, OriginalsRead& reply) {
+    return Truth(reply, [&] {
+      originals_read += request.originals.size();
+      reply.states = mysql.Originals(request.originals);
+    });
+  }
+  Status Do(const FindSources& request, SourcesFound& reply) {
+    return Truth(reply, [&] {
+      ++searches;
+      reply.originals = mysql.Sources(request);
+    });
+  }
   Status Do(const BeginRebuild& request, RebuildBegan& reply) {
     if (redis.full) return Status::Later("redis", "OOM");
     return Timelines([&] { reply.begun = redis.Begin(request.reader, request.token, 1); });
@@ -144,7 +158,7 @@ class FakeReaderStores
   Status Do(const FinishRebuild& request, RebuildFinished& reply) {
     return Timelines([&] {
       reply.applied = redis.Finish(request.reader, request.token, request.items, request.floor,
-                                   request.marked, request.mutes);
+                                   request.marks, request.mutes);
     });
   }
   Status Do(const AbandonRebuild& request, RebuildAbandoned&) {
@@ -153,7 +167,7 @@ class FakeReaderStores
   Status Do(const ReadLivePage& request, LivePageRead& reply) {
     if (!pages_fail.done()) return pages_fail;
     return Timelines([&] {
-      reply.page = redis.Read(request.reader, request.after, request.limit);
+      reply.page = redis.Read(request.reader, request.after, request.limit, request.in_front);
       if (as_of) reply.page.as_of = as_of();
     });
   }

@@ -191,13 +191,22 @@ void FakeRedis::Trim(Timeline& timeline) {
   for (size_t i = keeps; i < items.size(); ++i) timeline.items.erase(items[i].post);
 }
 
+// As ZADD does. Returns whether it was new.
+bool FakeRedis::Put(Timeline& timeline, const Item& item) {
+  const auto [held, is_new] = timeline.items.try_emplace(item.post, item);
+  const bool same = held->second.author == item.author && held->second.original == item.original;
+  if (!same && !rules.one_spelling) spelled_twice.insert(item.post);
+  held->second = item;
+  return is_new;
+}
+
 // False when the timeline was deleted: a building one that grew past its bound.
 bool FakeRedis::Add(UserId reader, Timeline& timeline, const Wanted& wanted, uint32_t& added,
                     uint64_t& trimmed) {
   for (const Item& item : wanted.adds) {
-    added += timeline.items.insert_or_assign(item.post, item).second;  // as ZADD does
+    added += Put(timeline, item);
   }
-  for (const UserId author : wanted.marks) added += timeline.marks.insert(author).second;
+  for (const Mark& mark : wanted.marks) added += timeline.marks.insert(mark).second;
   BoundMarks(timeline);
   if (added == 0) return true;
   if (timeline.building) {
@@ -227,14 +236,23 @@ bool FakeRedis::DropIfShort(UserId reader, const Timeline& timeline) {
   return true;
 }
 
+// Whether a removal is of this item, in the other spelling too that a repost may have.
+bool FakeRedis::Names(std::string_view removal, const Item& item) const {
+  if (removal == std::string_view(MemberText(item))) return true;
+  const auto named = ParseItem(removal);
+  const bool repost = named && named->original && rules.any_spelling_goes;
+  return std::string_view(MemberText::OfAnyKind(item)) ==
+         (repost ? std::string_view(MemberText::OfAnyKind(*named)) : removal);
+}
+
 uint64_t FakeRedis::Remove(UserId reader, Timeline& timeline, const std::vector<Item>& removes,
                            bool& gone) {
   uint64_t removed = 0;
   for (const Item& item : removes) {
-    removed += timeline.items.erase(item.post);
-    if (timeline.building && rules.record_removals) {
-      timeline.removed.insert({item.author, item.post});
-    }
+    const std::string named(MemberText::OfRemoved(item));
+    removed +=
+        std::erase_if(timeline.items, [&](const auto& each) { return Names(named, each.second); });
+    if (timeline.building && rules.record_removals) timeline.removed.insert(named);
   }
   if (timeline.building) {
     gone = Card(timeline) > window_.trim_above();
@@ -326,26 +344,29 @@ SyncApplied FakeRedis::Do(const ApplySync& request) {
     return applied;
   }
   applied.live = true;
+  const Mark mark{request.author, request.no_reposts};
+  std::erase_if(timeline.marks, [&](const Mark& held) {
+    return held.author == request.author && (!request.marked || held != mark);
+  });
   if (request.marked) {
-    timeline.marks.insert(request.author);
+    timeline.marks.insert(mark);
     BoundMarks(timeline);
     if (Card(timeline) > window_.trim_above()) Trim(timeline);
-  } else {
-    timeline.marks.erase(request.author);
   }
   const bool removed =
       0 < std::erase_if(timeline.items, [&](const auto& each) {
         const Item& held = each.second;
         return held.author == request.author && rules.sync_takes_out &&
-               std::none_of(request.items.begin(), request.items.end(),
-                            [&](const Item& item) { return item.post == held.post; });
+               std::none_of(request.items.begin(), request.items.end(), [&](const Item& item) {
+                 return item.post == held.post && item.original == held.original;
+               });
       });
   // Newest first, in pieces that keep the key within its bound; the floor may rise on the way.
   for (size_t at = 0; at < request.items.size(); at += kMaxAddsPerWrite) {
     const size_t end = std::min(request.items.size(), at + kMaxAddsPerWrite);
     for (size_t i = at; i < end; ++i) {
       if (request.items[i].created_at > *timeline.floor) {
-        timeline.items.insert_or_assign(request.items[i].post, request.items[i]);
+        Put(timeline, request.items[i]);
       }
     }
     if (Card(timeline) > window_.trim_above()) Trim(timeline);
@@ -434,7 +455,7 @@ void FakeRedis::Abandon(UserId reader, const std::string& token) {
 }
 
 bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
-                       Floor floor, const std::vector<UserId>& marked, uint64_t mutes) {
+                       Floor floor, const std::vector<Mark>& marks, uint64_t mutes) {
   const auto found = timelines_.find(reader);
   if (found == timelines_.end() || !found->second.building || found->second.token != token) {
     return false;
@@ -445,14 +466,16 @@ bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vecto
   }
   Timeline& building = found->second;
   Timeline ready{.mutes = mutes, .floor = floor};
-  ready.marks.insert(marked.begin(), marked.end());
+  ready.marks.insert(marks.begin(), marks.end());
   if (rules.keep_marks) {
     ready.marks.insert(building.marks.begin(), building.marks.end());
     ready.more_marks = building.more_marks;
   }
   BoundMarks(ready);
   for (const Item& item : items) ready.items[item.post] = item;
-  for (const PostKey& key : building.removed) ready.items.erase(key.second);
+  for (const std::string& removed : building.removed) {
+    std::erase_if(ready.items, [&](const auto& each) { return Names(removed, each.second); });
+  }
   // What stands in the key was added after it was recorded as removed, if it ever was.
   for (const auto& [post, item] : building.items) ready.items[post] = item;
   std::erase_if(ready.items, [floor](const auto& each) { return each.second.created_at < floor; });
@@ -473,7 +496,8 @@ bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vecto
   return true;
 }
 
-LivePage FakeRedis::Read(UserId reader, const std::optional<Position>& after, uint32_t limit) {
+LivePage FakeRedis::Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
+                         bool in_front) {
   LivePage page;
   const auto found = timelines_.find(reader);
   if (found == timelines_.end()) return page;
@@ -485,10 +509,14 @@ LivePage FakeRedis::Read(UserId reader, const std::optional<Position>& after, ui
   page.as_of = written ? written->as_of : 0;
   page.floor = timeline.floor.value_or(kNoFloor);
   page.mutes = timeline.mutes;
-  page.marks = {{timeline.marks.begin(), timeline.marks.end()}, timeline.more_marks};
+  page.marks.more = timeline.more_marks;
+  for (const Mark& mark : timeline.marks) page.marks.Add(mark);
   for (const Item& item : Sorted(timeline)) {
     if (item.created_at <= page.floor) break;
-    if (after && !IsNewer({after->post, after->created_at}, item)) continue;
+    if (after && !IsNewer({after->post, after->created_at}, item)) {
+      if (in_front) page.in_front.push_back({item.post, 0, item.author, item.original});
+      continue;
+    }
     if (page.items.size() == limit) return page;
     page.items.push_back(item);
   }
@@ -544,14 +572,12 @@ std::vector<std::pair<std::string, double>> FakeRedis::Members(UserId reader) co
   };
   const auto score = [](UnixMs time) { return static_cast<double>(ScoreOf(time)); };
   add(kHeadMember, -kInf);
-  for (const UserId author : timeline.marks) add(MemberText::OfMark(author), -kInf);
+  for (const Mark& mark : timeline.marks) add(MemberText::OfMark(mark), -kInf);
   if (timeline.more_marks) add(kMoreMarksMember, -kInf);
   if (timeline.mutes != 0) add(MemberText::OfMutes(timeline.mutes), -kInf);
   for (const auto& [post, item] : timeline.items) add(MemberText(item), score(item.created_at));
   if (timeline.building) add(RebuildMember(timeline.token), kInf);
-  for (const auto& [author, post] : timeline.removed) {
-    add(MemberText::OfRemoval({post, 0, author}), kInf);
-  }
+  for (const std::string& removed : timeline.removed) add(MemberText::OfRemoval(removed), kInf);
 
   if (timeline.floor) {
     add(kFloorMember, *timeline.floor == kNoFloor ? kInf : score(*timeline.floor));

@@ -35,6 +35,8 @@ struct RedisRules {
   bool walks_leave_index = true;    // a quarantine's reset leaves marks and numbers of live: alone
   bool loss_before_walk = true;     // a takeover that drops deletes pos: before its walk
   bool keep_marks = true;           // a rebuild keeps the marks that came meanwhile
+  bool one_spelling = true;         // a repost that is added takes the place of its other spelling
+  bool any_spelling_goes = true;    // a removal takes out a repost however it is spelled
   bool count_more_marks = true;     // marks that do not fit are known to be more
 };
 
@@ -43,12 +45,15 @@ class FakeRedis {
   struct Timeline {
     std::map<PostId, Item> items;
     bool building = false;
-    std::string token;           // while building
-    std::set<PostKey> removed;   // while building
-    std::set<UserId> marks;      // authors
+    std::string token;              // while building
+    std::set<std::string> removed;  // while building, as MemberText::OfRemoved names them
+    std::set<Mark> marks;
     bool more_marks = false;     // than there is room for
     uint64_t mutes = 0;          // their version, when ready
     std::optional<Floor> floor;  // when ready; kNoFloor = F at +inf
+    bool Marks(UserId author) const {
+      return marks.contains({author, false}) || marks.contains({author, true});
+    }
     friend bool operator==(const Timeline&, const Timeline&) = default;
   };
 
@@ -57,6 +62,9 @@ class FakeRedis {
   // At its maxmemory. Harsher than a real one, which refuses only the first write of a script:
   // every timeline that is to take an item is dropped.
   bool full = false;
+  // Posts that some timeline was given in two spellings, and without `one_spelling` would hold
+  // twice.
+  std::set<PostId> spelled_twice;
 
   RangeClaimed Do(const ClaimRange& request);
   NewsRead Do(const ReadNews& request);
@@ -79,8 +87,9 @@ class FakeRedis {
                      std::optional<uint64_t> generation = std::nullopt);
   void Abandon(UserId reader, const std::string& token);
   bool Finish(UserId reader, const std::string& token, const std::vector<Item>& items, Floor floor,
-              const std::vector<UserId>& marked = {}, uint64_t mutes = 0);
-  LivePage Read(UserId reader, const std::optional<Position>& after, uint32_t limit);
+              const std::vector<Mark>& marks = {}, uint64_t mutes = 0);
+  LivePage Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
+                bool in_front = false);
 
   // What happens to a Redis.
   void Expire(UserId reader);  // the TTL of the timeline ran out: only its key goes
@@ -123,14 +132,16 @@ class FakeRedis {
   struct Wanted {  // of one write
     std::vector<Item> adds;
     std::vector<Item> removes;
-    std::vector<UserId> marks;
+    std::vector<Mark> marks;
     bool adds_any() const { return !adds.empty() || !marks.empty(); }
   };
   int8_t Write(UserId reader, const Wanted& wanted, BatchWritten& totals);
   bool Add(UserId reader, Timeline& timeline, const Wanted& wanted, uint32_t& added,
            uint64_t& trimmed);
   void BoundMarks(Timeline& timeline) const;
+  bool Put(Timeline& timeline, const Item& item);
   size_t Keeps(const Timeline& timeline) const;
+  bool Names(std::string_view removal, const Item& item) const;
   uint64_t Remove(UserId reader, Timeline& timeline, const std::vector<Item>& removes, bool& gone);
   bool FallsShort(const Timeline& timeline) const;
   bool DropIfShort(UserId reader, const Timeline& timeline);

@@ -15,13 +15,16 @@ namespace fanline::fakes {
 class FakeRelationStore
     : public ServesAll<FakeRelationStore, ChangeEdge, ReadPair, ReadList, CountRelations,
                        CheckUsers, ReadForward, ReadFriendship, AskRoom, UseUpChange, AnnouncePair,
-                       WriteFriendship, ChangeMutes> {
+                       WriteFriendship, ChangeMutes, ReadReposters, ReadRepostsBy> {
  public:
   size_t most_followed = 5'000;
   size_t changes = SIZE_MAX;     // allowed to each user; then one a minute
   Status fail = Status::Done();  // what every request is answered, unless done
   std::vector<Turn> turns;       // of all requests so far
-  std::function<MutesChanged(const ChangeMutes&)> change_mutes;  // on the shards of a test
+  // On the shards of a test.
+  std::function<MutesChanged(const ChangeMutes&)> change_mutes;
+  std::function<RepostersRead(const ReadReposters&)> reposters;
+  std::function<RepostsByRead(const ReadRepostsBy&)> reposts_by;
 
   template <class R>
   void Serve(const R& request, ReplyTo<typename R::Reply> to, const Turn& turn) {
@@ -49,6 +52,8 @@ class FakeRelationStore
   PairAnnounced Do(const AnnouncePair&) const { return {}; }
   FriendshipWritten Do(const WriteFriendship& request);
   MutesChanged Do(const ChangeMutes& request) const { return change_mutes(request); }
+  RepostersRead Do(const ReadReposters& request) const { return reposters(request); }
+  RepostsByRead Do(const ReadRepostsBy& request) const { return reposts_by(request); }
 
   EdgeState Of(UserId src, UserId dst) const;
   Friendship PairOf(UserId one, UserId other) const;

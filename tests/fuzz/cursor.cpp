@@ -64,16 +64,18 @@ void CheckPlace(std::string_view bytes) {
 void CheckPages(std::vector<Item> items, const Position& place) {
   std::sort(items.begin(), items.end(), IsNewer);
   items.erase(std::unique(items.begin(), items.end()), items.end());
-  const auto limit = static_cast<uint32_t>(items.size() + 1);
-  const auto newer = timeline::PageOf(items, {.limit = limit, .newer_than = place});
+  timeline::Fold fold(timeline::Reposts::kEach);
+  fold.Add(items);
+  const auto first = fold.Take(1, false);
+  FANLINE_CHECK(first.items.size() == 1 && (fold.Count(2) > 1) == (items.size() > 1),
+                "a page tells whether there is more");
+  FANLINE_CHECK(ItemAt(PlaceOf(first, 0)) == items[0], "it goes on behind what it shows");
+  fold.CutAt(place);
+  const auto newer = fold.Take(items.size(), true);
   for (const Item& item : items) {
     const bool shown = std::find(newer.items.begin(), newer.items.end(), item) != newer.items.end();
     FANLINE_CHECK(shown == IsNewer(item, ItemAt(place)), "new is what comes before the place");
   }
-  const auto first = timeline::PageOf(items, {.limit = 1});
-  FANLINE_CHECK(first.items.size() == 1 && first.next.has_value() == (items.size() > 1),
-                "a page tells whether there is more");
-  if (first.next) FANLINE_CHECK(ItemAt(*first.next) == items[0], "it goes on behind what it shows");
 }
 
 void CheckListCursor(std::string_view line) {

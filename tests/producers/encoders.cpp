@@ -36,6 +36,11 @@ std::string EncodeEventProto(const FeedEvent& event) {
     case EventKind::kPublished:
       WriteIds(event, message.mutable_published());
       message.mutable_published()->set_created_at_ms(event.created_at);
+      if (event.repost_of) {
+        v1::Original& original = *message.mutable_published()->mutable_repost_of();
+        original.set_post_id(Raw(event.repost_of.post));
+        original.set_author_id(Raw(event.repost_of.author));
+      }
       break;
     case EventKind::kDeleted:
       WriteIds(event, message.mutable_deleted());

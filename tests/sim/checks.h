@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,12 @@ struct Checks {
       // If a post was published twice, the first publish to be stored wins. Clients cannot know
       // which it was, so the row tells.
       const PostState& row = world.mysql.posts().at({author, post});
-      if (row.pushed || !only_pushed) items.push_back({post, *row.created_at, author});
+      if (row.original && !world.ReadsReposts(reader, author)) {
+        world.Count(Letter::kNoRepost);
+        continue;
+      }
+      if (row.pushed || !only_pushed)
+        items.push_back({post, *row.created_at, author, row.original});
     }
     std::sort(items.begin(), items.end(), IsNewer);
     return items;
@@ -79,13 +85,17 @@ struct Checks {
   // A missing mark hides posts, and a surplus mark shows posts of somebody who is not followed.
   std::string CheckMarks(UserId reader, const fakes::FakeRedis::Timeline& timeline) const {
     for (const auto& [key, row] : world.mysql.posts()) {
-      if (row.pushed || timeline.marks.contains(key.first) || timeline.more_marks) continue;
-      if (!world.Reads(reader, key.first)) continue;
+      if (row.pushed || timeline.more_marks || !world.Reads(reader, key.first)) continue;
+      if (timeline.marks.contains({key.first, !world.ReadsReposts(reader, key.first)})) continue;
       return "timeline of reader " + ToString(reader) + " does not mark " + ToString(key.first);
     }
-    for (const UserId author : timeline.marks) {
-      if (world.Reads(reader, author)) continue;
-      return "timeline of reader " + ToString(reader) + " marks " + ToString(author);
+    for (const Mark& mark : timeline.marks) {
+      const bool reposts = !mark.no_reposts;
+      if (world.Reads(reader, mark.author) && world.ReadsReposts(reader, mark.author) == reposts) {
+        continue;
+      }
+      return "timeline of reader " + ToString(reader) + " marks " + ToString(mark.author) +
+             (reposts ? "" : " without reposts");
     }
     return {};
   }
@@ -97,28 +107,69 @@ struct Checks {
            std::to_string(timeline.mutes) + " of his mutes, which is " + std::to_string(mutes);
   }
 
-  // Reads page by page as things are now: live down to the floor, then pulled.
+  // A place in a walk, and the post that is shown there.
+  using Line = std::pair<Item, PostId>;
+  static std::string Text(const std::vector<Line>& lines) {
+    std::string text;
+    for (const auto& [place, post] : lines) {
+      text += " " + ToString(place.post) + "@" + std::to_string(place.created_at);
+      if (post != place.post) text += "=" + ToString(post);
+    }
+    return text.empty() ? " (none)" : text;
+  }
+
+  // What a walk is to show. `merge`: an original and its reposts once, where the newest stands.
+  std::vector<Line> Walked(UserId reader, bool merge) {
+    const Mutes& mutes = world.mysql.relations.mutes(reader);
+    std::vector<Line> lines;
+    std::set<Original> seen;
+    for (const Item& source : Expected(reader, false)) {
+      const auto shown = world.ShownBy(source);
+      if (!shown) {
+        world.Count(Letter::kOriginalGone);
+      } else if (mutes.Has(source.author) || mutes.Has(source.original.author) ||
+                 mutes.Has(shown->author)) {
+        world.Count(Letter::kFiltered);
+      } else if (!merge || seen.insert(*shown).second) {
+        lines.emplace_back(Item{source.post, source.created_at}, shown->post);
+      }
+    }
+    return lines;
+  }
+
+  // Reads page by page as things are now: live down to the floor, then pulled. A repost that names
+  // a repost has two names, so a page may show it twice: then each is looked at by itself.
   std::string CheckWalk(UserId reader) {
     const uint32_t limit = 1 + static_cast<uint32_t>(world.Pick(9));
-    std::vector<Item> walked;
+    const auto& rows = world.mysql.posts();
+    const bool one_name = std::none_of(rows.begin(), rows.end(), [&](const auto& each) {
+      const auto named = rows.find(each.second.original.key());
+      return named != rows.end() && named->second.original;
+    });
+    const bool merge = one_name && Raw(reader) % 2 == 0;
+    std::vector<Line> walked;
     std::optional<Position> next;
     do {
-      PageUnderWay read({world}, reader, {.limit = limit, .older_than = next},
+      PageUnderWay read({world}, reader,
+                        {.limit = limit,
+                         .older_than = next,
+                         .reposts = merge ? timeline::Reposts::kMerge : timeline::Reposts::kEach},
                         TruthReads::Answers::kWhole);
       const timeline::Page page = read.Finish();
       if (page.next && page.items.size() != limit) return "a page that is not the last is not full";
-      walked.insert(walked.end(), page.items.begin(), page.items.end());
+      for (size_t i = 0; i < page.items.size(); ++i) {
+        const Position place = timeline::PlaceOf(page, i);
+        const Item& item = page.items[i];
+        walked.emplace_back(Item{place.post, place.created_at},
+                            item.original ? item.original.post : item.post);
+      }
       next = page.next;
     } while (next && walked.size() < 10'000);
     world.Count(Letter::kWalked);
-    std::vector<Item> expected = Expected(reader, false);
-    const Mutes& mutes = world.mysql.relations.mutes(reader);
-    const size_t muted = std::erase_if(
-        expected, [&](const Item& item) { return mutes.Has(clients.author_of.at(item.post)); });
-    if (muted > 0) world.Count(Letter::kFiltered);
+    const std::vector<Line> expected = Walked(reader, merge);
     if (walked == expected) return {};
-    return "a walk of reader " + ToString(reader) + "\n  shows   " + Text(walked) + "\n  expected" +
-           Text(expected);
+    return "a walk of reader " + ToString(reader) + (merge ? ", merged" : "") + "\n  shows   " +
+           Text(walked) + "\n  expected" + Text(expected);
   }
 
   template <class Edges>
@@ -222,6 +273,10 @@ struct Checks {
     if (auto wrong = CheckEdges(); !wrong.empty()) return wrong;
     if (auto wrong = application.Check(); !wrong.empty()) return wrong;
     if (auto wrong = CheckWasNeeded(); !wrong.empty()) return wrong;
+    if (!world.redis.spelled_twice.empty()) {
+      return "post " + ToString(*world.redis.spelled_twice.begin()) +
+             " was written in two spellings";
+    }
     for (const auto& [reader, timeline] : world.redis.timelines()) {
       if (auto wrong = CheckTimeline(reader, timeline); !wrong.empty()) return wrong;
       if (timeline.building) continue;

@@ -28,6 +28,8 @@ struct Clients {
   std::vector<FeedEvent> events{};
   std::map<PostId, uint64_t> versions{};
   std::map<UserId, bool> set_by_hand{};  // to pull, or to push
+  // Draws which posts are reposts, so that schedules keep their other draws.
+  std::mt19937_64 reposting{world.options.seed ^ 0x94d049bb133111eb};
 
   void Emit(const FeedEvent& event) {
     events.push_back(event);
@@ -136,10 +138,20 @@ struct Clients {
 
   PostId Post(UserId author, UnixMs created) {
     const PostId post{kFirstPost + author_of.size()};
+    const Original original = DrawOriginal();
     author_of[post] = author;
-    world.Trace(ToString(author) + " publishes " + ToString(post));
-    Emit({EventKind::kPublished, post, author, created, 0});
+    world.Trace(ToString(author) + " publishes " + ToString(post) +
+                (original ? ", a repost of " + ToString(original.post) : ""));
+    Emit({EventKind::kPublished, post, author, created, 0, original});
     return post;
+  }
+
+  Original DrawOriginal() {
+    if (author_of.empty() || reposting() % 4 != 0) return {};
+    const auto known =
+        std::next(author_of.begin(), static_cast<std::ptrdiff_t>(reposting() % author_of.size()));
+    world.Count(Letter::kReposted);
+    return {known->first, known->second};
   }
 
   void ChangePost(PostId post) {

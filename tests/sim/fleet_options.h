@@ -123,6 +123,9 @@ enum class Letter : size_t {
   kPageAstray,     // a server that it had read from was no primary any more
   kMuted,          // a reader mutes or unmutes an author
   kFiltered,       // a checked walk left out what is muted
+  kReposted,       // a post is a repost
+  kNoRepost,       // a checked timeline lacks a repost that its reader does not want
+  kOriginalGone,   // a checked walk lacks a repost, since its original cannot be seen
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
@@ -139,7 +142,7 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "led astray", "rows lost", "chosen", "brings nothing", "late commit", "locked row", "hung", "asked again",
     "changes lost", "reverse lost", "marked", "edited", "escaped",
     "page overtaken", "page lacks", "page failed", "page left", "page astray",
-    "muted", "filtered"};
+    "muted", "filtered", "reposted", "no repost", "original gone"};
 // clang-format on
 
 struct FleetOptions {

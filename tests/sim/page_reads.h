@@ -22,11 +22,13 @@ struct PageStores {
   uint64_t process = UINT64_MAX;  // as in Primaries; the highest is connected to every primary
 
   LivePageRead Answer(const ReadLivePage& request) const {
-    return {0, {}, world.redis.Read(request.reader, request.after, request.limit)};
+    return {
+        0, {}, world.redis.Read(request.reader, request.after, request.limit, request.in_front)};
   }
   FolloweesRead Answer(const ReadFollowees& request) const {
     return From(request, [&](const fakes::FakeMysql& rows, FolloweesRead& reply) {
       reply.authors = rows.Followees(request.reader);
+      reply.no_reposts = rows.NoReposts(request.reader);
       reply.mutes = rows.relations.mutes(request.reader);
     });
   }
@@ -37,6 +39,16 @@ struct PageStores {
       return Failed(request);
     }
     return world.mysql.Do(request);
+  }
+  // The truth, or no answer, as mutes are.
+  OriginalsRead Answer(const ReadOriginals& request) const {
+    return Proved(request, [&](OriginalsRead& reply) {
+      reply.states = world.mysql.Originals(request.originals);
+    });
+  }
+  SourcesFound Answer(const FindSources& request) const {
+    return Proved(request,
+                  [&](SourcesFound& reply) { reply.originals = world.mysql.Sources(request); });
   }
   LastAtRead Answer(const ReadLastAt& request) const {
     return From(request, [&](const fakes::FakeMysql& rows, LastAtRead& reply) {
@@ -69,6 +81,17 @@ struct PageStores {
   }
 
  private:
+  template <class R, class Read>
+  typename R::Reply Proved(const R& request, const Read& read) const {
+    if (world.primaries.LeadsAstray(process, request.shard)) {
+      world.primaries.Renew(process, request.shard);
+      return Failed(request);
+    }
+    typename R::Reply reply;
+    reply.shard = request.shard;
+    read(reply);
+    return reply;
+  }
   // A server that is demoted still answers; one that is lost does not.
   template <class R, class Read>
   typename R::Reply From(const R& request, const Read& read) const {
@@ -129,7 +152,7 @@ class PageUnderWay {
  private:
   using Request = timeline::PageRun::Request;
   using Reply = std::variant<LivePageRead, FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed,
-                             MutesRead>;
+                             MutesRead, OriginalsRead, SourcesFound>;
   struct Call {
     Request request;
     std::optional<Reply> reply;

@@ -81,7 +81,11 @@ struct Readers {
   }
   FolloweesRead Answer(Rebuilding& at, const ReadFollowees& request) {
     const fakes::FakeMysql& rows = ServerOf(world, at);
-    return {0, request.shard, {}, 0, rows.Followees(at.reader), rows.relations.mutes(at.reader)};
+    return {.shard = request.shard,
+            .status = {},
+            .authors = rows.Followees(at.reader),
+            .no_reposts = rows.NoReposts(at.reader),
+            .mutes = rows.relations.mutes(at.reader)};
   }
   LastAtRead Answer(Rebuilding&, const ReadLastAt& request) {
     return {0, request.shard, {}, 0, world.mysql.LastAt(request.of)};
@@ -99,7 +103,7 @@ struct Readers {
     return {0,
             {},
             world.redis.Finish(at.reader, request.token, request.items, request.floor,
-                               request.marked, request.mutes)};
+                               request.marks, request.mutes)};
   }
   RebuildAbandoned Answer(Rebuilding& at, const AbandonRebuild& request) {
     world.redis.Abandon(at.reader, request.token);

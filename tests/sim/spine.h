@@ -15,8 +15,8 @@
 
 namespace fanline::sim {
 
-struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAuthor, SwitchAuthor,
-                                     AppendHints, AppendDeadLetter>,
+struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, ReadShown, AnnounceAuthor,
+                                     SwitchAuthor, AppendHints, AppendDeadLetter>,
                            Caller,
                            Consumes<dispatcher::Dispatcher, dispatcher::Input> {
   using Caller::Caller;
@@ -47,6 +47,12 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
       world.mysql.Do(AnnounceAuthor{0, request.shard, request.events[i].author});
     }
     return applied;
+  }
+
+  void Serve(const ReadShown& request, ReplyTo<ShownRead> to) {
+    const ShownRead failed{request.id, request.shard, AwayStatus()};
+    Ask(to, "originals", failed,
+        [this, request, failed] { return Away(request.shard) ? failed : world.mysql.Do(request); });
   }
 
   // A lost announcement is repeated with the author's next post.

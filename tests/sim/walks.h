@@ -1,9 +1,10 @@
 // Readers who walk from page to page while everything else goes on. An item that did not change
-// during a whole walk must be on its pages, once and in order. Unchanged means: it was visible and
-// its author followed; and within the part where a live timeline is complete, the timeline held it
-// or marked its author. A page says so if it lacks the posts of shards that did not answer. What
-// was gone when a page was asked for, and stayed so, is not on it. Between a page's requests and
-// their replies anything may happen.
+// during a whole walk must be on its pages, once and in order. Reposts are items of their own here:
+// they stand as long as their originals do. Unchanged means: it was visible and its author
+// followed, and wanted with reposts if it is one; and within the part where a live timeline is
+// complete, the timeline held it or marked its author. A page says so if it lacks the posts of
+// shards that did not answer. What was gone when a page was asked for, and stayed so, is not on it.
+// Between a page's requests and their replies anything may happen.
 //
 // Walks draw from a sequence of their own and change nothing, so schedules are the same with and
 // without them.
@@ -86,11 +87,19 @@ struct Walks {
       return false;
     }
     if (!world.Reads(reader, author) || MayBeMuted(reader, author)) return false;
+    const Original& original = row->second.original;
+    if (original) {
+      const auto shown = world.ShownBy({item.post, item.created_at, author, original});
+      if (!shown || !world.ReadsReposts(reader, author)) return false;
+      if (MayBeMuted(reader, shown->author) || MayBeMuted(reader, original.author)) return false;
+    }
     const auto live = world.redis.timelines().find(reader);
     if (live == world.redis.timelines().end() || live->second.building) return true;
     if (item.created_at <= *live->second.floor) return true;
     if (row->second.pushed) return live->second.items.contains(item.post);
-    return live->second.more_marks || live->second.marks.contains(author);
+    const bool marked =
+        live->second.marks.contains({author, false}) || (!original && live->second.Marks(author));
+    return live->second.more_marks || marked;
   }
 
   // A live timeline that was not told yet names what its reader muted before.
@@ -109,7 +118,7 @@ struct Walks {
     const auto live = world.redis.timelines().find(reader);
     if (live != world.redis.timelines().end()) {
       of.held |= live->second.items.contains(post);
-      of.followed |= live->second.marks.contains(of.author);
+      of.followed |= live->second.Marks(of.author);
     }
     const auto row = world.mysql.posts().find({of.author, post});
     of.visible |= row != world.mysql.posts().end() && row->second.visible();
@@ -125,7 +134,9 @@ struct Walks {
   }
 
   void Begin() {
-    Walk walk{AnyOwner(), {.limit = 1 + static_cast<uint32_t>(random() % 8)}};
+    Walk walk{
+        AnyOwner(),
+        {.limit = 1 + static_cast<uint32_t>(random() % 8), .reposts = timeline::Reposts::kEach}};
     for (const auto& [key, state] : world.mysql.posts()) {
       if (!state.visible()) continue;
       const Item item{key.second, *state.created_at};
@@ -189,7 +200,9 @@ struct Walks {
     if (page.mutes_unknown && !walk.page->failed()) {
       Wrong(walk, "was shown all authors though every request was answered");
     }
-    for (const Item& item : page.items) CheckShown(walk, page, item);
+    for (size_t i = 0; i < page.items.size(); ++i) {
+      CheckShown(walk, page, ItemAt(timeline::PlaceOf(page, i)));
+    }
     for (auto at = walk.still.begin(); at != walk.still.end();) {
       const auto& [item, author] = *at;
       if (page.next && IsNewer(ItemAt(*page.next), item)) break;  // on a later page
@@ -223,6 +236,11 @@ struct Walks {
   // A live timeline holds what is pushed above its floor, whatever the shards do. All that is
   // merged there may be left out together.
   bool MayLack(const PageUnderWay& page, const Item& item, UserId author) const {
+    const Original& original = world.mysql.posts().at({author, item.post}).original;
+    const auto shown = world.ShownBy({item.post, item.created_at, author, original});
+    for (const UserId of : {original.author, shown ? shown->author : UserId{}}) {
+      if (original && page.Silent(world.shards.ShardOf(of))) return true;
+    }
     if (!page.Above(item.created_at)) return page.Silent(world.shards.ShardOf(author));
     return !world.mysql.posts().at({author, item.post}).pushed;
   }

@@ -226,6 +226,23 @@ struct World : Chances {
     return edge != mysql.relations.forward().end() && edge->second.brings();
   }
 
+  // And reposts among them.
+  bool ReadsReposts(UserId reader, UserId author) const {
+    if (reader == author) return true;
+    return mysql.relations.forward().at({reader, author}).delivery != Delivery::kNoReposts;
+  }
+
+  // What a page shows for a post, if it can be seen: itself, or the original of a repost. If that
+  // is a repost, too, what its row says.
+  std::optional<Original> ShownBy(const Item& post) const {
+    if (!post.original) return Original{post.post, post.author};
+    const auto& rows = mysql.posts();
+    auto row = rows.find(post.original.key());
+    if (row != rows.end() && row->second.original) row = rows.find(row->second.original.key());
+    const bool seen = row != rows.end() && row->second.visible() && !row->second.original;
+    return seen ? std::optional(Original{row->first.second, row->first.first}) : std::nullopt;
+  }
+
   bool AnyAway() const {
     return std::any_of(away_until.begin(), away_until.end(),
                        [this](UnixMs until) { return now.unix_ms < until; });

@@ -88,15 +88,15 @@ AT = STARTED + ROWS // 2
 PAGE = 100
 KEY = f"low = {min(OWNER, MEMBER)} AND high = {max(OWNER, MEMBER)}"
 
-_OUTBOX = ("(SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox) WHERE author_id = {}"
+_OUTBOX = ("(SELECT author_id, post_id, created_at_ms, original_id, original_author FROM author_post FORCE INDEX (outbox) WHERE author_id = {}"
            " AND pushed = 1 AND deleted = 0 AND hidden = 0 AND created_at_ms > 0{} ORDER BY created_at_ms DESC,"
            " post_id DESC LIMIT 50)")
-_ITEMS = ("SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox) WHERE pushed = 1 AND deleted = 0"
+_ITEMS = ("SELECT author_id, post_id, created_at_ms, original_id, original_author FROM author_post FORCE INDEX (outbox) WHERE pushed = 1 AND deleted = 0"
           " AND hidden = 0 AND author_id IN ([]) AND created_at_ms > {} ORDER BY author_id, created_at_ms DESC, post_id"
           " DESC LIMIT 1800")
 _SPANS = ["0", f"{AT - 9} AND created_at_ms <= {AT + 9}",
           f"0 AND created_at_ms <= {AT} AND NOT (created_at_ms = {AT} AND post_id >= 5)"]
-_VISIBLE = ("SELECT author_id, post_id, created_at_ms, pushed FROM author_post FORCE INDEX (PRIMARY) WHERE deleted = 0"
+_VISIBLE = ("SELECT author_id, post_id, created_at_ms, original_id, original_author, pushed FROM author_post FORCE INDEX (PRIMARY) WHERE deleted = 0"
             " AND hidden = 0 AND created_at_ms > 0 AND ")
 _FRIENDS = (f"SELECT STRAIGHT_JOIN f.dst, f.pos, f.delivery FROM following AS f FORCE INDEX (newest) JOIN follower AS r FORCE"
             f" INDEX (PRIMARY) ON r.dst = {OWNER} AND r.bucket = CRC32(f.dst) % 1024 AND r.src = f.dst AND"
@@ -111,7 +111,15 @@ _OLD_TOMBSTONE = (f"state = 0 AND friend_version = 0 AND friend_announced = 0 AN
 _COUNTED = "counts the live rows of a user by the index: 100 each"
 _CLOCK = "UNIX_TIMESTAMP() * 1000000"
 _NOW = "FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)"
+_EACH_REPOST = "reads each repost, keeps it in a table, and looks up its row"
 _WALK = "a page of a walk over four tables, grouped"
+
+
+def _reposts(after):
+    return (f" FROM (SELECT author_id, post_id FROM repost FORCE INDEX (PRIMARY) WHERE original_id = {OWNER}{after} ORDER BY"
+            f" author_id, post_id LIMIT 250) AS r LEFT JOIN author_post AS p FORCE INDEX (PRIMARY) ON p.author_id ="
+            f" r.author_id AND p.post_id = r.post_id AND p.original_id = {OWNER} AND p.original_author = {OTHER} AND"
+            f" p.created_at_ms > 0 AND p.deleted = 0 AND p.hidden = 0")
 
 
 def _counter(counters, column, rows, owner, piece, first, last):
@@ -149,18 +157,32 @@ _POST_KEYS = [row(*each) for each in edges(LIST)]
 
 ENTRIES = [
     # Posts.
-    entry("SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version, edit_version FROM"
-          " author_post FORCE INDEX (PRIMARY) WHERE (author_id, post_id) IN ([])", _POST_KEYS),
+    entry("SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version, edit_version,"
+          " original_id, original_author FROM author_post FORCE INDEX (PRIMARY) WHERE (author_id, post_id) IN ([])", _POST_KEYS),
     entry("SELECT author_id, post_id FROM author_post FORCE INDEX (PRIMARY) WHERE pushed = 0 AND"
           " (author_id, post_id) IN ([])", _POST_KEYS),
     entry("INSERT INTO author_post (author_id, post_id, created_at_ms, deleted, hidden, visibility_version,"
-          " edit_version, pushed) VALUES [] ON DUPLICATE KEY UPDATE created_at_ms = COALESCE(created_at_ms,"
+          " edit_version, pushed, original_id, original_author) VALUES [] ON DUPLICATE KEY UPDATE original_id ="
+          " IF(created_at_ms IS NULL, VALUES(original_id), original_id), original_author = IF(created_at_ms IS NULL,"
+          " VALUES(original_author), original_author), created_at_ms = COALESCE(created_at_ms,"
           " VALUES(created_at_ms)), deleted = GREATEST(deleted, VALUES(deleted)), hidden ="
           " IF(VALUES(visibility_version) > visibility_version, VALUES(hidden), hidden), visibility_version ="
           " GREATEST(visibility_version, VALUES(visibility_version)), edit_version = GREATEST(edit_version,"
           " VALUES(edit_version))",
-          [row(author, post, AT, 0, 1, 5, 6, 0)
+          [row(author, post, AT, 0, 1, 5, 6, 0, 7, 8)
            for author, post in edges(LIST // 2) + new_edges(LIST // 2)]),
+    entry("INSERT IGNORE INTO repost (original_id, author_id, post_id) VALUES []",
+          [row(1 + at, author, post) for at, (author, post) in enumerate(new_edges(LIST))]),
+    *[entry(f"SELECT r.author_id, COALESCE(p.created_at_ms, 0){_reposts(after)}", more=2 * PER_OWNER, why=_EACH_REPOST)
+      for after in ["", f" AND author_id > {OTHER}"]],
+    entry(f"SELECT COUNT(DISTINCT p.author_id), COUNT(*){_reposts('')}", more=4 * PER_OWNER, why=_EACH_REPOST),
+    entry(f"SELECT STRAIGHT_JOIN r.post_id FROM repost AS r FORCE INDEX (PRIMARY) JOIN author_post AS p FORCE INDEX (PRIMARY)"
+          f" ON p.author_id = r.author_id AND p.post_id = r.post_id AND p.original_id = r.original_id WHERE r.original_id ="
+          f" {OWNER} AND r.author_id = {MEMBER} AND p.deleted = 0 ORDER BY r.post_id LIMIT 100"),
+    entry("SELECT original_id, author_id, post_id FROM repost FORCE INDEX (PRIMARY) WHERE original_id IN ([]) ORDER BY"
+          " original_id, author_id, post_id LIMIT 1000", listed(owners(LIST))),
+    entry(f"SELECT original_id, author_id, post_id FROM repost FORCE INDEX (PRIMARY) WHERE original_id = {OWNER} AND"
+          " author_id IN ([])", listed([id_of(member_of(11, k)) for k in range(PER_OWNER)])),
     entry("INSERT INTO author (author_id, last_at) VALUES [] ON DUPLICATE KEY UPDATE last_at = GREATEST(last_at,"
           " VALUES(last_at))", [row(author, AT + ROWS) for author in owners(LIST)]),
     entry("SELECT author_id, last_at, COALESCE(marked, 0), COALESCE(announced, 0) FROM author FORCE INDEX (PRIMARY)"
@@ -181,6 +203,7 @@ ENTRIES = [
     entry(f"SELECT author_id, announced FROM author_mode WHERE marked = 1 AND author_id > {OTHER} ORDER BY author_id"
           f" LIMIT {PAGE}"),
     entry(" UNION ALL ".join(_OUTBOX.format(author, "") for author in owners(UNION))),
+    entry(" UNION ALL ".join(_OUTBOX.format(author, " AND original_id IS NULL") for author in owners(UNION))),
     *[entry(" UNION ALL ".join(
         _OUTBOX.format(author, f"{up_to} AND created_at_ms <= {AT} AND (created_at_ms < {AT} OR post_id < 5)")
         for author in owners(UNION))) for up_to in ["", f" AND created_at_ms <= {AT}"]],
@@ -190,14 +213,14 @@ ENTRIES = [
     entry(_VISIBLE + f"author_id > {OTHER} ORDER BY author_id, post_id LIMIT {PAGE}"),
 
     # Followers and followed users.
-    entry("SELECT dst, bucket, src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND ((dst IN ([]) AND bucket"
+    entry("SELECT dst, bucket, src, delivery FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND ((dst IN ([]) AND bucket"
           " BETWEEN 64 AND 127) OR (dst IN ([]) AND bucket BETWEEN 256 AND 319)) ORDER BY dst, bucket, src LIMIT 10000",
           listed(owners(AUTHORS // 2)), listed(owners(AUTHORS)[AUTHORS // 4:-AUTHORS // 4])),
     entry("SELECT dst, bucket FROM follower FORCE INDEX (newest) WHERE state = 1 AND dst IN ([]) LIMIT 12865",
           listed(owners(AUTHORS))),
-    entry(f"SELECT src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND dst = {OWNER} AND bucket ="
+    entry(f"SELECT src, delivery FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND dst = {OWNER} AND bucket ="
           f" {bucket(MEMBER)} AND src > 7 ORDER BY src LIMIT {PAGE}"),
-    entry(f"SELECT src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND dst = {OWNER} AND bucket"
+    entry(f"SELECT src, delivery FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND dst = {OWNER} AND bucket"
           f" BETWEEN 64 AND 1023 ORDER BY bucket, src LIMIT {PAGE}"),
     entry(f"SELECT {_EDGE} FROM follower FORCE INDEX (PRIMARY) WHERE (dst, bucket, src) IN ([])",
           _REVERSE_KEYS),
@@ -205,8 +228,8 @@ ENTRIES = [
           " ORDER BY dst, bucket, src FOR UPDATE", _REVERSE_KEYS),
     entry(f"SELECT {_EDGE} FROM following FORCE INDEX (PRIMARY) WHERE (src, dst) IN ([])",
           _POST_KEYS),
-    entry(f"SELECT dst, '' FROM following WHERE state = 1 AND delivery <> 2 AND src = {OWNER} UNION ALL SELECT version,"
-          f" authors FROM mute WHERE reader_id = {OWNER} AND authors <> ''"),
+    entry(f"SELECT dst, delivery, '' FROM following WHERE state = 1 AND delivery <> 2 AND src = {OWNER} UNION ALL"
+          f" SELECT version, 0, authors FROM mute WHERE reader_id = {OWNER} AND authors <> ''"),
     *[entry(f"SELECT {_EDGE} FROM follower FORCE INDEX (PRIMARY) WHERE {behind} ORDER BY dst, bucket, src LIMIT {PAGE}")
       for behind in (f"dst = {OWNER} AND bucket = {bucket(MEMBER)} AND src > 7", f"dst = {OWNER} AND bucket > 64",
                      f"dst > {OTHER}")],
@@ -236,9 +259,9 @@ ENTRIES = [
           f" user_id = {OWNER}) > 10000 LIMIT 10000) AS seen"),
     *[entry(_FRIENDS + behind + " ORDER BY f.pos DESC, f.dst DESC LIMIT 50")
       for behind in ["", f" AND f.pos <= {AT} AND (f.pos < {AT} OR f.dst < {MEMBER})"]],
-    entry(f"SELECT src, dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND src = {OWNER} AND"
+    entry(f"SELECT src, dst, delivery FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND src = {OWNER} AND"
           f" dst > 7 ORDER BY src, dst LIMIT {PAGE}"),
-    entry(f"SELECT src, dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND src > {OTHER} ORDER"
+    entry(f"SELECT src, dst, delivery FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND delivery <> 2 AND src > {OTHER} ORDER"
           f" BY src, dst LIMIT {PAGE}"),
     entry(_INSERT_FOLLOWER + "ver = ver",
           [row(dst, bucket(src), src, 0, 0, 0, 0) for dst, src in edges(LIST // 2) + new_edges(LIST // 2)]),

@@ -45,6 +45,7 @@ _FILL = [
     ("follower (dst, bucket, src, ver, state, pos)",
      f"{_OWNER}, CRC32({_MEMBER}) % 1024, {_MEMBER}, 1, 1, {STARTED} + seq"),
     ("author_post (author_id, post_id, created_at_ms)", f"{_OWNER}, {_MEMBER}, {STARTED} + seq"),
+    ("repost (original_id, author_id, post_id)", f"{_OWNER}, {_MEMBER}, {_USER}"),
     ("log1 (kind, src, dst, ver, state, pos, ts, done)",
      f"1, {_OWNER}, {_MEMBER}, 1, 1, seq, NOW(3) - INTERVAL 9 DAY, (seq DIV 1000 + 1) % 2"),
     ("friend_request (low, high, ver, state, asked_by)", f"{_LOW}, {_HIGH}, 1, 2, {_LOW}"),

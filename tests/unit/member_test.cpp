@@ -16,6 +16,9 @@ using namespace std::string_literals;
 constexpr uint64_t kLast = UINT64_MAX - 1;  // the last valid id
 
 Item PostBy(uint64_t post, uint64_t author) { return {PostId{post}, 0, UserId{author}}; }
+Item RepostBy(uint64_t post, uint64_t author, uint64_t original, uint64_t of) {
+  return {PostId{post}, 0, UserId{author}, {PostId{original}, UserId{of}}};
+}
 
 TEST(Member, OfAPostIsItsIdsComplementAndItsAuthorInAsFewBytesAsItHas) {
   EXPECT_EQ(Text(MemberText(PostBy(1, 7))), "\1\xff\xff\xff\xff\xff\xff\xff\xfe\7");
@@ -29,6 +32,12 @@ TEST(Member, OfAPostIsItsIdsComplementAndItsAuthorInAsFewBytesAsItHas) {
   }
 }
 
+TEST(Member, OfARepostNamesItsKindItsAuthorAndItsOriginalWithTheOriginalsAuthor) {
+  EXPECT_EQ(Text(MemberText(RepostBy(1, 7, 0x0102030405060708, 0x0900))),
+            "\1\xff\xff\xff\xff\xff\xff\xff\xfe\0\x11\7\1\2\3\4\5\6\7\10\x09\0"s);
+  EXPECT_EQ(Text(MemberText(RepostBy(kLast, kLast, kLast, kLast))).size(), 35u);
+}
+
 TEST(Member, OfAPostEndsWithItsAuthorAsSyncsNameHim) {
   for (const uint64_t author : {uint64_t{1}, uint64_t{255}, uint64_t{256}, kLast}) {
     EXPECT_TRUE(Text(MemberText(PostBy(5, author))).substr(9) ==
@@ -38,7 +47,8 @@ TEST(Member, OfAPostEndsWithItsAuthorAsSyncsNameHim) {
 
 TEST(MemberDeathTest, AnItemWithoutItsAuthorOrItsPostCannotBeWritten) {
   EXPECT_DEATH(MemberText(PostBy(5, 0)), "an item is written with its post and its author");
-  EXPECT_DEATH(MemberText::OfRemoval(PostBy(0, 5)), "an item is written with its post");
+  EXPECT_DEATH(MemberText::OfRemoved({PostId{0}, 1, UserId{5}}),
+               "an item is written with its post");
 }
 
 // What is written is what timelines in Redis hold.
@@ -46,24 +56,38 @@ TEST(Member, EveryKindIsReadAsItWasWritten) {
   const struct {
     std::string text;
     Kind kind;
-    uint64_t marked;
+    Mark mark;
     Item item;
-  } all[] = {{Text(MemberText::OfMark(UserId{9})), Kind::kMark, 9, {}},
-             {Text(MemberText::OfMark(UserId{kLast})), Kind::kMark, kLast, {}},
-             {Text(kMoreMarksMember), Kind::kMoreMarks, 0, {}},
-             {Text(kHeadMember), Kind::kHead, 0, {}},
-             {Text(MemberText(PostBy(10, 9))), Kind::kItem, 0, PostBy(10, 9)},
-             {Text(MemberText(PostBy(1, kLast))), Kind::kItem, 0, PostBy(1, kLast)},
-             {Text(MemberText(PostBy(kLast, 1))), Kind::kItem, 0, PostBy(kLast, 1)},
-             {Text(MemberText(PostBy(1, 256))), Kind::kItem, 0, PostBy(1, 256)},
-             {Text(kFloorMember), Kind::kFloor, 0, {}},
-             {RebuildMember("token"), Kind::kRebuild, 0, {}},
-             {Text(MemberText::OfRemoval(PostBy(kLast, 9))), Kind::kRemoval, 0, PostBy(kLast, 9)}};
-  for (const auto& [text, kind, marked, item] : all) {
+  } all[] = {
+      {Text(MemberText::OfMark({UserId{9}, false})), Kind::kMark, {UserId{9}, false}, {}},
+      {Text(MemberText::OfMark({UserId{9}, true})), Kind::kMark, {UserId{9}, true}, {}},
+      {Text(MemberText::OfMark({UserId{kLast}, true})), Kind::kMark, {UserId{kLast}, true}, {}},
+      {Text(kMoreMarksMember), Kind::kMoreMarks, {}, {}},
+      {Text(kHeadMember), Kind::kHead, {}, {}},
+      {Text(MemberText(PostBy(10, 9))), Kind::kItem, {}, PostBy(10, 9)},
+      {Text(MemberText(PostBy(1, kLast))), Kind::kItem, {}, PostBy(1, kLast)},
+      {Text(MemberText(PostBy(kLast, 1))), Kind::kItem, {}, PostBy(kLast, 1)},
+      {Text(MemberText(PostBy(1, 256))), Kind::kItem, {}, PostBy(1, 256)},
+      {Text(MemberText(RepostBy(1, 256, kLast, 9))), Kind::kItem, {}, RepostBy(1, 256, kLast, 9)},
+      {Text(MemberText(RepostBy(kLast, kLast, 1, kLast))),
+       Kind::kItem,
+       {},
+       RepostBy(kLast, kLast, 1, kLast)},
+      {Text(kFloorMember), Kind::kFloor, {}, {}},
+      {RebuildMember("token"), Kind::kRebuild, {}, {}},
+      {Text(MemberText::OfRemoval(MemberText(PostBy(kLast, 9)))),
+       Kind::kRemoval,
+       {},
+       PostBy(kLast, 9)},
+      {Text(MemberText::OfRemoval(MemberText(RepostBy(kLast, kLast, kLast, kLast)))),
+       Kind::kRemoval,
+       {},
+       RepostBy(kLast, kLast, kLast, kLast)}};
+  for (const auto& [text, kind, mark, item] : all) {
     const auto member = ParseMember(text);
     ASSERT_TRUE(member) << text;
     EXPECT_EQ(member->kind, kind) << text;
-    EXPECT_EQ(Raw(member->author), marked) << text;
+    EXPECT_EQ(member->mark, mark) << text;
     EXPECT_EQ(member->item, item) << text;
     EXPECT_EQ(ParseItem(text).has_value(), kind == Kind::kItem) << text;
   }
@@ -77,7 +101,7 @@ TEST(Member, TheVersionOfMutesStandsBetweenMarksAndTheHead) {
     EXPECT_EQ(member->version, version);
   }
   for (const char* text : {"M", "M0", "M01", "Mx", "M-1"}) EXPECT_FALSE(ParseMember(text)) << text;
-  EXPECT_LT(Text(MemberText::OfMark(UserId{kLast})), Text(MemberText::OfMutes(1)));
+  EXPECT_LT(Text(MemberText::OfMark({UserId{kLast}})), Text(MemberText::OfMutes(1)));
   EXPECT_LT(Text(MemberText::OfMutes(kLast)), kHeadMember);
 }
 
@@ -93,6 +117,9 @@ TEST(Member, WhatIsNoneIsNotRead) {
                                   "1x"s,
                                   "AB"s,
                                   "A0"s,
+                                  "A-"s,
+                                  "A-0"s,
+                                  "A--1"s,
                                   "X"s,
                                   "Xx"s,
                                   "X7"s,
@@ -113,14 +140,34 @@ TEST(Member, WhatIsNoneIsNotRead) {
                                   kOfPost5 + "\0\x10"s,
                                   kOfPost5 + "\0\x12\7"s,  // another kind without its whole author
                                   kOfPost5 + "\0\x12\0\7"s,
-                                  kOfPost5 + "\0\x19\1"s + eight}) {
+                                  kOfPost5 + "\0\x19\1"s + eight,
+                                  kOfPost5 + "\0\x11\7"s,  // a repost without its original
+                                  kOfPost5 + "\0\x11\7\0\0\0\0\0\0\0\1"s,
+                                  kOfPost5 + "\0\x11\7\0\0\0\0\0\0\0\0\7"s,
+                                  kOfPost5 + "\0\x11\7\0\0\0\0\0\0\0\1\0\7"s}) {
     EXPECT_FALSE(ParseMember(none)) << none;
     EXPECT_FALSE(ParseItem(none)) << none;
   }
 }
 
+TEST(Member, OfAnItemWithoutItsTimeWhateverItsAuthorHasInItsPlaceIsRemoved) {
+  Item repost = RepostBy(5, 0x0900, 6, 7);
+  EXPECT_EQ(Text(MemberText::OfRemoved(repost)), kOfPost5 + "\0\2\x09\0"s);
+  EXPECT_EQ(Text(MemberText::OfRemoval(MemberText::OfRemoved(repost))),
+            "X" + kOfPost5 + "\0\2\x09\0"s);
+  repost.created_at = 1;
+  EXPECT_EQ(Text(MemberText::OfRemoved(repost)), Text(MemberText(repost)));
+  EXPECT_FALSE(ParseMember(kOfPost5 + "\0\2\x09\0"s)) << "no timeline holds it but as a removal";
+  ASSERT_TRUE(ParseMember("X" + kOfPost5 + "\0\2\x09\0"s));
+  EXPECT_EQ(ParseMember("X" + kOfPost5 + "\0\2\x09\0"s)->kind, Kind::kRemoval);
+  for (const std::string& none : {kOfPost5 + "\0\2\x09"s, kOfPost5 + "\0\1\x09\0"s,
+                                  kOfPost5 + "\0\1\0"s, kOfPost5 + "\0\0"s}) {
+    EXPECT_FALSE(ParseMember("X" + none));
+  }
+}
+
 TEST(Member, AnItemOfAnotherKindIsKnownAsSuchAndNotShown) {
-  for (const std::string& other : {kOfPost5 + "\0\x11\7"s, kOfPost5 + "\0\x11\7and what it adds"s,
+  for (const std::string& other : {kOfPost5 + "\0\x21\7"s, kOfPost5 + "\0\x21\7and what it adds"s,
                                    kOfPost5 + "\0\xf8\1\2\3\4\5\6\7\0"s}) {
     ASSERT_TRUE(ParseMember(other));
     EXPECT_EQ(ParseMember(other)->kind, Kind::kUnknownItem);
@@ -132,10 +179,11 @@ TEST(Member, AnItemOfAnotherKindIsKnownAsSuchAndNotShown) {
 
 // Redis sorts members of one score by their bytes. The scripts tell a timeline's state by the last.
 TEST(Member, KindsOfOneScoreSortAsTheScriptsNeedIt) {
-  EXPECT_LT(Text(MemberText::OfMark(UserId{kLast})), kHeadMember);
+  EXPECT_LT(Text(MemberText::OfMark({UserId{kLast}})), kHeadMember);
+  EXPECT_LT(Text(MemberText::OfMark({UserId{kLast}, true})), kHeadMember);
   EXPECT_LT(kMoreMarksMember, kHeadMember);
   EXPECT_LT(Text(MemberText(PostBy(1, kLast))), kFloorMember);
-  EXPECT_LT(RebuildMember("z"), Text(MemberText::OfRemoval(PostBy(kLast, 1))));
+  EXPECT_LT(RebuildMember("z"), Text(MemberText::OfRemoval(MemberText(PostBy(kLast, 1)))));
 }
 
 TEST(Member, OfOneMomentTheHigherIdComesFirstBehindItsPlace) {

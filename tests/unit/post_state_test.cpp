@@ -54,6 +54,18 @@ TEST(PostState, IsVisibleWhenPublishedUntilDeletedOrHidden) {
   for (const auto& c : cases) EXPECT_EQ(After(c.events).visible(), c.visible) << c.what;
 }
 
+TEST(PostState, KeepsTheOriginalThatCameWithTheFirstCreatedAt) {
+  const auto repost = [](UnixMs at, uint64_t original) {
+    FeedEvent event = Published(at);
+    event.repost_of = {PostId{original}, UserId{6}};
+    return event;
+  };
+  EXPECT_EQ(After({repost(2000, 70), repost(1000, 71)}).original,
+            (Original{PostId{70}, UserId{6}}));
+  EXPECT_EQ(After({Hidden(1), repost(2000, 70)}).original, (Original{PostId{70}, UserId{6}}));
+  EXPECT_FALSE(After({Published(2000), repost(1000, 71)}).original);
+}
+
 TEST(PostState, KeepsTheFirstCreatedAt) {
   EXPECT_EQ(After({Published(2000), Published(1000), Published(3000)}).created_at, 2000);
   EXPECT_EQ(After({Hidden(1), Deleted(), Published(2000)}).created_at, 2000);

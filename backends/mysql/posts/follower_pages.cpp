@@ -8,6 +8,7 @@
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"
 #include "fanline/base/check.h"
+#include "fanline/model/delivery.h"
 
 namespace fanline::mysql {
 namespace {
@@ -21,9 +22,21 @@ constexpr const char* kLiveFollowers =
 // The statement reads one row more than the page holds, which tells whether there is a next page.
 void CutToPage(FollowerPage& page, uint32_t limit) {
   if (page.followers.size() <= limit) return;
+  std::vector<UserId>& chosen = page.no_reposts;
+  for (size_t i = page.followers.size(); i-- > limit;) {
+    if (!chosen.empty() && chosen.back() == page.followers[i]) chosen.pop_back();
+  }
   page.followers.resize(limit);
   const UserId last = page.followers.back();
   page.next = {BucketOf(last), last};
+}
+
+// `row` names a follower in `column`, and in the next one what his follow brings.
+void TakeFollower(FollowerPage& page, const Row& row, uint32_t column) {
+  const UserId reader{row.UInt64(column)};
+  page.followers.push_back(reader);
+  const bool chosen = StoredDelivery(row.Int64(column + 1)) == Delivery::kNoReposts;
+  if (chosen) page.no_reposts.push_back(reader);
 }
 
 // A first page to read: one author in one range.
@@ -98,7 +111,7 @@ class FirstPages {
   std::string SqlOf(std::span<const Run> runs, size_t limit) const {
     std::map<std::pair<Range, Range>, std::vector<UserId>> by_ranges;
     for (const Run& run : runs) by_ranges[{run.first(), run.last()}].push_back(run.author());
-    std::string sql = Sql("SELECT dst, bucket, src", kLiveFollowers);
+    std::string sql = Sql("SELECT dst, bucket, src, delivery", kLiveFollowers);
     const char* before = "((dst IN ";
     for (const auto& [ranges, authors] : by_ranges) {
       AppendSql(sql, std::exchange(before, " OR (dst IN "), InList(authors), " AND bucket BETWEEN ",
@@ -121,7 +134,7 @@ class FirstPages {
       while (run != runs.end() && (run->author() != author || run->last() < range)) ++run;
       FANLINE_CHECK(run != runs.end() && run->first() <= range, "rows come in order");
       slot = run->begin + (range - run->first());
-      if (!slot->full()) slot->page.followers.push_back(UserId{row.UInt64(3)});
+      if (!slot->full()) TakeFollower(slot->page, row, 3);
     });
     if (rows < bound) {
       for (const Run& each : runs) Finish(each.begin, each.end);
@@ -155,7 +168,7 @@ class FirstPages {
     const Run& run = runs[cut];
     Finish(run.begin, last);
     if (!last->full()) {
-      last->page.followers.clear();
+      last->page = {};
       return;
     }
     Finish(last, last + 1);
@@ -177,8 +190,8 @@ class FirstPages {
 FollowerPage ReadLaterPage(Connection& connection, const RangeLayout& layout,
                            const ReadFollowerPage& query) {
   FollowerPage page;
-  const auto append = [&](const Row& row) { page.followers.push_back(UserId{row.UInt64(1)}); };
-  const std::string of_author = Sql("SELECT src", kLiveFollowers, "dst = ", query.author);
+  const auto append = [&](const Row& row) { TakeFollower(page, row, 1); };
+  const std::string of_author = Sql("SELECT src, delivery", kLiveFollowers, "dst = ", query.author);
   const uint32_t wanted = query.limit + 1;
   connection.Query(Sql(of_author, " AND bucket = ", query.after->bucket, " AND src > ",
                        query.after->reader, " ORDER BY src LIMIT ", wanted),

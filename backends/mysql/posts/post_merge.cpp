@@ -11,10 +11,15 @@ namespace {
 void AppendRow(std::string& sql, const PostChange& change) {
   const auto& [key, state] = change;
   // Names each member, so that a new one fails to compile until it is written here.
-  const auto& [created_at, deleted, hidden, pushed, visibility, edit] = state;
+  const auto& [created_at, deleted, hidden, pushed, visibility, edit, original] = state;
   AppendSql(sql, "(", key.first, ",", key.second, ",",
             created_at ? std::to_string(*created_at) : "NULL", ",", deleted, ",", hidden, ",",
-            visibility, ",", edit, ",", pushed, ")");
+            visibility, ",", edit, ",", pushed, ",");
+  if (original) {
+    AppendSql(sql, original.post, ",", original.author, ")");
+  } else {
+    sql += "NULL,NULL)";
+  }
 }
 
 }  // namespace
@@ -40,15 +45,36 @@ std::vector<AuthorTime> NewestPublished(std::span<const FeedEvent> events) {
   return {newest.begin(), newest.end()};
 }
 
-// MariaDB assigns from left to right, and later assignments see earlier ones. So `hidden` is
-// decided before visibility_version changes. A stored row keeps its `pushed`.
+std::vector<RepostKey> RepostsAmong(std::span<const PostChange> changes) {
+  std::vector<RepostKey> reposts;
+  for (const auto& [key, state] : changes) {
+    if (state.original) reposts.push_back({state.original.post, key});
+  }
+  SortUnique(reposts);
+  return reposts;
+}
+
+std::string AddRepostsSql(std::span<const RepostKey> reposts) {
+  std::string sql = "INSERT IGNORE INTO repost (original_id, author_id, post_id) VALUES ";
+  AppendJoined(sql, reposts, [](std::string& out, const RepostKey& repost) {
+    AppendTuple(out, Raw(repost.first), Raw(repost.second.first), Raw(repost.second.second));
+  });
+  return sql;
+}
+
+// MariaDB assigns from left to right, and later assignments see earlier ones. So the original is
+// decided before created_at_ms changes, and `hidden` before visibility_version does. A stored row
+// keeps its `pushed`.
 std::string MergePostsSql(std::span<const PostChange> changes) {
   std::string sql =
       "INSERT INTO author_post (author_id, post_id, created_at_ms, deleted, hidden,"
-      " visibility_version, edit_version, pushed) VALUES ";
+      " visibility_version, edit_version, pushed, original_id, original_author) VALUES ";
   AppendJoined(sql, changes, AppendRow);
   sql +=
-      " ON DUPLICATE KEY UPDATE created_at_ms = COALESCE(created_at_ms, VALUES(created_at_ms)),"
+      " ON DUPLICATE KEY UPDATE"
+      " original_id = IF(created_at_ms IS NULL, VALUES(original_id), original_id),"
+      " original_author = IF(created_at_ms IS NULL, VALUES(original_author), original_author),"
+      " created_at_ms = COALESCE(created_at_ms, VALUES(created_at_ms)),"
       " deleted = GREATEST(deleted, VALUES(deleted)),"
       " hidden = IF(VALUES(visibility_version) > visibility_version, VALUES(hidden), hidden),"
       " visibility_version = GREATEST(visibility_version, VALUES(visibility_version)),"

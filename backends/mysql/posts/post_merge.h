@@ -29,6 +29,12 @@ std::vector<PostChange> FoldEvents(std::span<const FeedEvent> events,
 // The newest created_at of each author with published events, in primary key order.
 std::vector<AuthorTime> NewestPublished(std::span<const FeedEvent> events);
 
+using RepostKey = std::pair<PostId, PostKey>;  // an original, and who reposted it by which post
+
+// In primary key order.
+std::vector<RepostKey> RepostsAmong(std::span<const PostChange> changes);
+
+std::string AddRepostsSql(std::span<const RepostKey> reposts);
 std::string MergePostsSql(std::span<const PostChange> changes);
 std::string GrowLastAtSql(std::span<const AuthorTime> times);
 

@@ -7,6 +7,7 @@
 
 #include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/posts/post_merge.h"
+#include "backends/mysql/posts/post_rows.h"
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"
 #include "fanline/model/item.h"
@@ -37,9 +38,12 @@ std::set<UserId> Pulled(const std::map<UserId, AuthorMode>& modes) {
 
 void Write(Connection& connection, const std::vector<FeedEvent>& events,
            const std::set<UserId>& pulled) {
-  ForEachChunk(FoldEvents(events, pulled), kListLimit, [&](std::span<const PostChange> chunk) {
+  const std::vector<PostChange> changes = FoldEvents(events, pulled);
+  ForEachChunk(changes, kListLimit, [&](std::span<const PostChange> chunk) {
     connection.Execute(MergePostsSql(chunk));
   });
+  ForEachChunk(RepostsAmong(changes), kListLimit,
+               [&](std::span<const RepostKey> chunk) { connection.Execute(AddRepostsSql(chunk)); });
   ForEachChunk(NewestPublished(events), kListLimit, [&](std::span<const AuthorTime> chunk) {
     connection.Execute(GrowLastAtSql(chunk));
   });
@@ -185,6 +189,14 @@ EventsApplied PostService::Do(Connection& connection, const ApplyEvents& request
     applied.followers = counts.at(event.author);
     const auto found = followers.find(event.author);
     if (found != followers.end()) applied.buckets = found->second;
+  }
+  return reply;
+}
+
+ShownRead PostService::Do(Connection& connection, const ReadShown& request) {
+  ShownRead reply{.shard = request.shard, .status = {}};
+  for (const auto& [key, state] : ReadPostRows(connection, request.posts)) {
+    if (state.original) reply.shown[key] = state.original;
   }
   return reply;
 }

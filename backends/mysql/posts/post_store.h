@@ -18,9 +18,10 @@ struct PostService {
   static constexpr PoolLimits kLimits{.queue = 1024};  // requests, each with many events
 
   EventsApplied Do(Connection& connection, const ApplyEvents& request);
+  ShownRead Do(Connection& connection, const ReadShown& request);
   AuthorAnnounced Do(Connection& connection, const AnnounceAuthor& request);
   AuthorSwitched Do(Connection& connection, const SwitchAuthor& request);
 };
-using MysqlPostStore = ShardPort<PostService, ApplyEvents, AnnounceAuthor, SwitchAuthor>;
+using MysqlPostStore = ShardPort<PostService, ApplyEvents, ReadShown, AnnounceAuthor, SwitchAuthor>;
 
 }  // namespace fanline::mysql

@@ -6,17 +6,19 @@
 #include "backends/mysql/posts/post_rows.h"
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"
+#include "fanline/model/delivery.h"
 #include "fanline/model/item.h"
 
 namespace fanline::mysql {
 namespace {
 
-// author_id, post_id, created_at_ms of visible items in the span, either pushed or not, at most
+// The columns of ItemOf of visible items in the span, either pushed or not, at most
 // `limit`, in the index's order: author by author, each author's newest first.
 std::string ItemsSql(std::span<const UserId> authors, bool pushed, const TimeSpan& span,
                      uint32_t limit) {
   std::string sql =
-      Sql("SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox)"
+      Sql("SELECT author_id, post_id, created_at_ms, original_id, original_author"
+          " FROM author_post FORCE INDEX (outbox)"
           " WHERE pushed = ",
           pushed, " AND deleted = 0 AND hidden = 0 AND author_id IN ", InList(authors));
   // An unpublished post has created_at_ms NULL; it sorts last and is not an item.
@@ -75,16 +77,20 @@ FolloweesRead ReaderService::Do(Connection& connection, const ReadFollowees& req
   auto reply = Read<FolloweesRead>(connection);
   // One statement: mutes cost none of their own.
   connection.Query(
-      Sql("SELECT dst, '' FROM following WHERE state = 1 AND delivery <> 2 AND src = ",
-          request.reader, " UNION ALL SELECT version, authors FROM mute WHERE reader_id = ",
+      Sql("SELECT dst, delivery, '' FROM following WHERE state = 1 AND delivery <> 2 AND src = ",
+          request.reader, " UNION ALL SELECT version, 0, authors FROM mute WHERE reader_id = ",
           request.reader, " AND authors <> ''"),
       [&](const Row& row) {
-        if (const auto packed = row.Text(2); !packed.empty()) {
+        if (const auto packed = row.Text(3); !packed.empty()) {
           reply.mutes = UnpackMutes(row.UInt64(1), packed);
-        } else {
-          reply.authors.push_back(UserId{row.UInt64(1)});
+          return;
         }
+        const UserId author{row.UInt64(1)};
+        reply.authors.push_back(author);
+        const auto delivery = StoredDelivery(row.Int64(2));
+        if (delivery == Delivery::kNoReposts) reply.no_reposts.push_back(author);
       });
+  std::sort(reply.no_reposts.begin(), reply.no_reposts.end());
   return reply;
 }
 
@@ -92,6 +98,19 @@ MutesRead ReaderService::Do(Connection& connection, const ReadMutes& request) co
   auto reply = Read<MutesRead>(connection);
   reply.mutes = ReadMutesRow(connection, request.reader);
   connection.RequirePrimary();
+  return reply;
+}
+
+OriginalsRead ReaderService::Do(Connection& connection, const ReadOriginals& request) const {
+  auto reply = Read<OriginalsRead>(connection);
+  std::vector<PostKey> keys;
+  for (const Original& original : request.originals) keys.push_back(original.key());
+  const auto rows = ReadPostRows(connection, keys);
+  connection.RequirePrimary();
+  for (const PostKey& key : keys) {
+    const auto found = rows.find(key);
+    reply.states.emplace_back(found == rows.end() ? PostState() : found->second);
+  }
   return reply;
 }
 
@@ -133,7 +152,7 @@ ReadsConfirmed ReaderService::Do(Connection& connection, const ConfirmReads& req
 OutboxRead ReaderService::Do(Connection& connection, const ReadOutbox& request) const {
   auto reply = Read<OutboxRead>(connection);
   const auto half = [&](bool pushed) {
-    return OutboxSql(request.author, pushed, request.span, request.limit);
+    return OutboxSql(request.author, pushed, true, request.span, request.limit);
   };
   reply.items = connection.All(Sql(half(true), " UNION ALL ", half(false)), ItemOf);
   connection.RequirePrimary();

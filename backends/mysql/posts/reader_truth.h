@@ -19,12 +19,14 @@ struct ReaderService {
   OutboxRead Do(Connection& connection, const ReadOutbox& request) const;
   UserLookedUp Do(Connection& connection, const LookUpUser& request) const;
   MutesRead Do(Connection& connection, const ReadMutes& request) const;
+  OriginalsRead Do(Connection& connection, const ReadOriginals& request) const;
+  SourcesFound Do(Connection& connection, const FindSources& request) const;  // find_sources.cpp
 };
 
 struct TruthHere {
   ShardMap map_here;
   ShardsHere<ReaderService, ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox,
-             LookUpUser, ReadMutes>
+             LookUpUser, ReadMutes, ReadOriginals, FindSources>
       shards_here;
 };
 

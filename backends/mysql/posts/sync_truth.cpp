@@ -14,15 +14,18 @@
 namespace fanline::mysql {
 namespace {
 
-std::set<EdgeKey> ReadLiveEdges(Connection& connection, const std::vector<ReadSync>& requests) {
+// Of edges that bring posts, whether they bring reposts.
+using Edges = std::map<EdgeKey, bool>;
+
+Edges ReadLiveEdges(Connection& connection, const std::vector<ReadSync>& requests) {
   std::vector<EdgeKey> keys;
   for (const ReadSync& request : requests)
     keys.push_back({.src = request.reader, .dst = request.author});
   SortUnique(keys);
-  std::set<EdgeKey> live;
+  Edges live;
   QueryChunks(connection, keys, kListLimit, ReverseRowsSql, [&](const Row& row) {
     const Edge edge = EdgeFrom(row, 1);
-    if (edge.state().brings()) live.insert(edge.key());
+    if (edge.state().brings()) live[edge.key()] = edge.delivery != Delivery::kNoReposts;
   });
   return live;
 }
@@ -30,14 +33,15 @@ std::set<EdgeKey> ReadLiveEdges(Connection& connection, const std::vector<ReadSy
 using Outbox = std::vector<Item>;  // newest first
 
 // Many readers may begin to follow one author at once. Each author is read once, as far as the
-// widest window needs, and one item further.
+// widest window needs, and one item further; once more for readers who want no reposts.
 std::map<UserId, Outbox> ReadOutboxes(Connection& connection, const std::vector<ReadSync>& requests,
-                                      const std::set<EdgeKey>& live) {
+                                      const Edges& live, bool reposts) {
   uint32_t window = 0;
   std::vector<UserId> authors;
   for (const ReadSync& request : requests) {
     if (request.window == 0) continue;
-    if (!live.contains({.src = request.reader, .dst = request.author})) continue;
+    const auto edge = live.find({.src = request.reader, .dst = request.author});
+    if (edge == live.end() || edge->second != reposts) continue;
     authors.push_back(request.author);
     window = std::max(window, request.window);
   }
@@ -49,7 +53,8 @@ std::map<UserId, Outbox> ReadOutboxes(Connection& connection, const std::vector<
       [&](std::span<const UserId> chunk) {
         std::string sql;
         for (const UserId author : chunk) {
-          AppendSql(sql, sql.empty() ? "" : " UNION ALL ", OutboxSql(author, true, {}, window + 1));
+          AppendSql(sql, sql.empty() ? "" : " UNION ALL ",
+                    OutboxSql(author, true, reposts, {}, window + 1));
         }
         return sql;
       },
@@ -81,19 +86,23 @@ void FillVisible(const Outbox& outbox, uint32_t window, SyncTruth& truth) {
 std::vector<SyncTruth> TruthService::DoAll(Connection& connection,
                                            const std::vector<ReadSync>& requests) {
   const auto live = ReadLiveEdges(connection, requests);
-  const auto outboxes = ReadOutboxes(connection, requests, live);
+  const auto outboxes = ReadOutboxes(connection, requests, live, true);
+  const auto without_reposts = ReadOutboxes(connection, requests, live, false);
   const auto marked = ReadMarked(connection, requests);
   std::vector<SyncTruth> truths;
   for (const ReadSync& request : requests) {
     SyncTruth truth;
-    truth.following = live.contains({.src = request.reader, .dst = request.author});
+    const auto edge = live.find({.src = request.reader, .dst = request.author});
+    truth.following = edge != live.end();
+    truth.no_reposts = truth.following && !edge->second;
     if (request.window == 0) {
       truths.push_back(std::move(truth));
       continue;
     }
     truth.marked = truth.following && marked.contains(request.author);
-    const auto outbox = outboxes.find(request.author);
-    if (truth.following && outbox != outboxes.end()) {
+    const auto& read = truth.no_reposts ? without_reposts : outboxes;
+    const auto outbox = read.find(request.author);
+    if (truth.following && outbox != read.end()) {
       FillVisible(outbox->second, request.window, truth);
     }
     truths.push_back(std::move(truth));

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "backends/mysql/sql/sql_text.h"
+#include "fanline/model/delivery.h"
 
 namespace fanline::mysql {
 namespace {
@@ -50,21 +51,26 @@ Status Scan(ShardConnections& connections, Shard shard, const Scanned& scanned, 
 }  // namespace
 
 Status ScanFollowing(ShardConnections& connections, Shard shard,
-                     const std::function<void(UserId src, UserId dst)>& each, uint32_t page) {
-  constexpr Scanned kFollowing = {"src, dst", "following", "state = 1 AND delivery <> 2", "src",
-                                  "dst"};
-  return Scan(connections, shard, kFollowing, page,
-              [&](const Row& row) { each(UserId{row.UInt64(1)}, UserId{row.UInt64(2)}); });
+                     const std::function<void(UserId src, UserId dst, bool reposts)>& each,
+                     uint32_t page) {
+  constexpr Scanned kFollowing = {"src, dst, delivery", "following", "state = 1 AND delivery <> 2",
+                                  "src", "dst"};
+  return Scan(connections, shard, kFollowing, page, [&](const Row& row) {
+    const bool reposts = StoredDelivery(row.Int64(3)) != Delivery::kNoReposts;
+    each(UserId{row.UInt64(1)}, UserId{row.UInt64(2)}, reposts);
+  });
 }
 
 Status ScanVisiblePosts(ShardConnections& connections, Shard shard,
                         const std::function<void(const Item& item, bool pushed)>& each,
                         uint32_t page) {
-  constexpr Scanned kPosts = {"author_id, post_id, created_at_ms, pushed", "author_post",
-                              "deleted = 0 AND hidden = 0 AND created_at_ms > 0", "author_id",
-                              "post_id"};
+  constexpr Scanned kPosts = {
+      "author_id, post_id, created_at_ms, original_id, original_author, pushed", "author_post",
+      "deleted = 0 AND hidden = 0 AND created_at_ms > 0", "author_id", "post_id"};
   return Scan(connections, shard, kPosts, page, [&](const Row& row) {
-    each({PostId{row.UInt64(2)}, row.Int64(3), UserId{row.UInt64(1)}}, row.Bool(4));
+    Item item{PostId{row.UInt64(2)}, row.Int64(3), UserId{row.UInt64(1)}};
+    if (!row.IsNull(4)) item.original = {PostId{row.UInt64(4)}, UserId{row.UInt64(5)}};
+    each(item, row.Bool(6));
   });
 }
 

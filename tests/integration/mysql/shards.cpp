@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "backends/mysql/installation/installation.h"
+#include "backends/mysql/posts/post_rows.h"
 #include "backends/mysql/sql/errors.h"
 #include "backends/mysql/sql/sql_text.h"
 #include "fanline/base/check.h"
@@ -137,22 +138,25 @@ void Shards::PutPost(UserId author, PostId post, const PostState& state) {
   const auto flag = [](bool set) { return std::string(set ? ",1" : ",0"); };
   of(author).Execute(
       "INSERT INTO author_post (author_id, post_id, created_at_ms, deleted, hidden, pushed,"
-      " visibility_version, edit_version) VALUES (" +
+      " visibility_version, edit_version, original_id, original_author) VALUES (" +
       ToString(author) + "," + ToString(post) + "," +
       (state.created_at ? std::to_string(*state.created_at) : "NULL") + flag(state.deleted) +
       flag(state.hidden) + flag(state.pushed) + "," + std::to_string(state.visibility_version) +
-      "," + std::to_string(state.edit_version) + ")");
+      "," + std::to_string(state.edit_version) + "," +
+      (state.original ? ToString(state.original.post) + "," + ToString(state.original.author)
+                      : "NULL,NULL") +
+      ")");
 }
 
 PostState Shards::ReadPost(UserId author, PostId post) {
   PostState state;
   of(author).Query(
-      "SELECT created_at_ms, deleted, hidden, pushed, visibility_version, edit_version"
-      " FROM author_post WHERE author_id = " +
+      "SELECT created_at_ms, deleted, hidden, pushed, visibility_version, edit_version,"
+      " original_id, original_author FROM author_post WHERE author_id = " +
           ToString(author) + " AND post_id = " + ToString(post),
       [&](const Row& row) {
-        state = {row.OptionalInt64(1), row.Bool(2),   row.Bool(3),
-                 row.Bool(4),          row.UInt64(5), row.UInt64(6)};
+        state = {row.OptionalInt64(1), row.Bool(2),   row.Bool(3),       row.Bool(4),
+                 row.UInt64(5),        row.UInt64(6), OriginalOf(row, 7)};
       });
   return state;
 }

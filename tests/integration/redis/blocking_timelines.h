@@ -17,11 +17,12 @@ struct BlockingTimelines : RedisReaderTimelines {
   }
   RebuildFinished Finish(UserId reader, const std::string& token,
                          const std::vector<Item>& items = {}, Floor floor = kNoFloor,
-                         const std::vector<UserId>& marked = {}, uint64_t mutes = 0) {
-    return Do(FinishRebuild{0, reader, token, items, floor, marked, mutes});
+                         const std::vector<Mark>& marks = {}, uint64_t mutes = 0) {
+    return Do(FinishRebuild{0, reader, token, items, floor, marks, mutes});
   }
-  LivePageRead Read(UserId reader, const std::optional<Position>& after = {}, uint32_t limit = 10) {
-    return Do(ReadLivePage{0, reader, after, limit});
+  LivePageRead Read(UserId reader, const std::optional<Position>& after = {}, uint32_t limit = 10,
+                    bool in_front = false) {
+    return Do(ReadLivePage{0, reader, after, limit, in_front});
   }
 };
 

@@ -58,6 +58,7 @@ class Model {
       const UserId author{i % 4 == 0 ? UINT64_MAX - 1 - Pick(2) : 100 + Pick(3)};
       const PostId post{(Pick(3) == 0 ? 1u : 9'000'000'000u) + i * 7u};
       posts_.push_back({post, 1000 + Pick(40), author});
+      if (Pick(3) == 0) posts_.back().original = {PostId{1 + Pick(9)}, UserId{UINT64_MAX - 2}};
     }
     epochs_ = {{0, 1}, {1, 1}};
     Claim(0);
@@ -96,10 +97,12 @@ class Model {
     return items;
   }
   // More of them than a timeline can mark.
-  std::vector<UserId> SomeAuthors(uint32_t most) {
-    std::set<UserId> authors;
-    for (uint32_t i = Pick(most + 1); i > 0; --i) authors.insert(UserId{100 + Pick(9)});
-    return {authors.begin(), authors.end()};
+  std::vector<Mark> SomeMarks(uint32_t most) {
+    std::set<Mark> marks;
+    for (uint32_t i = Pick(most + 1); i > 0; --i) {
+      marks.insert({UserId{100 + Pick(9)}, Pick(2) == 0});
+    }
+    return {marks.begin(), marks.end()};
   }
 
   std::string StepOnce() {
@@ -114,7 +117,7 @@ class Model {
     if (dice < 89) return News();
     if (dice < 90) return Drop();
     if (dice < 92) return Expire();
-    if (dice < 93) return Mark();
+    if (dice < 93) return FinishPart();
     if (dice < 95) return Reset();
     if (dice < 96) return SavePositions();
     if (dice < 97) return FlushAll();
@@ -131,8 +134,11 @@ class Model {
       std::erase_if(removes, [&](const Item& item) {
         return std::find(adds.begin(), adds.end(), item) != adds.end();
       });
+      for (Item& item : removes) {
+        if (Pick(3) == 0) item = {item.post, 0, Pick(4) == 0 ? UserId{100} : item.author};
+      }
       if (adds.size() > 12) adds.resize(12);
-      const std::vector<UserId> marks = SomeAuthors(Pick(5) == 0 ? 4 : 0);
+      const std::vector<Mark> marks = SomeMarks(Pick(5) == 0 ? 4 : 0);
       if (adds.empty() && removes.empty() && marks.empty()) continue;
       batch.Write(reader, adds, removes, marks);
     }
@@ -208,7 +214,7 @@ class Model {
         *std::next(tokens_.begin(), Pick(static_cast<uint32_t>(tokens_.size())));
     const auto items = SomeItems(30);
     const Floor floor = Pick(2) == 0 ? kNoFloor : 1000 + Pick(30);
-    const auto marks = SomeAuthors(Pick(2) == 0 ? 9 : 0);
+    const auto marks = SomeMarks(Pick(2) == 0 ? 9 : 0);
     const uint64_t mutes = Version();
     const RebuildFinished got = reader_.Finish(reader, token, items, floor, marks, mutes);
     EXPECT_TRUE(got.status.done());
@@ -233,6 +239,7 @@ class Model {
     const UserId some{100 + Pick(9)};
     request.author = Pick(2) == 0 ? some : posts_[Pick(kPosts)].author;
     request.marked = Pick(2) == 0;
+    request.no_reposts = Pick(2) == 0;
     request.items = SomeItems(Pick(3) == 0 ? 0 : kPosts);
     std::erase_if(request.items, [&](const Item& item) { return item.author != request.author; });
     if (Pick(3) == 0) request.floor_at_least = 1000 + Pick(25);
@@ -266,9 +273,16 @@ class Model {
       after = Position{item.created_at, item.post};
     }
     const uint32_t limit = 1 + Pick(8);
-    const auto [id, status, got] = reader_.Read(reader, after, limit);
+    const bool in_front = Pick(2) == 0;
+    auto [id, status, got] = reader_.Read(reader, after, limit, in_front);
     EXPECT_TRUE(status.done());
-    const auto expected = fake_.Read(reader, after, limit);
+    auto expected = fake_.Read(reader, after, limit, in_front);
+    for (LivePage* page : {&got, &expected}) {  // in whatever order
+      std::sort(page->marks.authors.begin(), page->marks.authors.end());
+    }
+    if (!after || after->created_at > got.floor) {
+      EXPECT_EQ(got.in_front, expected.in_front);
+    }
     EXPECT_EQ(got.state, expected.state);
     EXPECT_EQ(got.items, expected.items);
     EXPECT_EQ(got.marks, expected.marks);
@@ -295,7 +309,7 @@ class Model {
     return "expire";
   }
 
-  std::string Mark() {
+  std::string FinishPart() {
     MarkPart request;
     request.author = readers_[0];  // a post has one author
     request.post = posts_[Pick(5)].post;

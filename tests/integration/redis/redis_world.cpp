@@ -131,7 +131,7 @@ size_t Driver::times_connected() const {
 }
 
 BatchOf& BatchOf::Write(UserId reader, std::vector<Item> adds, std::vector<Item> removes,
-                        std::vector<UserId> marks) {
+                        std::vector<Mark> marks) {
   batch_.marks.insert(batch_.marks.end(), marks.begin(), marks.end());
   batch_.adds.insert(batch_.adds.end(), adds.begin(), adds.end());
   batch_.removes.insert(batch_.removes.end(), removes.begin(), removes.end());

@@ -73,7 +73,7 @@ class BatchOf {
     batch_.epoch = epoch;
   }
   BatchOf& Write(UserId reader, std::vector<Item> adds, std::vector<Item> removes = {},
-                 std::vector<UserId> marks = {});
+                 std::vector<Mark> marks = {});
   TimelineBatch Take() { return std::move(batch_); }
 
  private:

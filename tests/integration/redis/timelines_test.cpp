@@ -1,4 +1,5 @@
 // What pushes and syncs do to timelines, by example.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,11 @@
 
 namespace fanline::redis::testing {
 namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 TEST_F(RedisTimelines, ATimelineWhoseFloorStandsInTheMidstOfAMomentOutlivesARemoval) {
   const WindowLimits window;
@@ -100,13 +106,76 @@ TEST_F(RedisTimelines, AWindowOfPostsTakesTheMemoryThatIsPromised) {
   EXPECT_LE(bytes(UINT64_MAX - 1), 14'400u);
 }
 
+TEST_F(RedisTimelines, AWindowThatHoldsRepostsTakesTheMemoryThatIsPromised) {
+  const UserId reader{8}, author{UINT64_MAX - 1};
+  std::vector<Item> items;
+  for (uint64_t i = 0; i < 450; ++i) {
+    const UnixMs at = At(0, 500).created_at - static_cast<UnixMs>(i);
+    items.push_back({PostId{UINT64_MAX - 1 - i}, at, author});
+    if (i % 3 == 0) items.back().original = {PostId{UINT64_MAX - 2 - i}, author};
+  }
+  Open(reader);
+  EXPECT_TRUE(reader_.Finish(reader, "t", items, items.back().created_at - 1).applied);
+  EXPECT_EQ(Page(reader).items, items);
+  EXPECT_LE(std::stoul(console_.Run({"MEMORY", "USAGE", Name(keys_.Timeline(reader))})), 16'500u);
+}
+
+// Nobody knows any more what the post was; another author's of the same id is not meant.
+TEST_F(RedisTimelines, WhatAnAuthorHasInAPlaceIsRemovedWhateverItsKind) {
+  const Item repost{PostId{2}, At(0, 2).created_at, kAnn, {PostId{99}, UserId{9}}};
+  const Item other{PostId{2}, At(0, 2).created_at, UserId{UINT64_MAX - 1}};
+  const Item removed{PostId{2}, 0, kAnn};
+  const auto finish = [&] {
+    std::vector<Item> items = {At(3, 3), repost, other, At(1, 1)};
+    return reader_.Finish(kBob, "t", items).applied;
+  };
+  Open(kBob);
+  ASSERT_TRUE(finish());
+  EXPECT_EQ(Push(kBob, {}, {removed}).removed, 1u);
+  EXPECT_EQ(Page(kBob).items.size(), 3u);
+  EXPECT_EQ(Push(kBob, {}, {removed}).removed, 0u);
+  console_.Run({"DEL", Name(keys_.Timeline(kBob))});
+  Open(kBob);
+  Push(kBob, {}, {removed});
+  ASSERT_TRUE(finish()) << "the rebuild has read it before";
+  EXPECT_EQ(Page(kBob).items.size(), 3u);
+  EXPECT_THAT(Page(kBob).items, Not(Contains(repost)));
+}
+
+// Its row was lost and is written again, and what it names shows something else now.
+TEST_F(RedisTimelines, ARepostHasOneSpellingInATimeline) {
+  const Item before{PostId{2}, At(0, 2).created_at, kAnn, {PostId{99}, UserId{9}}};
+  Item now = before;
+  now.original.post = PostId{98};
+  const Item beside{PostId{2}, before.created_at, UserId{UINT64_MAX - 1}, {PostId{99}, UserId{9}}};
+  Open(kBob);
+  ASSERT_TRUE(reader_.Finish(kBob, "t", {beside, before, At(1, 1)}).applied);
+  EXPECT_THAT(Push(kBob, {now}).results, ElementsAre(1));
+  EXPECT_THAT(Page(kBob).items, UnorderedElementsAre(now, beside, At(1, 1)));
+  EXPECT_THAT(Push(kBob, {before, At(3, 3)}).results, ElementsAre(2));
+  EXPECT_THAT(Page(kBob).items, UnorderedElementsAre(At(3, 3), before, beside, At(1, 1)));
+  EXPECT_EQ(Push(kBob, {}, {now}).removed, 1u);
+  EXPECT_THAT(Page(kBob).items, ElementsAre(At(3, 3), beside, At(1, 1)));
+
+  console_.Run({"DEL", Name(keys_.Timeline(kBob))});
+  Open(kBob);
+  Push(kBob, {now});
+  ASSERT_TRUE(reader_.Finish(kBob, "t", {beside, before}).applied) << "it read the row before";
+  EXPECT_THAT(Page(kBob).items, UnorderedElementsAre(now, beside));
+  console_.Run({"DEL", Name(keys_.Timeline(kBob))});
+  Open(kBob);
+  Push(kBob, {}, {now});
+  ASSERT_TRUE(reader_.Finish(kBob, "t", {beside, before}).applied);
+  EXPECT_THAT(Page(kBob).items, ElementsAre(beside));
+}
+
 // A program that does not know a kind shows it to nobody, and a sync takes it out with the rest.
 TEST_F(RedisTimelines, AnItemOfAnotherKindIsLeftAloneUntilItsAuthorGoes) {
   Build(kBob, 3);
   const std::string author(MemberText::OfAuthor(kAnn));
   for (const uint64_t post : {77, 78}) {
     const std::string other = std::string(MemberText::OfPlace(PostId{post})) +
-                              std::string("\0\x12", 2) + author + "and more";
+                              std::string("\0\x22", 2) + author + "and more";
     console_.Run(
         {"ZADD", Name(keys_.Timeline(kBob)), std::to_string(ScoreOf(At(0, 2).created_at)), other});
   }

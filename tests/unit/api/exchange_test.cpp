@@ -14,11 +14,12 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using Shards = fakes::Keeper<ChangeEdge, ReadPair, ReadList, CountRelations, CheckUsers,
-                             ReadForward, ReadFriendship, AskRoom, UseUpChange, AnnouncePair,
-                             WriteFriendship, ReadFollowees, ReadLastAt, ReadItems, ConfirmReads,
-                             ReadOutbox, LookUpUser, ReadMutes, ChangeMutes, ReadLivePage,
-                             BeginRebuild, FinishRebuild, AbandonRebuild>;
+using Shards =
+    fakes::Keeper<ChangeEdge, ReadPair, ReadList, CountRelations, CheckUsers, ReadForward,
+                  ReadFriendship, AskRoom, UseUpChange, AnnouncePair, WriteFriendship,
+                  ReadFollowees, ReadLastAt, ReadItems, ConfirmReads, ReadOutbox, LookUpUser,
+                  ReadMutes, ChangeMutes, ReadOriginals, FindSources, ReadLivePage, BeginRebuild,
+                  FinishRebuild, AbandonRebuild, ReadReposters, ReadRepostsBy>;
 
 class ExchangeTest : public ::testing::Test {
  protected:

@@ -7,7 +7,7 @@
 
 #include "tests/fakes/requests.h"
 #include "tests/unit/seeded.h"
-#include "tests/unit/timeline/world.h"
+#include "tests/unit/timeline/reposts_world.h"
 
 namespace fanline::api {
 namespace {
@@ -27,33 +27,51 @@ UserId UserOn(Shard shard, uint64_t number) {
 const UserId kAnn = UserOn(0, 0);
 
 // Bob's world, whose pages are served by MergedPosts first, as the API serves them.
-struct MergedWorld : timeline::World {
-  MergedWorld() : timeline::World(false, kTwo) {}
+struct MergedWorld : timeline::RepostWorld {
+  explicit MergedWorld(bool own = false) : timeline::RepostWorld(own, kTwo) {}
 
   // What is there of a page before the authors are asked.
   timeline::PageRun Asked(const PageQuery& query = {.limit = 10}) {
-    timeline::PageRun run(kBob, query, std::nullopt, kTwo, TruthReads::Answers::kPartly);
+    timeline::PageRun run(kBob, query, timeline::OwnOf(kBob, own_posts), kTwo,
+                          TruthReads::Answers::kPartly);
     run.OnLive(Ask(PortTo(*this), run.Begin()));
     return run;
   }
-  ItemsAnswered Read(UserId author) {
+  ItemsAnswered ReadOf(UserId author) {
     fakes::Inbox<ItemsAnswered> replies;
     Submit(MergedPosts::Request(author, kTwo), replies);
     return replies.at(0);
   }
+  // Whom the reader mutes, originals, and refills.
+  void Filter(timeline::PageRun& run) {
+    for (auto requests = run.Filter(); !requests.empty(); requests = run.Filter()) {
+      for (const auto& request : requests) {
+        if (const auto* mutes = std::get_if<ReadMutes>(&request)) {
+          run.OnMutes(Ask(*mutes));
+        } else if (const auto* originals = std::get_if<ReadOriginals>(&request)) {
+          run.OnOriginals(Ask(*originals));
+        } else {
+          run.OnLive(Ask(PortTo(*this), std::get<ReadLivePage>(request)));
+        }
+      }
+    }
+  }
   timeline::Page Home(const PageQuery& query) {
     timeline::PageRun run = Asked(query);
+    Filter(run);
     for (const UserId author : merged.Serve(run.read(), now)) {
       EXPECT_TRUE(merged.Await(author, 1, now));
-      EXPECT_EQ(merged.Put(author, Read(author), now), std::vector<uint64_t>{1});
+      EXPECT_EQ(merged.Put(author, ReadOf(author), now), std::vector<uint64_t>{1});
     }
     merged.Serve(run.read(), now, true);
     if (!run.read().done()) {
-      ReaderTruth::Finish(run, run.GoOn());
+      const TimelinePort timelines = PortTo(*this);
+      ReaderTruth::Finish(run, run.GoOn(), &timelines);
       EXPECT_TRUE(run.status().done());
     }
     return run.Take();
   }
+  timeline::Page Read(const PageQuery& query) override { return Home(query); }
   std::vector<Item> Walk(PageQuery query) {
     std::vector<Item> walked;
     do {
@@ -113,14 +131,14 @@ TEST(MergedPosts, AnEarlierRequestThatIsAnsweredLaterChangesNothing) {
   BobsWorld w;
   const Time begin = w.now;
   EXPECT_TRUE(w.merged.Await(kAnn, 1, begin));
-  const ItemsAnswered before = w.Read(kAnn);
+  const ItemsAnswered before = w.ReadOf(kAnn);
   w.PublishMerged(kAnn, 8, 1'001);
   w.now += MergedPosts::kStale;
   EXPECT_TRUE(w.merged.Await(kAnn, 2, w.now));
   const ItemsAnswered failure{.status = Status::Later("mysql_0", "timed out")};
   EXPECT_TRUE(w.merged.Put(kAnn, failure, begin).empty()) << "the other may be answered yet";
   EXPECT_FALSE(w.merged.Await(kAnn, 3, w.now));
-  EXPECT_EQ(w.merged.Put(kAnn, w.Read(kAnn), w.now), (std::vector<uint64_t>{1, 2, 3}));
+  EXPECT_EQ(w.merged.Put(kAnn, w.ReadOf(kAnn), w.now), (std::vector<uint64_t>{1, 2, 3}));
   EXPECT_TRUE(w.merged.Put(kAnn, before, begin).empty());
   EXPECT_EQ(w.Home({.limit = 10}).items.size(), 2u);
 }
@@ -257,6 +275,17 @@ TEST(MergedPosts, AWalkShowsEverythingOnce) {
     EXPECT_EQ(newer.size(),
               static_cast<size_t>(std::find(all.begin(), all.end(), place) - all.begin()));
     if (::testing::Test::HasFailure()) return;
+  }
+}
+
+// As RepostsTest has it, but for what is remembered.
+TEST(MergedPosts, AWalkWithRepostsShowsWhatTheModelSays) {
+  fanline::testing::Seeded random;
+  for (int round = 0; round < 300; ++round) {
+    MergedWorld w(random.OneIn(4));
+    w.MakeUp(random);
+    const auto limit = 1 + static_cast<uint32_t>(random.Below(9));
+    ASSERT_EQ(w.WalkTold({.limit = limit}), w.Merged()) << "limit " << limit << ", round " << round;
   }
 }
 

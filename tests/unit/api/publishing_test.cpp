@@ -41,6 +41,30 @@ TEST_F(PublishingTest, APostIsAcceptedWhenTheLogHasIt) {
                                                      UserId{7}, 1'000'000'000'000, 0}));
 }
 
+TEST_F(PublishingTest, ARepostNamesWhatItShows) {
+  const json accepted = w_.Json("POST /v1/posts", 202,
+                                R"({"post_id":"77","author_id":"7","created_at_ms":1000000000000,)"
+                                R"("repost_of":{"post_id":"70","author_id":6}})");
+  EXPECT_EQ(accepted["repost_of"], json::parse(R"({"post_id":"70","author_id":"6"})"));
+  EXPECT_EQ(w_.log.appended.at(0).repost_of, (Original{PostId{70}, UserId{6}}));
+}
+
+TEST_F(PublishingTest, WhatIsWrongWithAnOriginalIsNamed) {
+  const auto refused = [&](const std::string& original) {
+    return Refused("POST /v1/posts",
+                   R"({"post_id":"77","author_id":"7","repost_of":)" + original + "}");
+  };
+  for (const char* none : {"null", "[]", "\"70\"", "70"}) {
+    EXPECT_THAT(refused(none), ElementsAre("repost_of")) << none;
+  }
+  EXPECT_THAT(refused("{}"), ElementsAre("repost_of.post_id", "repost_of.author_id"));
+  EXPECT_THAT(refused(R"({"post_id":"0","author_id":"6"})"), ElementsAre("repost_of.post_id"));
+  EXPECT_THAT(refused(R"({"post_id":"77","author_id":"6"})"), ElementsAre("repost_of.post_id"))
+      << "the repost's own id";
+  EXPECT_THAT(refused(R"({"post_id":"70","author_id":"6","text":"!"})"),
+              ElementsAre("repost_of.text"));
+}
+
 TEST_F(PublishingTest, APostWithoutATimeIsPublishedNow) {
   EXPECT_EQ(w_.Json("POST /v1/posts", 202, R"({"post_id":"77","author_id":"7"})")["created_at_ms"],
             kNow);

@@ -80,6 +80,8 @@ struct World {
     relations.change_mutes = [this](const ChangeMutes& change) {
       return posts.mysql.relations.Do(change);
     };
+    relations.reposters = [this](const ReadReposters& asked) { return posts.mysql.Do(asked); };
+    relations.reposts_by = [this](const ReadRepostsBy& asked) { return posts.mysql.Do(asked); };
     exchanges = std::make_unique<Exchanges>(relations, relations, posts, posts, &texts, map,
                                             Exchanges::Rules(), clock);
     rebuilds = std::make_unique<Rebuilds>(
@@ -125,9 +127,9 @@ struct World {
     return walked;
   }
 
-  void Publish(uint64_t author, uint64_t post, UnixMs at) {
-    posts.mysql.Do(
-        ApplyEvents{1, 0, {{EventKind::kPublished, PostId{post}, UserId{author}, at, 0}}});
+  void Publish(uint64_t author, uint64_t post, UnixMs at, Original repost_of = {}) {
+    posts.mysql.Do(ApplyEvents{
+        1, 0, {{EventKind::kPublished, PostId{post}, UserId{author}, at, 0, repost_of}}});
   }
   // Gives up if they do not come; the test's next expectation then fails.
   void WaitUntilRebuilt(int times) const {

@@ -88,7 +88,7 @@ TEST_F(LookTest, TheMarkOfAnAnnouncedAuthorIsMissedWithoutAPost) {
   const Look look = LookAt();
   ASSERT_THAT(look.differences, SizeIs(1));
   EXPECT_EQ(look.differences[0].kind, Kind::kMissingMark);
-  EXPECT_EQ(look.differences[0].author, kMerged);
+  EXPECT_EQ(look.differences[0].mark, Mark{kMerged});
 }
 
 TEST_F(LookTest, BelowTheFloorNothingIsReadOrJudged) {

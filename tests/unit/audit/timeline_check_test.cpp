@@ -84,7 +84,7 @@ TEST_F(TimelineCheckTest, AMarkThatIsMissingOrTooManyIsFound) {
   const TimelineTruth truth(readers_, std::move(parts), false);
   const auto found = [&](std::vector<UserId> authors, bool more = false) {
     RawTimeline timeline = Ready({});
-    timeline.marks = {std::move(authors), more};
+    timeline.marks = {.authors = std::move(authors), .more = more};
     TimelineCheck check(truth, kLeast, show_);
     check.Check(0, timeline, true);
     return std::pair(check.findings().missing, check.findings().extra);
@@ -94,6 +94,40 @@ TEST_F(TimelineCheckTest, AMarkThatIsMissingOrTooManyIsFound) {
   EXPECT_EQ(found({}), std::pair(uint64_t{1}, uint64_t{0}));
   EXPECT_EQ(found({}, true), std::pair(uint64_t{0}, uint64_t{0})) << "more than it can name";
   EXPECT_EQ(found({UserId{8}, UserId{5}, UserId{7}}), std::pair(uint64_t{0}, uint64_t{2}));
+}
+
+TEST_F(TimelineCheckTest, AMarkThatSaysAnotherChoiceIsFound) {
+  std::vector<TimelineTruth::Part> parts(1, TimelineTruth::Part(readers_));
+  parts[0].AddEdge(kChecked, UserId{8}, false);
+  parts[0].AddMarked(UserId{8}, true);
+  const TimelineTruth truth(readers_, std::move(parts), false);
+  const auto found = [&](std::vector<UserId> no_reposts) {
+    RawTimeline timeline = Ready({});
+    timeline.marks = {.authors = {UserId{8}}, .no_reposts = std::move(no_reposts)};
+    TimelineCheck check(truth, kLeast, show_);
+    check.Check(0, timeline, true);
+    return std::pair(check.findings().missing, check.findings().extra);
+  };
+  EXPECT_EQ(found({UserId{8}}), std::pair(uint64_t{0}, uint64_t{0}));
+  EXPECT_EQ(found({}), std::pair(uint64_t{1}, uint64_t{1}));
+}
+
+TEST_F(TimelineCheckTest, ARepostIsExtraForWhoWantsNone) {
+  for (const bool wanted : {true, false}) {
+    std::vector<TimelineTruth::Part> parts(1, TimelineTruth::Part(readers_));
+    parts[0].AddEdge(kChecked, kAuthor, wanted);
+    RawTimeline timeline = Ready({40, 30});
+    timeline.items[1].original = {PostId{1}, UserId{2}};
+    for (const Item& item : timeline.items) parts[0].AddPost(item);
+    const TimelineTruth truth(readers_, std::move(parts), false);
+    TimelineCheck check(truth, kLeast, show_);
+    check.Check(0, timeline, true);
+    EXPECT_EQ(check.findings().extra, wanted ? 0u : 1u);
+    timeline.items.pop_back();
+    TimelineCheck without(truth, kLeast, show_);
+    without.Check(0, timeline, true);
+    EXPECT_EQ(without.findings().missing, wanted ? 1u : 0u);
+  }
 }
 
 // World: author 8 is marked, and of its posts 15 and 35 are merged at read; 9 is another such, whom
@@ -115,7 +149,7 @@ class MergedAtReadTest : public TimelineCheckTest {
   Findings CheckMarked(const std::vector<uint64_t>& posts, std::vector<UserId> marked,
                        bool more = false, Floor floor = kNoFloor) {
     RawTimeline timeline = Ready(posts, floor);
-    timeline.marks = {std::move(marked), more};
+    timeline.marks = {.authors = std::move(marked), .more = more};
     TimelineCheck check(*merged_, kLeast, show_);
     check.Check(0, timeline, true);
     return check.findings();

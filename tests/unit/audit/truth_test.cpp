@@ -36,6 +36,7 @@ struct World {
       // Few distinct times, so that many are equal.
       posts.push_back(
           {{PostId{i}, static_cast<UnixMs>(1 + random() % 30), Any(users)}, random() % 4 != 0});
+      if (random() % 3 == 0) posts.back().item.original = {PostId{1}, UserId{1}};
     }
   }
   UserId Any(uint64_t users) { return UserId{1 + random() % users}; }
@@ -48,18 +49,25 @@ struct World {
       if (random() % 4 == 0) all.push_back(edge);
     }
     std::shuffle(all.begin(), all.end(), random);
-    for (const auto& [reader, author] : all) parts[random() % shards].AddEdge(reader, author);
+    for (const auto& [reader, author] : all) {
+      parts[random() % shards].AddEdge(reader, author, WantsReposts(reader, author));
+    }
     for (const Post& post : posts) {
       parts[random() % shards].AddPost(post.item, post.pushed);
     }
     return TimelineTruth(readers, std::move(parts), own_posts);
   }
 
+  static bool WantsReposts(UserId reader, UserId author) {
+    return reader == author || (Raw(reader) + Raw(author)) % 3 != 0;
+  }
+
   std::vector<Item> Wanted(UserId reader, Floor floor) const {
     std::vector<Item> wanted;
     for (const Post& post : posts) {
-      const bool followed =
-          edges.count({reader, post.item.author}) == 1 || (own_posts && reader == post.item.author);
+      const bool by_edge = edges.count({reader, post.item.author}) == 1 &&
+                           (!post.item.original || WantsReposts(reader, post.item.author));
+      const bool followed = by_edge || (own_posts && reader == post.item.author);
       if (followed && post.item.created_at > floor) wanted.push_back(post.item);
     }
     std::sort(wanted.begin(), wanted.end(), TimelineTruth::Before);
@@ -94,7 +102,11 @@ TEST(TimelineTruth, KnowsWhichPostsOfAnAuthorAreMergedAtRead) {
         wanted.push_back(post.item);
       }
       std::sort(wanted.begin(), wanted.end(), TimelineTruth::Before);
-      truth.Merged(UserId{author}, 7, &merged);
+      truth.Merged(UserId{author}, true, 7, &merged);
+      EXPECT_EQ(merged, wanted) << "seed " << seed << ", author " << author;
+      merged.clear();
+      truth.Merged(UserId{author}, false, 7, &merged);
+      std::erase_if(wanted, [](const Item& item) { return item.original; });
       EXPECT_EQ(merged, wanted) << "seed " << seed << ", author " << author;
     }
   }

@@ -26,8 +26,8 @@ struct Logged {
 
 // A dispatcher whose calls are answered when the test says so, with two shards or more. It has
 // partition 0.
-struct World
-    : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, AppendHints, AppendDeadLetter> {
+struct World : ServesAll<World, ApplyEvents, ReadShown, AnnounceAuthor, SwitchAuthor, AppendHints,
+                         AppendDeadLetter> {
   explicit World(Limits limits = Limits{}, uint32_t ranges = kRanges, uint32_t shards = 2,
                  bool own_posts = false)
       : dispatcher({{*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
@@ -38,6 +38,10 @@ struct World
   void Serve(ApplyEvents request, ReplyTo<EventsApplied>) {
     if (!reads_followers) request.most_followers = 0;
     transactions.push_back(std::move(request));
+  }
+  void Serve(ReadShown request, ReplyTo<ShownRead>) {
+    if (!hold_originals) inbox.emplace_back(mysql.Do(request));
+    originals.push_back(std::move(request));
   }
   void Serve(AnnounceAuthor request, ReplyTo<AuthorAnnounced>) {
     announced.push_back(request.author);
@@ -142,6 +146,8 @@ struct World
     void TracedEventDone(const FeedEvent& event, const std::string& trace_id, Duration) override {
       traced.emplace_back(event.post, trace_id);
     }
+    void OriginalsUnread(uint64_t reposts) override { unread += reposts; }
+    uint64_t unread = 0;
     std::vector<std::string> rejected;
     std::vector<std::pair<PostId, std::string>> traced;
   };
@@ -151,6 +157,8 @@ struct World
   Now now{Time(std::chrono::seconds(100)), 1'700'000'000'000};
   fakes::Inbox<Input> inbox;
   std::vector<ApplyEvents> transactions;
+  std::vector<ReadShown> originals;  // asked for; answered with the next step
+  bool hold_originals = false;       // not answered
   std::vector<AppendHints> appends;
   std::vector<Logged> log;  // posts, in the order of their first hints
   std::vector<AppendDeadLetter> dead_letters;

@@ -24,9 +24,9 @@ TEST(FindingsText, EachDifferenceIsALineThatNamesReaderAndPost) {
             "reader 1: missing post 20, created 1970-01-01T00:00:00.020Z, of author 7");
   EXPECT_EQ(text({.kind = Kind::kExtra, .item = kItem}),
             "reader 1: extra post 20, created 1970-01-01T00:00:00.020Z, of author 7");
-  EXPECT_EQ(text({.kind = Kind::kMissingMark, .author = kAuthor}),
+  EXPECT_EQ(text({.kind = Kind::kMissingMark, .mark = {kAuthor}}),
             "reader 1: missing the mark of author 7");
-  EXPECT_EQ(text({.kind = Kind::kExtraMark, .author = kAuthor}),
+  EXPECT_EQ(text({.kind = Kind::kExtraMark, .mark = {kAuthor}}),
             "reader 1: extra mark of author 7");
   EXPECT_EQ(text({.kind = Kind::kTooFew, .held = 1}),
             "reader 1: holds 1 item only, and has a floor");

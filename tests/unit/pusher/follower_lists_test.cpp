@@ -69,6 +69,25 @@ TEST_F(FollowerListsTest, ASyncSetsItsEdgeInOrder) {
   EXPECT_FALSE(lists.Has(0, kBen)) << "one follower is not all";
 }
 
+TEST_F(FollowerListsTest, ASyncSetsWhoWantsNoReposts) {
+  const FollowerLists::Followers all = Sorted({UserId{1}, UserId{2}, UserId{3}});
+  const uint64_t number = lists.Begin(0, kAnn, kNoon);
+  lists.Append(0, kAnn, number, {all[0], all[1]}, false, {all[1]});
+  lists.Append(0, kAnn, number, {all[2]}, true, {all[2]});
+  EXPECT_EQ(lists.NoReposts(0, kAnn), (FollowerLists::Followers{all[1], all[2]}));
+  const size_t bytes = lists.bytes();
+  for (int twice = 0; twice < 2; ++twice) {
+    lists.Set(0, kAnn, all[0], true, true);
+    lists.Set(0, kAnn, all[1], true, false);
+    lists.Set(0, kAnn, all[2], false, true);
+  }
+  EXPECT_EQ(*lists.Find(0, kAnn, kNoon), (FollowerLists::Followers{all[0], all[1]}));
+  EXPECT_EQ(lists.NoReposts(0, kAnn), FollowerLists::Followers{all[0]});
+  EXPECT_GE(lists.bytes(), bytes);
+  lists.Forget(0, kAnn);
+  EXPECT_EQ(lists.bytes(), 0u);
+}
+
 TEST_F(FollowerListsTest, AListIsBelievedForAnHour) {
   Fill(0, kAnn, {UserId{1}});
   EXPECT_NE(lists.Find(0, kAnn, kNoon + kAge), nullptr);

@@ -76,7 +76,7 @@ TEST(Pusher, AnAuthorMergedAtReadIsMarkedInTheAuthorsOwnTimeline) {
   w.mysql.SetMode(author, true);
   w.Publish(author, kPost, 1'000);
   w.Push(0, Hint::OfPost(author, kPost));
-  EXPECT_EQ(w.redis.timelines().at(author).marks, std::set<UserId>{author});
+  EXPECT_EQ(w.redis.timelines().at(author).marks, std::set<Mark>{Mark{author}});
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(Pusher, APostThatIsMergedAtReadMarksItsAuthorInstead) {
   w.inbox.emplace_back(std::move(states));
   w.RunUntilIdle();
   EXPECT_TRUE(w.Items(w.bob).empty());
-  EXPECT_EQ(w.redis.timelines().at(w.bob).marks, std::set<UserId>{kAnn});
+  EXPECT_EQ(w.redis.timelines().at(w.bob).marks, std::set<Mark>{Mark{kAnn}});
   EXPECT_EQ(w.metrics.done, 1);
 }
 

@@ -130,7 +130,7 @@ TEST(SyncRun, MarksAnAuthorWhoMayHavePostsMergedAtReadAndUnmarksWhoIsNotFollowed
   w.Follow(bob, kAnn);
   w.Give(0, Hint::OfSync(bob, kAnn));
   w.Run();
-  EXPECT_EQ(w.redis.timelines().at(bob).marks, std::set<UserId>{kAnn});
+  EXPECT_EQ(w.redis.timelines().at(bob).marks, std::set<Mark>{Mark{kAnn}});
   w.mysql.ApplyReverse(bob, kAnn, w.mysql.WriteForward(bob, kAnn, false), false);
   w.Give(0, Hint::OfSync(bob, kAnn));
   w.Run();

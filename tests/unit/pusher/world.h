@@ -269,8 +269,15 @@ struct World : ServesAll<World, ReadPostStates, ReadFollowerPage, ReadSync, Read
     const uint64_t version = mysql.WriteForward(reader, author, live);
     mysql.ApplyReverse(reader, author, version, live);
   }
-  void Publish(UserId author, PostId post, UnixMs at) {
-    mysql.Do(ApplyEvents{1, 0, {{EventKind::kPublished, post, author, at, 0}}});
+  // Both rows of an edge that is there.
+  void Choose(UserId reader, UserId author, Delivery delivery) {
+    const EdgeChange change{
+        .src = reader, .dst = author, .live = true, .unix_us = ++tick, .delivery = delivery};
+    const auto changed = mysql.relations.Do(ChangeEdge{0, change});
+    mysql.relations.Do(ApplyEdges{0, 0, {changed.forward.edge}});
+  }
+  void Publish(UserId author, PostId post, UnixMs at, Original repost_of = {}) {
+    mysql.Do(ApplyEvents{1, 0, {{EventKind::kPublished, post, author, at, 0, repost_of}}});
   }
   void Delete(UserId author, PostId post) {
     mysql.Do(ApplyEvents{1, 0, {{EventKind::kDeleted, post, author, 0, 0}}});
@@ -305,6 +312,7 @@ struct World : ServesAll<World, ReadPostStates, ReadFollowerPage, ReadSync, Read
   std::vector<int32_t> paused, resumed;
   std::optional<Time> next_timer;
   std::map<Range, int64_t> next_offset;
+  uint64_t tick = 0;
   Pusher pusher;
 };
 

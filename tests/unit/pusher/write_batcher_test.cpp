@@ -134,7 +134,8 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
       }
       const uint64_t adds = 1 + random.Bits() % limits.items_per_zadd;
       for (uint64_t i = 0; i < adds; ++i) contribution.adds.push_back(Post(unit * 100 + i));
-      if (adds < limits.items_per_zadd && random.Bits() % 2 == 0) contribution.mark = UserId{unit};
+      if (adds < limits.items_per_zadd && random.Bits() % 2 == 0)
+        contribution.mark = Mark{UserId{unit}};
       if (random.Bits() % 2 == 0) contribution.removes.push_back(Post(unit * 100 + 99));
       given[unit] = contribution;
       batcher.Add(contribution);

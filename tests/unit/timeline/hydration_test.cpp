@@ -42,7 +42,13 @@ struct HydrationWorld {
       items.push_back(item);
       if (items.size() > query.limit) break;
     }
-    return PageOf(std::move(items), query);
+    Page page;
+    page.items = std::move(items);
+    if (page.items.size() > query.limit) {
+      page.items.resize(query.limit);
+      page.next = PlaceOf(page.items.back());
+    }
+    return page;
   }
 
   Page Visit(const PageQuery& query) {

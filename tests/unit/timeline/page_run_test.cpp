@@ -36,7 +36,7 @@ struct PulledWorld : World {
     for (rounds = 0; !run.done(); ++rounds) {
       if (on_round) on_round();
       using Reply = std::variant<FolloweesRead, LastAtRead, ItemsAnswered, ReadsConfirmed,
-                                 MutesRead, LivePageRead>;
+                                 MutesRead, LivePageRead, OriginalsRead, SourcesFound>;
       fakes::Inbox<Reply> replies;
       for (const auto& request : requests) {
         std::visit([&](const auto& each) { Submit(each, replies); }, request);
@@ -168,6 +168,7 @@ struct MergingRun {
     live.page.state = TimelineState::kReady;
     live.page.items = {{PostId{9}, 5'000}};
     live.page.floor = floor;
+    live.page.reached_floor = true;
     live.page.marks.authors = {other};
     run.OnLive(std::move(live));
     requests = run.GoOn();

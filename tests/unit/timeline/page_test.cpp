@@ -7,6 +7,7 @@
 
 #include "tests/unit/seeded.h"
 #include "tests/unit/timeline/world.h"
+#include "timeline/outbox.h"
 
 namespace fanline::timeline {
 namespace {
@@ -268,9 +269,10 @@ TEST(Posts, AreAllOfTheAuthorsPushedOrNot) {
       std::vector<Item> walked;
       Page page;
       do {
-        OutboxRead read = w.Ask(OutboxOf(UserId{100}, query, w.map()));
-        ASSERT_TRUE(read.status.done());
-        page = PageOf(std::move(read.items), query);
+        OutboxRun run(UserId{100}, query, w.map(), TruthReads::Answers::kWhole);
+        w.Finish(run, run.Begin());
+        ASSERT_TRUE(run.status().done());
+        page = run.Take();
         ASSERT_LE(page.items.size(), limit);
         walked.insert(walked.end(), page.items.begin(), page.items.end());
         query.older_than = page.next;

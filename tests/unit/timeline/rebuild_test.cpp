@@ -238,10 +238,10 @@ TEST(Rebuild, KeepsAnAuthorMarkedWhileItReads) {
   w.PublishMerged(ben, 8, 1'001);
   const Range range = RangeLayout(kRanges).RangeOf(kBob);
   w.redis.Do(ClaimRange{1, range, 1});
-  w.on_read = [&] { w.redis.Do(TimelineBatch{2, range, 1, {{kBob, 0, 0, 1}}, {}, {}, {ann}}); };
+  w.on_read = [&] { w.redis.Do(TimelineBatch{2, range, 1, {{kBob, 0, 0, 1}}, {}, {}, {{ann}}}); };
   w.Activate();
   const auto& timeline = w.redis.timelines().at(kBob);
-  EXPECT_EQ(timeline.marks, (std::set<UserId>{ann, ben}));
+  EXPECT_EQ(timeline.marks, (std::set<Mark>{Mark{ann}, Mark{ben}}));
   EXPECT_EQ(timeline.items.size(), 1u) << "what is merged at read stands in no timeline";
 }
 

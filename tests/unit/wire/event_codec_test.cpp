@@ -82,6 +82,7 @@ FeedEvent RandomEvent(Seeded& random) {
   const EventNumber number = TraitsOf(event.kind).number;
   if (number == EventNumber::kCreatedAt) {
     event.created_at = static_cast<UnixMs>(1 + (random.Id() >> 11) % kMaxCreatedAt);
+    if (random.Below(2) == 0) event.repost_of = {PostId{random.Id()}, UserId{random.Id()}};
   } else if (number == EventNumber::kVersion) {
     event.version = random.Id();
   }

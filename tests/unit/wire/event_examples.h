@@ -49,7 +49,8 @@ inline std::string PublishedWith(const std::string& field, const std::string& js
            {"type", "\"post.published\""},
            {"post_id", "\"77\""},
            {"author_id", "\"5\""},
-           {"created_at_ms", "1700000000000"}}) {
+           {"created_at_ms", "1700000000000"},
+           {"repost_of", ""}}) {
     const std::string& chosen = name == field ? json : value;
     if (chosen.empty()) continue;
     text += (text.size() > 1 ? "," : "") + ("\"" + name + "\":") + chosen;

@@ -43,6 +43,39 @@ TEST(EventJson, IgnoresFieldsItDoesNotKnowOrThisTypeDoesNotNeed) {
             kDeleted);
 }
 
+TEST(EventJson, OfARepostNamesItsOriginal) {
+  FeedEvent repost = kPublished;
+  repost.repost_of = {PostId{70}, UserId{6}};
+  EXPECT_EQ(EncodeEventJson(repost),
+            R"({"schema_version":1,"type":"post.published","post_id":"77","author_id":"5",)"
+            R"("created_at_ms":1700000000000,"repost_of":{"post_id":"70","author_id":"6"}})");
+  EXPECT_EQ(Accepted(PublishedWith("repost_of", R"({"author_id":6,"post_id":70,"more":{}})")),
+            repost);
+  EXPECT_EQ(Accepted(R"({"schema_version":1,"type":"post.deleted","post_id":"77","author_id":"5",
+                         "repost_of":{"post_id":"70"}})"),
+            kDeleted);
+}
+
+TEST(EventJson, RefusesAnOriginalThatIsNoneAndSaysWhatItFound) {
+  const std::pair<const char*, const char*> table[] = {
+      {"{}", "repost_of.post_id: missing; send an id"},
+      {R"({"post_id":"70"})", "repost_of.author_id: missing; send an id"},
+      {R"({"post_id":"0","author_id":"6"})", "repost_of.post_id: found \"0\"; send an id"},
+      {R"({"post_id":{},"author_id":"6"})", "repost_of.post_id: found an object; send an id"},
+      {R"({"post_id":"77","author_id":"5"})",
+       "repost_of.post_id: found 77, the repost's own id; send the id of the post that it shows"},
+      {R"({"post_id":"70","post_id":"71","author_id":"6"})",
+       "key \"repost_of.post_id\": found twice"},
+      {"null", "repost_of: found null; send an object with post_id and author_id"},
+      {"\"an object\"", "repost_of: found \"an object\"; send an object"},
+      {R"([{"post_id":"70","author_id":"6"}])", "repost_of: found an array; send an object"},
+      {"70", "repost_of: found 70; send an object"},
+  };
+  for (const auto& [json, reason] : table) {
+    EXPECT_THAT(ReasonOf(PublishedWith("repost_of", json)), HasSubstr(reason)) << json;
+  }
+}
+
 TEST(EventJson, RefusesAnyFieldThatIsMissingByName) {
   for (const char* field : {"schema_version", "type", "post_id", "author_id", "created_at_ms"}) {
     EXPECT_THAT(ReasonOf(PublishedWith(field, "")),

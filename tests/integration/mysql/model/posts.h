@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/mysql/posts/author_modes.h"
+#include "backends/mysql/posts/post_rows.h"
 #include "backends/mysql/posts/post_store.h"
 #include "backends/mysql/posts/truth.h"
 #include "tests/integration/mysql/model/world.h"
@@ -39,6 +40,8 @@ struct Posts {
       if (world.OneIn(2)) event.kind = EventKind::kPublished;
       const EventNumber number = TraitsOf(event.kind).number;
       if (number == EventNumber::kCreatedAt) event.created_at = world.Time();
+      const bool repost = number == EventNumber::kCreatedAt && world.OneIn(3);
+      if (repost) event.repost_of = {world.Post(), world.User()};
       if (number == EventNumber::kVersion) event.version = world.Version();
       request.events.push_back(event);
     }
@@ -123,10 +126,11 @@ struct Posts {
     for (Shard shard = 0; shard < world.shards.count(); ++shard) {
       world.shards.on(shard).Query(
           "SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version,"
-          " edit_version FROM author_post",
+          " edit_version, original_id, original_author FROM author_post",
           [&](const Row& row) {
             const PostState state{row.OptionalInt64(3), row.Bool(4),   row.Bool(5),
-                                  row.Bool(6),          row.UInt64(7), row.UInt64(8)};
+                                  row.Bool(6),          row.UInt64(7), row.UInt64(8),
+                                  OriginalOf(row, 9)};
             rows[{UserId{row.UInt64(1)}, PostId{row.UInt64(2)}}] = Text(state);
           });
     }

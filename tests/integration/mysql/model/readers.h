@@ -35,6 +35,7 @@ struct Readers {
     EXPECT_EQ(got, expected);
     const auto again = truth.Ask(ReadFollowees{0, truth.map().ShardOf(reader), reader});
     EXPECT_EQ(again.authors.size(), expected.size());
+    EXPECT_EQ(again.no_reposts, fake.NoReposts(reader));
     EXPECT_EQ(again.mutes.mark(), fake.relations.mutes(reader).mark());
     EXPECT_EQ(again.mutes.authors, fake.relations.mutes(reader).authors);
     expected.push_back(reader);

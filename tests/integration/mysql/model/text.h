@@ -52,11 +52,13 @@ struct Texts {  // each function finds all others
   }
   static std::string Text(const Edge& edge) { return Words(edge.src, edge.dst, edge.state()); }
   static std::string Text(const PostState& post) {
-    const auto& [created_at, deleted, hidden, pushed, visibility, edit] = post;
-    return Words("at", created_at, deleted, hidden, pushed, visibility, edit);
+    const auto& [created_at, deleted, hidden, pushed, visibility, edit, original] = post;
+    return Words("at", created_at, deleted, hidden, pushed, visibility, edit, "shows",
+                 original.post, original.author);
   }
   static std::string Text(const Item& item) {
-    return Words(item.post, "of", item.author, "at", item.created_at);
+    return Words(item.post, "of", item.author, "at", item.created_at, "shows", item.original.post,
+                 item.original.author);
   }
   static std::string Text(const FollowerCursor& at) { return Words(at.bucket, at.reader); }
   static std::string Text(const PostsOf& posts) { return Words(posts.author, posts.pushed); }
@@ -77,11 +79,11 @@ struct Texts {  // each function finds all others
   }
   static std::string Text(const PostStates& states) { return Words(states.status, states.posts); }
   static std::string Text(const FollowerPage& page) {
-    return Words(page.status, page.followers, "next", page.next);
+    return Words(page.status, page.followers, "no reposts", page.no_reposts, "next", page.next);
   }
   static std::string Text(const SyncTruth& truth) {
-    return Words(truth.status, truth.following, truth.marked, truth.visible, "unread",
-                 truth.newest_unread);
+    return Words(truth.status, truth.following, truth.no_reposts, truth.marked, truth.visible,
+                 "unread", truth.newest_unread);
   }
   static std::string Text(const ItemsRead& read) {
     return Words(read.items, "partial", read.partial, "unread", read.unread);

@@ -21,6 +21,7 @@ class FollowerPages : public ::testing::Test {
  protected:
   FollowerPages() {
     for (const size_t size : {0, 1, 3, 17, 60, 200, 200, 200, 700, 2500}) AddAuthor(size);
+    shards_.on(0).Execute("UPDATE follower SET delivery = 1 WHERE src % 3 = 0");
   }
 
   void AddAuthor(size_t size) {
@@ -55,6 +56,7 @@ class FollowerPages : public ::testing::Test {
         break;
       }
       page.followers.push_back(reader);
+      if (Raw(reader) % 3 == 0) page.no_reposts.push_back(reader);
     }
     return page;
   }
@@ -93,6 +95,7 @@ TEST_F(FollowerPages, MergedReadsEqualSingleReadsAlsoWhenStatementsAreCut) {
       for (size_t i = 0; i < queries.size(); ++i) {
         const auto expected = Expected(layout, queries[i]);
         EXPECT_EQ(pages[i].followers, expected.followers) << "query " << i << ", rows " << rows;
+        EXPECT_EQ(pages[i].no_reposts, expected.no_reposts) << "query " << i << ", rows " << rows;
         EXPECT_EQ(pages[i].next, expected.next) << "query " << i << ", rows " << rows;
       }
     }

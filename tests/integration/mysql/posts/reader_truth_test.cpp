@@ -87,5 +87,60 @@ TEST_F(ReaderTruthTest, AReadThatEndsEarlySaysWhoIsPartialAndWhoUnread) {
   }
 }
 
+// Who reposted what, of a shard: of the first original more than one read takes.
+class SourcesTest : public ReaderTruthTest {
+ protected:
+  static constexpr Original kCrowded{PostId{7}, UserId{1}}, kFew{PostId{8}, UserId{2}};
+
+  UserId UserHere() {
+    while (shards_.map().ShardOf(UserId{++last_}) != 0) continue;
+    return UserId{last_};
+  }
+  void Repost(UserId by, uint64_t post, UnixMs at, const Original& original, bool hidden = false) {
+    const auto text = [](auto id) { return std::to_string(Raw(id)); };
+    shards_.of(by).Execute(
+        "INSERT INTO author_post (author_id, post_id, created_at_ms, hidden, original_id,"
+        " original_author) VALUES (" +
+        text(by) + "," + std::to_string(post) + "," + std::to_string(at) + "," +
+        (hidden ? "1" : "0") + "," + text(original.post) + "," + text(original.author) + ")");
+    shards_.of(by).Execute("INSERT INTO repost (original_id, author_id, post_id) VALUES (" +
+                           text(original.post) + "," + text(by) + "," + std::to_string(post) + ")");
+  }
+  std::vector<Original> Find(std::vector<UserId> by, const Position& place) {
+    std::sort(by.begin(), by.end());
+    const SourcesFound found = reader_.Ask(FindSources{0, 0, {kCrowded, kFew}, by, place});
+    EXPECT_TRUE(found.status.done()) << found.status.message;
+    return found.originals;
+  }
+
+  uint64_t last_ = 100;
+};
+
+TEST_F(SourcesTest, AreFoundInFrontOfThePlaceOnly) {
+  const UserId ann = UserHere(), ben = UserHere();
+  Repost(ann, 50, 1'000, kFew);
+  Repost(ben, 51, 2'000, kFew, true);
+  EXPECT_THAT(Find({ann, ben}, {1'000, PostId{49}}), ::testing::ElementsAre(kFew));
+  EXPECT_THAT(Find({ann, ben}, {1'000, PostId{50}}), ::testing::ElementsAre(kFew)) << "the place";
+  EXPECT_THAT(Find({ann, ben}, {1'000, PostId{51}}), ::testing::IsEmpty());
+  EXPECT_THAT(Find({ben}, {500, PostId{1}}), ::testing::IsEmpty()) << "hidden";
+  // A row of the index whose post shows another one, or is not there, means nothing.
+  shards_.of(ben).Execute("INSERT INTO repost (original_id, author_id, post_id) VALUES (7," +
+                          ToString(ann) + ",50),(7," + ToString(ben) + ",99)");
+  EXPECT_THAT(Find({ann, ben}, {500, PostId{1}}), ::testing::ElementsAre(kFew));
+}
+
+TEST_F(SourcesTest, OfAnOriginalThatManyRepostedAreSearchedByReposter) {
+  UserId someone{};
+  for (uint64_t i = 0; i < 1'100; ++i) {
+    someone = UserHere();
+    Repost(someone, 1'000 + i, 1'000 + static_cast<UnixMs>(i), kCrowded);
+  }
+  Repost(someone, 5'000, 900, kFew);
+  EXPECT_THAT(Find({someone}, {500, PostId{1}}), ::testing::ElementsAre(kCrowded, kFew));
+  EXPECT_THAT(Find({someone}, {950, PostId{1}}), ::testing::ElementsAre(kCrowded));
+  EXPECT_THAT(Find({UserHere()}, {500, PostId{1}}), ::testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace fanline::mysql

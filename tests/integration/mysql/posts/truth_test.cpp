@@ -159,6 +159,28 @@ TEST_F(TruthTest, WithoutAWindowOnlyTheEdgeIsRead) {
   EXPECT_FALSE(truth.newest_unread);
 }
 
+TEST_F(TruthTest, AFollowThatBringsNoRepostsHasAWindowOfOtherPosts) {
+  const UserId author = shards_.UserOn(0, 5), one{77}, all{78};
+  for (const UserId reader : {one, all}) shards_.PutFollower(author, reader);
+  shards_.on(0).Execute("UPDATE follower SET delivery = 1 WHERE src = 77");
+  for (uint64_t n = 1; n <= 8; ++n) {
+    PostState post = Published(static_cast<UnixMs>(n));
+    if (n % 2 == 0) post.original = {PostId{n + 100}, UserId{n + 200}};
+    shards_.PutPost(author, PostId{n}, post);
+  }
+  const auto truth = Ask(ReadSync{.reader = one, .author = author, .window = 3});
+  EXPECT_TRUE(truth.following && truth.no_reposts);
+  EXPECT_EQ(
+      truth.visible,
+      (std::vector<Item>{{PostId{7}, 7, author}, {PostId{5}, 5, author}, {PostId{3}, 3, author}}));
+  EXPECT_EQ(truth.newest_unread, 1);
+  const auto whole = Ask(ReadSync{.reader = all, .author = author, .window = 3});
+  EXPECT_FALSE(whole.no_reposts);
+  ASSERT_EQ(whole.visible.size(), 3u);
+  EXPECT_EQ(whole.visible[0].original, (Original{PostId{108}, UserId{208}}));
+  EXPECT_EQ(whole.newest_unread, 5);
+}
+
 TEST_F(TruthTest, AFollowThatBringsNothingIsNone) {
   const UserId author = shards_.UserOn(0, 5), reader{77};
   shards_.PutFollower(author, reader);

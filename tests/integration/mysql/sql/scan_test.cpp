@@ -30,9 +30,13 @@ TEST_F(ScanTest, EveryLiveForwardEdgeIsMetOnceInOrderWhateverThePage) {
                           std::to_string(src) + "," + std::to_string(dst) + ",1," +
                           (follows ? "1" : "0") + ",1)");
   }
+  shards_.on(0).Execute("UPDATE following SET delivery = 1 WHERE dst % 2 = 0");
   for (const uint32_t page : {1u, 2u, 13u, 400u, kScanPage}) {
     Edges met;
-    const auto each = [&](UserId src, UserId dst) { met.push_back({Raw(src), Raw(dst)}); };
+    const auto each = [&](UserId src, UserId dst, bool reposts) {
+      met.push_back({Raw(src), Raw(dst)});
+      EXPECT_EQ(reposts, Raw(dst) % 2 == 1);
+    };
     ASSERT_TRUE(ScanFollowing(connections_, 0, each, page).done());
     EXPECT_EQ(met, Edges(live.begin(), live.end())) << "pages of " << page;
   }
@@ -55,7 +59,7 @@ TEST_F(ScanTest, OnlyVisiblePostsAreMetAndHowTheyReachTimelines) {
 }
 
 TEST_F(ScanTest, AnEmptyShardIsDoneAtOnce) {
-  EXPECT_TRUE(ScanFollowing(connections_, 0, [](UserId, UserId) { FAIL(); }).done());
+  EXPECT_TRUE(ScanFollowing(connections_, 0, [](UserId, UserId, bool) { FAIL(); }).done());
   EXPECT_TRUE(ScanVisiblePosts(connections_, 1, [](const Item&, bool) { FAIL(); }).done());
 }
 

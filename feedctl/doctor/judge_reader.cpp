@@ -84,12 +84,14 @@ const char* WhyUnseen(const PostState& state) {
   return state.hidden ? "hidden" : "not published";
 }
 
-// What a repost shows, and why no page shows it, if the shards said so.
+// What a repost shows, and why no page shows it.
 std::string OriginalText(const ReaderFacts& facts, const Original& original) {
   const std::string text = ShownText(original);
   const auto found = facts.originals.find(original);
-  if (found == facts.originals.end() || found->second.visible()) return text;
-  return text + ", which is " + WhyUnseen(found->second) + ": no page shows it";
+  if (found == facts.originals.end()) return text;
+  const std::optional<PostState>& state = found->second;
+  if (!state) return text + ", which may be gone: its shard does not answer";
+  return state->visible() ? text : text + ", which is " + WhyUnseen(*state) + ": no page shows it";
 }
 
 void JudgeItems(const ReaderFacts& facts, Checks& checks) {

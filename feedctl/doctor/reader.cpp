@@ -62,7 +62,7 @@ void AskOriginals(mysql::MysqlReaderTruth& truth, ReaderFacts& facts) {
     const Original& original = items[i].original;
     if (!original) continue;
     const auto read = truth.Ask(ReadOriginals{0, truth.map().ShardOf(original.author), {original}});
-    if (read.status.done() && read.states.at(0)) facts.originals[original] = *read.states.at(0);
+    facts.originals[original] = read.status.done() ? read.states.at(0) : std::nullopt;
   }
 }
 

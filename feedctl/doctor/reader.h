@@ -44,8 +44,8 @@ struct ReaderFacts {
   // From the shards of followed users.
   Why posts_away = {};
   std::vector<AuthorLastAt> followed = {};  // users who have a row
-  // What reposts among the items told show, as far as shards answer.
-  std::map<Original, PostState> originals = {};
+  // What reposts among the items told show. Nothing: its shard does not answer.
+  std::map<Original, std::optional<PostState>> originals = {};
 
   // From Redis.
   Why redis_away = {};

@@ -62,13 +62,15 @@ TEST(Reader, WhoHoldsARepostIsToldWhatItShowsAndWhyItIsNotSeen) {
   const auto told = [&] { return ToldOf(facts, "newest items"); };
   EXPECT_THAT(told(), AllOf(StartsWith("well: repost 78, created "),
                             EndsWith("of author 3, shows post 70 of author 9")));
-  facts.originals[original] = {.created_at = kNow - 10};
+  facts.originals[original] = std::nullopt;
+  EXPECT_THAT(told(), EndsWith("of author 9, which may be gone: its shard does not answer"));
+  facts.originals[original] = PostState{.created_at = kNow - 10};
   EXPECT_THAT(told(), EndsWith("shows post 70 of author 9"));
-  facts.originals[original].hidden = true;
+  facts.originals[original]->hidden = true;
   EXPECT_THAT(told(), EndsWith("of author 9, which is hidden: no page shows it"));
-  facts.originals[original].deleted = true;
+  facts.originals[original]->deleted = true;
   EXPECT_THAT(told(), EndsWith("of author 9, which is deleted: no page shows it"));
-  facts.originals[original] = {};
+  facts.originals[original] = PostState{};
   EXPECT_THAT(told(), EndsWith("of author 9, which is not published: no page shows it"));
   facts.no_reposts = 1;
   EXPECT_THAT(ToldOf(facts, "follows"), StartsWith("well: 3 users, 1 of them without reposts, 2 "));

@@ -1,5 +1,6 @@
 #include "api/operations/json_body.h"
 
+#include <map>
 #include <set>
 
 #include "api/operations/asked.h"
@@ -16,12 +17,13 @@ constexpr uint64_t kMostExact = (uint64_t{1} << 53) - 1;
 }  // namespace
 
 json ParseObject(const std::string& body, std::string_view send) {
-  std::set<std::string> seen;
+  std::map<int, std::set<std::string>> seen;  // members of the objects around, by depth
   std::string twice;
   const auto look = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::key && depth == 1) {
+    if (event == json::parse_event_t::object_start) seen[depth + 1].clear();
+    if (event == json::parse_event_t::key) {
       const auto name = parsed.get<std::string>();
-      if (!seen.insert(name).second) twice = name;
+      if (!seen[depth].insert(name).second) twice = name;
     }
     return true;
   };

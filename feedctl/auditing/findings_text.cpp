@@ -18,7 +18,8 @@ std::string Right(const std::string& text, size_t width) {
 
 std::string Describe(const Item& item) {
   return std::string(NameOf(item.kind())) + " " + ToString(item.post) + ", created " +
-         daemon::Rfc3339(item.created_at) + ", of author " + ToString(item.author);
+         daemon::Rfc3339(item.created_at) + ", of author " + ToString(item.author) +
+         ShownText(item.original);
 }
 
 std::string Describe(const Mark& mark) {

@@ -99,7 +99,7 @@ class Publish : public Command {
 
 }  // namespace
 
-extern const Row kPublish =
-    RowOf<Publish>("publish", "sends a file of events: posts published, deleted, hidden, edited");
+extern const Row kPublish = RowOf<Publish>(
+    "publish", "sends a file of events: posts and reposts published, deleted, hidden, edited");
 
 }  // namespace fanline::feedctl

@@ -30,7 +30,7 @@ std::string Told(const FeedEvent& event) {
     case EventNumber::kNone:
       break;
     case EventNumber::kCreatedAt:
-      return text + ", created " + daemon::Rfc3339(event.created_at);
+      return text + ", created " + daemon::Rfc3339(event.created_at) + ShownText(event.repost_of);
     case EventNumber::kVersion:
       return text + Version(event.version);
   }

@@ -12,7 +12,6 @@ namespace {
 constexpr const char* kUser = "user";
 constexpr const char* kTimeline = "timeline";
 constexpr const char* kDelivery = "delivery";
-constexpr size_t kItemsShown = 3;
 constexpr size_t kDifferencesShown = 3;
 
 std::string Ago(UnixMs then, UnixMs now) {
@@ -32,6 +31,7 @@ const char* ModeOf(const AuthorMode& mode) {
 void JudgeFollowed(const ReaderFacts& facts, Checks& checks) {
   std::string users = Counted(facts.follows, "user");
   if (facts.muted > 0) users += ", " + Grouped(facts.muted) + " of them muted";
+  if (facts.no_reposts > 0) users += ", " + Grouped(facts.no_reposts) + " of them without reposts";
   if (facts.posts_away) {
     checks.push_back({kUser, "follows", Level::kWell, users});
     return checks.push_back(Away(kUser, "their posts", facts.posts_away));
@@ -79,6 +79,21 @@ std::string FloorText(const ReaderFacts& facts) {
   return "complete above " + At(facts.timeline.floor, facts.now);
 }
 
+const char* WhyUnseen(const PostState& state) {
+  if (state.deleted) return "deleted";
+  return state.hidden ? "hidden" : "not published";
+}
+
+// What a repost shows, and why no page shows it.
+std::string OriginalText(const ReaderFacts& facts, const Original& original) {
+  const std::string text = ShownText(original);
+  const auto found = facts.originals.find(original);
+  if (found == facts.originals.end()) return text;
+  const std::optional<PostState>& state = found->second;
+  if (!state) return text + ", which may be gone: its shard does not answer";
+  return state->visible() ? text : text + ", which is " + WhyUnseen(*state) + ": no page shows it";
+}
+
 void JudgeItems(const ReaderFacts& facts, Checks& checks) {
   const RawTimeline& timeline = facts.timeline;
   std::string state = "live, " + Counted(timeline.items.size(), "item") + ", " + FloorText(facts);
@@ -108,7 +123,8 @@ void JudgeItems(const ReaderFacts& facts, Checks& checks) {
     const Item& item = timeline.items[i];
     checks.push_back({kTimeline, i == 0 ? "newest items" : "", Level::kWell,
                       std::string(NameOf(item.kind())) + " " + ToString(item.post) + ", created " +
-                          At(item.created_at, facts.now) + ", of author " + ToString(item.author)});
+                          At(item.created_at, facts.now) + ", of author " + ToString(item.author) +
+                          OriginalText(facts, item.original)});
   }
 }
 

@@ -30,6 +30,7 @@ Status AskTruth(const mysql::Config& config, mysql::MysqlReaderTruth& truth, Rea
   }
   if (status.done()) status = truth.Followees(facts.user, followees);
   facts.follows = followees->size() + facts.muted;
+  facts.no_reposts = truth.no_reposts().size();
   facts.mutes_damaged = truth.mutes().damaged;
   return status.done() ? truth.Confirm() : status;
 }
@@ -53,6 +54,16 @@ Status AskTimeline(const Settings& settings, const mysql::Installation& installa
   if (status.done()) status = scanner.Read(facts.user, &facts.timeline, &facts.indexed);
   if (status.done()) status = scanner.TimeToLive(facts.user, &facts.ttl);
   return status;
+}
+
+void AskOriginals(mysql::MysqlReaderTruth& truth, ReaderFacts& facts) {
+  const auto& items = facts.timeline.items;
+  for (size_t i = 0; i < std::min(kItemsShown, items.size()); ++i) {
+    const Original& original = items[i].original;
+    if (!original) continue;
+    const auto read = truth.Ask(ReadOriginals{0, truth.map().ShardOf(original.author), {original}});
+    facts.originals[original] = read.status.done() ? read.states.at(0) : std::nullopt;
+  }
 }
 
 // Compares nothing if the shard of a followed user is away.
@@ -117,7 +128,10 @@ ReaderFacts AskReader(const Settings& settings, const mysql::Installation& insta
   if (!posts.done()) facts.posts_away = WhyOf(posts, settings);
   const Status redis = AskTimeline(settings, installation, facts);
   if (!redis.done()) facts.redis_away = WhyOf(redis, settings);
-  if (truth.done() && posts.done() && redis.done()) Compare(settings, installation, facts);
+  if (truth.done() && posts.done() && redis.done()) {
+    AskOriginals(reader_truth, facts);
+    Compare(settings, installation, facts);
+  }
   const Status hints = AskHints(settings, installation, pusher_group, facts);
   if (!hints.done()) facts.kafka_away = WhyOf(hints, settings);
   return facts;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "backends/mysql/installation/installation.h"
 #include "backends/redis/range_states.h"
 #include "fanline/model/author_mode.h"
+#include "fanline/model/post_state.h"
 #include "fanline/ports/raw_timeline.h"
 #include "fanline/ports/reader_ports.h"
 #include "fanline/ports/relation_store.h"
@@ -18,6 +20,9 @@
 #include "feedctl/support/settings.h"
 
 namespace fanline::feedctl {
+
+// How many of the newest items of a timeline are told.
+inline constexpr size_t kItemsShown = 3;
 
 struct ReaderFacts {
   UserId user{};
@@ -33,11 +38,14 @@ struct ReaderFacts {
   AuthorMode mode = {};  // the user's as an author
   uint64_t follows = 0;
   uint64_t muted = 0;          // of `follows`
+  uint64_t no_reposts = 0;     // of `follows`: those that bring all but reposts
   bool mutes_damaged = false;  // the row of table mute
 
   // From the shards of followed users.
   Why posts_away = {};
   std::vector<AuthorLastAt> followed = {};  // users who have a row
+  // What reposts among the items told show. Nothing: its shard does not answer.
+  std::map<Original, std::optional<PostState>> originals = {};
 
   // From Redis.
   Why redis_away = {};

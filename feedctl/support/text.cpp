@@ -31,6 +31,11 @@ std::string DeliveryText(Delivery delivery) {
   return delivery == Delivery::kAll ? "" : std::string(", delivery ") + NameOf(delivery);
 }
 
+std::string ShownText(const Original& original) {
+  if (!original) return "";
+  return ", shows post " + ToString(original.post) + " of author " + ToString(original.author);
+}
+
 std::string Seconds(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, seconds < 1 ? "%.2f s" : "%.1f s", seconds);

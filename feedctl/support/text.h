@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "fanline/model/delivery.h"
+#include "fanline/model/original.h"
 
 namespace fanline::feedctl {
 
@@ -17,6 +18,9 @@ std::string Counted(uint64_t number, const std::string& noun);
 
 // ", delivery none"; empty for kAll.
 std::string DeliveryText(Delivery delivery);
+
+// ", shows post 77 of author 7"; empty if the post is no repost.
+std::string ShownText(const Original& original);
 
 // "5.1 s", "0.02 s"
 std::string Seconds(double seconds);

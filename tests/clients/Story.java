@@ -10,6 +10,10 @@ import fanline.client.model.PostsInner;
 import fanline.client.model.PostsPage;
 import fanline.client.model.Problem;
 import fanline.client.model.PublishRequest;
+import fanline.client.model.PublishRequestRepostOf;
+import fanline.client.model.Repost;
+import fanline.client.model.Reposters;
+import fanline.client.model.RepostersItemsInner;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,6 +23,7 @@ import java.util.function.Predicate;
 /** The same story as story.py, by the client that OpenAPI Generator made. */
 public class Story {
   static final int POSTS = 25, PAGE = 7, LIMIT_MS = 30_000;
+  static final int REPOST = 101; // Ann's, newer than all posts
 
   final ObjectMapper json = new ObjectMapper();
   final FollowingApi following;
@@ -54,12 +59,17 @@ public class Story {
   }
 
   long publish(long number) throws ApiException {
+    return publish(number, null);
+  }
+
+  long publish(long number, PublishRequestRepostOf repostOf) throws ApiException {
     String author = number % 2 == 1 ? ann : eve;
     PublishRequest post =
         new PublishRequest()
             .postId(new IdOrInteger(Long.toString(first + number)))
             .authorId(new IdOrInteger(author))
-            .createdAtMs(1_700_000_000_000L + number);
+            .createdAtMs(1_700_000_000_000L + number)
+            .repostOf(repostOf);
     return publishing.publishPost(post).getCreatedAtMs();
   }
 
@@ -89,6 +99,26 @@ public class Story {
     return ids;
   }
 
+  PostsInner newest(String reposts) throws ApiException {
+    return timelines.getTimeline(reader, 50, null, null, null, reposts).getItems().get(0);
+  }
+
+  /** Ann reposts the oldest post, which is Eve's, and undoes it. */
+  List<Object> repost() throws Exception {
+    String oldest = Long.toString(first);
+    publish(REPOST, new PublishRequestRepostOf().postId(new IdOrInteger(oldest)).authorId(new IdOrInteger(eve)));
+    PostsInner merged = until(() -> newest(null), item -> item.getId().equals(oldest));
+    PostsInner each = newest("each");
+    Reposters who = timelines.listReposts(oldest, eve, null, null);
+    List<String> undone = publishing.undoReposts(ann, oldest).getUndone();
+    until(() -> newest(null), item -> !item.getId().equals(oldest));
+    return List.of(Long.parseLong(merged.getId()) - first, merged.getPosted(),
+        merged.getReposts().stream().map(Repost::getBy).toList(), each.getKind(),
+        Long.parseLong(each.getRepostOf().getId()) - first, who.getCount(),
+        who.getItems().stream().map(RepostersItemsInner::getId).toList(),
+        undone.stream().map(post -> Long.parseLong(post) - first).toList());
+  }
+
   List<Object> refused(Read<?> read) throws Exception {
     try {
       read.read();
@@ -110,9 +140,9 @@ public class Story {
     PostsInner item = page.getItems().get(0);
     told.put("item", List.of(item.getCreatedAtMs(), item.getAuthorId(), item.getKind()));
     for (int number = POSTS; number < POSTS + 3; ++number) publish(number);
-    String newest = page.getNewestCursor();
-    told.put("new", until(() -> timelines.countTimeline(reader, newest, null).getCount(), count -> count == 3));
+    told.put("new", until(() -> timelines.countTimeline(reader, page.getNewestCursor(), null).getCount(), count -> count == 3));
     told.put("outbox", outbox());
+    told.put("reposted", repost());
     told.put("deleted", publishing.deletePost(Long.toString(first + 3), ann).getType().getValue());
     told.put("without_the_deleted", until(this::home, ids -> !ids.contains(3L)));
     told.put("unfollowed", following.unfollow(reader, eve).getFollowing());

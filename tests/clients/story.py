@@ -8,14 +8,17 @@ import time
 
 from fanline_client import Client
 from fanline_client.api.following import follow, unfollow
-from fanline_client.api.publishing import delete_post, publish_post
-from fanline_client.api.timelines import count_timeline, get_posts, get_timeline
+from fanline_client.api.publishing import delete_post, publish_post, undo_reposts
+from fanline_client.api.timelines import count_timeline, get_posts, get_timeline, list_reposts
 from fanline_client.models.follow_response_409 import FollowResponse409
+from fanline_client.models.get_timeline_reposts import GetTimelineReposts
 from fanline_client.models.get_timeline_response_400 import GetTimelineResponse400
 from fanline_client.models.publish_request import PublishRequest
+from fanline_client.models.publish_request_repost_of import PublishRequestRepostOf
 from fanline_client.types import UNSET
 
 POSTS, PAGE, LIMIT_S = 25, 7, 30
+REPOST = 101  # Ann's, newer than all posts
 
 
 class Story:
@@ -23,12 +26,30 @@ class Story:
         self.client = Client(base_url=address)
         self.reader, self.ann, self.eve, self.first = reader, ann, eve, int(first)
 
-    def publish(self, number):
+    def publish(self, number, repost_of=UNSET):
         """Odd ones are Ann's. In the order of their times."""
         author = self.ann if number % 2 else self.eve
         event = publish_post.sync(client=self.client, body=PublishRequest(
-            post_id=str(self.first + number), author_id=author, created_at_ms=1_700_000_000_000 + number))
+            post_id=str(self.first + number), author_id=author, created_at_ms=1_700_000_000_000 + number,
+            repost_of=repost_of))
         return event.created_at_ms
+
+    def repost(self):
+        """Ann reposts the oldest post, which is Eve's, and undoes it."""
+        oldest = str(self.first)
+        self.publish(REPOST, PublishRequestRepostOf(post_id=oldest, author_id=self.eve))
+
+        def newest(reposts=UNSET):
+            return get_timeline.sync(self.reader, client=self.client, limit=50, reposts=reposts).items[0]
+
+        merged = self.until(newest, lambda item: item.id == oldest)
+        each = newest(GetTimelineReposts.EACH)
+        who = list_reposts.sync(oldest, client=self.client, author_id=self.eve)
+        undone = undo_reposts.sync(self.ann, oldest, client=self.client).undone
+        self.until(newest, lambda item: item.id != oldest)
+        return [int(merged.id) - self.first, merged.posted, [one.by for one in merged.reposts], each.kind,
+                int(each.repost_of.id) - self.first, who.count, [one.id for one in who.items],
+                [int(post) - self.first for post in undone]]
 
     def walk(self, read, user):
         ids, cursor = [], UNSET
@@ -63,6 +84,7 @@ class Story:
             lambda: count_timeline.sync(self.reader, client=self.client, newer_than=page.newest_cursor).count,
             lambda count: count == 3)
         told["outbox"] = self.walk(get_posts.sync, self.ann)
+        told["reposted"] = self.repost()
         told["deleted"] = delete_post.sync(str(self.first + 3), client=self.client, author_id=self.ann).type_.value
         told["without_the_deleted"] = self.until(self.home, lambda ids: 3 not in ids)
         told["unfollowed"] = unfollow.sync(self.reader, self.eve, client=self.client).following

@@ -74,10 +74,10 @@ class Installation:
         wait_until(lambda: Relations(self.stack.mysql).pending() == 0, TIMEOUT_S, "the mirror")
 
 
-def event(author, post):
+def event(author, post, **more):
     """Its number is its time, too."""
     return json.dumps({"schema_version": 1, "type": "post.published", "post_id": str(post),
-                       "author_id": str(author), "created_at_ms": LONG_AGO + post})
+                       "author_id": str(author), "created_at_ms": LONG_AGO + post, **more})
 
 
 def _read(terminal):
@@ -248,6 +248,35 @@ class Using(unittest.TestCase):
         self.assertIn("1 event before it were acknowledged", result.stderr)
         self.settle()
         self.assertEqual(self.posts(1080), [410])
+
+    def test_a_file_may_hold_reposts_and_doctor_says_what_they_show(self):
+        """In the file the repost stands before what it shows, whose author the reader does not follow."""
+        self.follow(1090, 1091)
+        self.make_live(1090)
+        events = self.installation.file("reposts.json", "\n".join([
+            event(1091, 431, repost_of={"post_id": "430", "author_id": "1092"}), event(1092, 430)]))
+        self.run_well("publish", "--from", events)
+        self.settle()
+        item, = self.client.get("/v1/users/1090/timeline").json["items"]
+        self.assertEqual((item["id"], item["author_id"]), ("430", "1092"))
+        self.assertEqual([(repost["by"], repost["id"]) for repost in item["reposts"]], [("1091", "431")])
+
+        def told():
+            checks = {check["name"]: check["text"] for check in self.json("doctor", 1090)["checks"]}
+            self.assertEqual(checks["compared"], "holds what the shards say")
+            return checks["newest items"]
+
+        self.assertRegex(told(), "^repost 431, created 20.*, of author 1091, shows post 430 of author 1092$")
+        self.run_well("publish", "--from", "-", given=json.dumps(
+            {"schema_version": 1, "type": "post.hidden", "post_id": "430", "author_id": "1092", "version": 1}))
+        self.settle()
+        self.assertRegex(told(), "of author 1092, which is hidden: no page shows it$")
+        self.run_well("follow", 1090, 1091, "--delivery", "no_reposts")
+        self.settle()
+        checks = {check["name"]: check["text"] for check in self.json("doctor", 1090)["checks"]}
+        self.assertIn("1 user, 1 of them without reposts, 1 of them posted", checks["follows"])
+        self.assertIn("live, 0 items", checks["state"])
+        self.assertEqual(self.audit()[0], 0)
 
     # ---- counters of relations ----
 

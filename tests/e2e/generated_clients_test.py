@@ -1,5 +1,6 @@
 """Clients that two generators make of api/openapi.yaml, one in Python and one in Java, tell the same story over HTTP: an
-application follows, publishes, walks to the very first post, counts what is new, deletes, unfollows and is refused."""
+application follows, publishes, walks to the very first post, counts what is new, reposts, undoes that, deletes,
+unfollows and is refused."""
 
 import json
 import os
@@ -40,7 +41,7 @@ class GeneratedClients(Reading):
     def made_graph(cls):
         return {999_999: {999_998}}
 
-    def assert_told(self, told, eve):
+    def assert_told(self, told, ann, eve):
         """As an application would be shown it, whatever the language."""
         posts = list(range(24, -1, -1))
         later = [27, 26, 25, *posts]
@@ -48,7 +49,8 @@ class GeneratedClients(Reading):
         self.assertEqual(told, {
             "followed": [True, True], "created_at_ms": 1_700_000_000_024, "home": posts,
             "item": [1_700_000_000_024, eve, "post"], "new": 3,
-            "outbox": [number for number in later if number % 2], "deleted": "post.deleted",
+            "outbox": [number for number in later if number % 2],
+            "reposted": [0, True, [ann], "repost", 0, 1, [ann], [101]], "deleted": "post.deleted",
             "without_the_deleted": whole, "unfollowed": False,
             "without_eve": [number for number in whole if number % 2],
             "refused": [400, "bad_id"], "oneself": [400, "same_user"]})
@@ -62,7 +64,7 @@ class GeneratedClients(Reading):
             self.folder / "fanline_client", "--config", ROOT / "stack" / "clients" / "openapi-python-client.yaml")
         env = {**os.environ, "PYTHONPATH": str(self.folder)}
         self.assert_told(self.story(PYTHON, ROOT / "tests" / "clients" / "story.py", env=env,
-                                    users=["1", "101", "102", "1000"]), "102")
+                                    users=["1", "101", "102", "1000"]), "101", "102")
 
     def test_in_java(self):
         jars = sorted((CLIENTS / "jars").glob("*.jar"))
@@ -77,4 +79,4 @@ class GeneratedClients(Reading):
         run("javac", "-nowarn", "-d", self.folder / "classes", "-cp", path, *sources,
             ROOT / "tests" / "clients" / "Story.java")
         self.assert_told(self.story("java", "-cp", f"{self.folder / 'classes'}:{path}", "Story",
-                                    users=["18446744073709551614", "201", "202", "9007199254740993"]), "202")
+                                    users=["18446744073709551614", "201", "202", "9007199254740993"]), "201", "202")

@@ -22,7 +22,7 @@ EXAMPLES = {
     "Java": ["/usr/bin/java", "-cp", "build/kafka-libs/*", "docs/examples/java/Publish.java"],
     "Shell": ["docs/examples/shell/publish.sh"],
 }
-# What each tells of its post; the versions as well, since they decide.
+# What each tells of its post, and of its repost; the versions as well, since they decide.
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
 WHOLE_LIFE = [
     (JSON, "post.published", None),
@@ -31,9 +31,17 @@ WHOLE_LIFE = [
     (JSON, "post.edited", 1),
     (JSON, "post.deleted", None),
 ]
+REPOST = [
+    (JSON, "post.published", None),
+    (JSON, "post.deleted", None),
+]
 SHELL_LIFE = [
     (JSON, "post.published", None),
     (PROTOBUF, "post.edited", 1),
+    (PROTOBUF, "post.deleted", None),
+]
+SHELL_REPOST = [
+    (JSON, "post.published", None),
     (PROTOBUF, "post.deleted", None),
 ]
 
@@ -86,12 +94,20 @@ class ProducerExamples(unittest.TestCase):
             records.append(record)
         return sorted(records, key=lambda record: (record.partition(), record.offset()))
 
-    def check_life(self, example, life):
+    def check_lives(self, example, life, of_repost):
         before = self.ends()
         code, said, errors = finish(run(example, self.brokers))
         self.assertEqual(code, 0, said + errors)
 
-        records = self.records_since(before)
+        of = {}  # post -> its records
+        for record in self.records_since(before):
+            of.setdefault(int(record.key()), []).append(record)
+        post, repost = sorted(of)
+        self.assertIsNone(self.check_life(of[post], life, "5"))
+        self.assertEqual(self.check_life(of[repost], of_repost, "9"), {"post_id": str(post), "author_id": "5"})
+
+    def check_life(self, records, life, author):
+        """What the post shows, if it is a repost."""
         self.assertEqual(len(records), len(life))
         for record, (content_type, kind, version) in zip(records, life):
             headers = dict(record.headers())
@@ -101,13 +117,14 @@ class ProducerExamples(unittest.TestCase):
             event = json.loads(text)
             self.assertEqual((event["type"], event.get("version")), (kind, version))
             self.assertEqual(event["post_id"], record.key().decode())
-            self.assertEqual(event["author_id"], "5")
+            self.assertEqual(event["author_id"], author)
         # A real one: now, in milliseconds.
-        created_at = json.loads(decode(records[0].value(), life[0][0])[1])["created_at_ms"]
-        self.assertLess(abs(created_at - records[0].timestamp()[1]), 60_000)
+        published = json.loads(decode(records[0].value(), life[0][0])[1])
+        self.assertLess(abs(published["created_at_ms"] - records[0].timestamp()[1]), 60_000)
+        return published.get("repost_of")
 
-    def test_python_takes_a_post_through_its_life(self):
-        self.check_life("Python", WHOLE_LIFE)
+    def test_python_takes_a_post_and_its_repost_through_their_lives(self):
+        self.check_lives("Python", WHOLE_LIFE, REPOST)
 
     def test_python_follows_and_unfollows(self):
         before = self.ends(RELATIONS)
@@ -125,11 +142,11 @@ class ProducerExamples(unittest.TestCase):
         versions = [version for _, version in told]
         self.assertEqual(versions, sorted(set(versions)))
 
-    def test_java_takes_a_post_through_its_life(self):
-        self.check_life("Java", WHOLE_LIFE)
+    def test_java_takes_a_post_and_its_repost_through_their_lives(self):
+        self.check_lives("Java", WHOLE_LIFE, REPOST)
 
-    def test_shell_takes_a_post_through_its_life(self):
-        self.check_life("Shell", SHELL_LIFE)
+    def test_shell_takes_a_post_and_its_repost_through_their_lives(self):
+        self.check_lives("Shell", SHELL_LIFE, SHELL_REPOST)
 
     def test_each_ends_with_1_and_names_the_address_when_no_broker_answers(self):
         with socket.socket() as nobody:

@@ -35,9 +35,10 @@ class ProducersPage(unittest.TestCase):
         self.assertEqual(set(re.findall(r"\]\((examples/\S+)\)", PAGE)), files)
         self.assertEqual(set(re.findall(r"\bdocs/(examples/\S+)`", PAGE)), files)
 
-    def test_shows_one_accepted_json_event_of_each_type(self):
-        self.assertEqual(types_of(POSTS, "post"), ["post.deleted", "post.edited", "post.hidden",
+    def test_shows_one_accepted_json_event_of_each_type_and_a_repost(self):
+        self.assertEqual(types_of(POSTS, "post"), ["post.deleted", "post.edited", "post.hidden", "post.published",
                                                    "post.published", "post.unhidden"])
+        self.assertEqual(sum('"repost_of":' in value for value in blocks("json", POSTS)), 1)
         self.assertEqual(types_of(RELATIONS, "relation"),
                          ["relation.follow", "relation.unfollow"])
 

@@ -14,13 +14,21 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 /**
  * Tells Fanline about posts, one method per event, in JSON. Needs kafka-clients. Run as a program,
- * it takes one post through its life: published, hidden, shown again, edited, deleted.
+ * it takes one post through its life: published, reposted, hidden, shown again, edited; the repost
+ * undone; deleted.
  */
 public class Publish {
   static final String TOPIC = "feed-events";
 
   static Event published(long postId, long authorId, Instant createdAt) {
     String more = "\"created_at_ms\":" + createdAt.toEpochMilli();
+    return new Event("post.published", postId, authorId, more);
+  }
+
+  /** A post of its own, by who reposts. To undo it, delete it. */
+  static Event reposted(long postId, long authorId, Instant createdAt, Event original) {
+    String more = "\"created_at_ms\":" + createdAt.toEpochMilli()
+        + ",\"repost_of\":{" + original.ids() + '}';
     return new Event("post.published", postId, authorId, more);
   }
 
@@ -48,10 +56,13 @@ public class Publish {
   record Event(String type, long postId, long authorId, String more) {
     // Ids travel as strings: a JSON number of 2^53 or above may be rounded by whoever reads it.
     String json() {
-      return "{\"schema_version\":1,\"type\":\"" + type
-          + "\",\"post_id\":\"" + Long.toUnsignedString(postId)
-          + "\",\"author_id\":\"" + Long.toUnsignedString(authorId) + '"'
+      return "{\"schema_version\":1,\"type\":\"" + type + "\"," + ids()
           + (more == null ? "" : "," + more) + '}';
+    }
+
+    String ids() {
+      return "\"post_id\":\"" + Long.toUnsignedString(postId)
+          + "\",\"author_id\":\"" + Long.toUnsignedString(authorId) + '"';
     }
   }
 
@@ -92,11 +103,15 @@ public class Publish {
   public static void main(String[] args) throws InterruptedException {
     String brokers = System.getenv().getOrDefault("FANLINE_KAFKA_BROKERS", "127.0.0.1:9092");
     long post = System.currentTimeMillis() * 1_000_000, author = 5;
+    long repost = post + 1, reposter = 9;
+    Event original = published(post, author, Instant.now());
     List<Event> life = List.of(
-        published(post, author, Instant.now()),
+        original,
+        reposted(repost, reposter, Instant.now(), original),
         hidden(post, author, 1),
         unhidden(post, author, 2),
         edited(post, author, 1),
+        deleted(repost, reposter),
         deleted(post, author));
     try (KafkaProducer<String, String> producer = connect(brokers)) {
       sendAll(producer, life);

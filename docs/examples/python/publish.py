@@ -2,7 +2,7 @@
 """Tells Fanline about posts, one function per event, in JSON.
 
 Needs confluent-kafka (Debian: python3-confluent-kafka). Run as a program, it takes one post
-through its life: published, hidden, shown again, edited, deleted.
+through its life: published, reposted, hidden, shown again, edited; the repost undone; deleted.
 """
 
 import json
@@ -17,6 +17,12 @@ TOPIC = "feed-events"
 
 def published(post_id, author_id, created_at_ms):
     return event("post.published", post_id, author_id, created_at_ms=created_at_ms)
+
+
+def reposted(post_id, author_id, created_at_ms, original_id, original_author_id):
+    """A post of its own, by who reposts. To undo it, delete it."""
+    return event("post.published", post_id, author_id, created_at_ms=created_at_ms,
+                 repost_of={"post_id": str(original_id), "author_id": str(original_author_id)})
 
 
 def hidden(post_id, author_id, version):
@@ -67,11 +73,14 @@ def send(producer, message, unacknowledged):
 def main():
     brokers = os.environ.get("FANLINE_KAFKA_BROKERS", "127.0.0.1:9092")
     post, author, now_ms = time.time_ns(), 5, time.time_ns() // 1_000_000
+    repost, reposter = post + 1, 9
     life = [
         published(post, author, created_at_ms=now_ms),
+        reposted(repost, reposter, now_ms, original_id=post, original_author_id=author),
         hidden(post, author, version=1),
         unhidden(post, author, version=2),
         edited(post, author, version=1),
+        deleted(repost, reposter),
         deleted(post, author),
     ]
     unacknowledged = []

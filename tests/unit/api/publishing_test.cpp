@@ -65,6 +65,17 @@ TEST_F(PublishingTest, WhatIsWrongWithAnOriginalIsNamed) {
               ElementsAre("repost_of.text"));
 }
 
+TEST_F(PublishingTest, AnOriginalNamedTwiceIsRefused) {
+  const auto body = [](const std::string& original) {
+    return R"({"post_id":"77","author_id":"7","repost_of":)" + original + "}";
+  };
+  const json refused =
+      w_.Json("POST /v1/posts", 400, body(R"({"post_id":"70","post_id":"71","author_id":"6"})"));
+  EXPECT_EQ(refused["code"], "bad_body");
+  EXPECT_THAT(refused["detail"], HasSubstr("\"post_id\" is given twice"));
+  w_.Json("POST /v1/posts", 202, body(R"({"post_id":"70","author_id":"6"})"));
+}
+
 TEST_F(PublishingTest, APostWithoutATimeIsPublishedNow) {
   EXPECT_EQ(w_.Json("POST /v1/posts", 202, R"({"post_id":"77","author_id":"7"})")["created_at_ms"],
             kNow);

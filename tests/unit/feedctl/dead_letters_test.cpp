@@ -48,6 +48,11 @@ TEST(DeadLetters, EachTopicsRecordsAreReadByItsOwnCodec) {
       {Of("feed-events",
           R"({"schema_version":1,"type":"post.deleted","post_id":"77","author_id":"5"})"),
        "post.deleted post 77 of author 5"},
+      {Of("feed-events",
+          R"({"schema_version":1,"type":"post.published","post_id":"78","author_id":"9",)"
+          R"("created_at_ms":1000000000000,"repost_of":{"post_id":"77","author_id":"5"}})"),
+       "post.published post 78 of author 9, created 2001-09-09T01:46:40.000Z, shows post 77 of "
+       "author 5"},
       {Of("fanout-tasks", EncodeHint(Hint::OfPost(ann, PostId{77}))), "hint: post 77 of author 5"},
       {Of("fanout-tasks", EncodeHint(Hint::OfSync(bob, ann))), "hint: reader 7, author 5"},
       {Of("relation-log", EncodeRelationMessage(EdgeWritten{{ann, bob, 3, true, 1}, 9})),

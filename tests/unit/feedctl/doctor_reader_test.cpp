@@ -11,6 +11,7 @@ namespace fanline::feedctl {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -52,6 +53,28 @@ TEST(Reader, WhoIsWellIsToldWhole) {
   EXPECT_EQ(ToldOf(facts, "range 0"), "well: owned by fanline-pusher-h-1@h");
   EXPECT_EQ(ToldOf(facts, "lives for"), "well: 6,000 minutes more, unless it is read");
   EXPECT_EQ(ToldOf(facts, "counter"), "");
+}
+
+TEST(Reader, WhoHoldsARepostIsToldWhatItShowsAndWhyItIsNotSeen) {
+  const Original original{PostId{70}, UserId{9}};
+  ReaderFacts facts = Reader();
+  facts.timeline.items = {{PostId{78}, kNow, UserId{3}, original}};
+  const auto told = [&] { return ToldOf(facts, "newest items"); };
+  EXPECT_THAT(told(), AllOf(StartsWith("well: repost 78, created "),
+                            EndsWith("of author 3, shows post 70 of author 9")));
+  facts.originals[original] = std::nullopt;
+  EXPECT_THAT(told(), EndsWith("of author 9, which may be gone: its shard does not answer"));
+  facts.originals[original] = PostState{.created_at = kNow - 10};
+  EXPECT_THAT(told(), EndsWith("shows post 70 of author 9"));
+  facts.originals[original]->hidden = true;
+  EXPECT_THAT(told(), EndsWith("of author 9, which is hidden: no page shows it"));
+  facts.originals[original]->deleted = true;
+  EXPECT_THAT(told(), EndsWith("of author 9, which is deleted: no page shows it"));
+  facts.originals[original] = PostState{};
+  EXPECT_THAT(told(), EndsWith("of author 9, which is not published: no page shows it"));
+  facts.no_reposts = 1;
+  EXPECT_THAT(ToldOf(facts, "follows"), StartsWith("well: 3 users, 1 of them without reposts, 2 "));
+  EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 0);
 }
 
 TEST(Reader, WhoseMutesAreDamagedSendsThemAnew) {

@@ -24,6 +24,10 @@ TEST(FindingsText, EachDifferenceIsALineThatNamesReaderAndPost) {
             "reader 1: missing post 20, created 1970-01-01T00:00:00.020Z, of author 7");
   EXPECT_EQ(text({.kind = Kind::kExtra, .item = kItem}),
             "reader 1: extra post 20, created 1970-01-01T00:00:00.020Z, of author 7");
+  EXPECT_EQ(
+      text({.kind = Kind::kMissing, .item = {PostId{21}, 20, kAuthor, {PostId{3}, UserId{4}}}}),
+      "reader 1: missing repost 21, created 1970-01-01T00:00:00.020Z, of author 7, shows "
+      "post 3 of author 4");
   EXPECT_EQ(text({.kind = Kind::kMissingMark, .mark = {kAuthor}}),
             "reader 1: missing the mark of author 7");
   EXPECT_EQ(text({.kind = Kind::kExtraMark, .mark = {kAuthor}}),

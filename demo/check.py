@@ -15,6 +15,12 @@ class Verdict(NamedTuple):
         return self.in_order and not (self.missing or self.extra)
 
 
+def take_swept(ledger, shards):
+    """Notes which reposts of deleted posts a reconciler has deleted so far; their ids. It does nothing meanwhile."""
+    return ledger.swept([int(post) for shard in shards for post, in shard.query(
+        "SELECT post_id FROM author_post WHERE deleted = 1 AND original_id IS NOT NULL")])
+
+
 def compare(timeline, wanted):
     """`wanted`: all that belongs into it, without end. A timeline is promised to be complete for
     times strictly newer than its floor; what it holds below that is not served and not judged."""

@@ -68,6 +68,18 @@ class Ledger:
         elif event.kind in ("hidden", "unhidden") and event.version > post.version:
             post.hidden, post.version = event.kind == "hidden", event.version
 
+    def swept(self, posts):
+        """Deleted by Fanline itself, which it does to reposts of deleted posts in time. To others it may not: they
+        stay what they are here. The reposts among these that it may delete."""
+        taken = [number for number in posts if self._may_sweep(self._posts.get(number))]
+        for number in taken:
+            self._posts[number].deleted = True
+        return taken
+
+    def _may_sweep(self, post):
+        original = post and post.repost_of and self._posts.get(post.repost_of[0])
+        return bool(original) and original.deleted and original.author == post.repost_of[1]
+
     def edges(self):
         """(reader, author) of everyone who follows."""
         return {(reader, author) for author, readers in self.followers.items()

@@ -166,5 +166,8 @@ class RelationStage:
         return self._shard(user).query(sql)[0]
 
     def close(self):
+        """From now on no repost is swept."""
         for backlog in self._backlogs:
             backlog.close()
+        self.reconciler.stop()
+        self.stage.fleet.wait_idle(LIMIT)

@@ -8,6 +8,7 @@ from collections import Counter
 
 from demo import relation_report
 from demo.changes import Changes, outcome, relation_plan_for
+from demo.check import take_swept
 from demo.clients import EventClient, HttpClient, Publisher
 from demo.relation_stage import DELETE, MARK, RelationStage
 from demo.stage import LIMIT
@@ -58,6 +59,7 @@ class RelationChapter:
                       "{differences_after:,} differ; {counter_drift_after:,} wrong counters"
                       .format(**figures))
         self._on.close()
+        take_swept(self._stage.ledger, self._stage.stack.mysql)
         return figures, list(relation_report.complaints(figures, found))
 
     def _start(self):

@@ -5,6 +5,7 @@
 #include "backends/kafka/producer.h"
 #include "backends/mysql/edges/mirror_store.h"
 #include "backends/mysql/edges/tombstones.h"
+#include "backends/mysql/posts/repost_sweep.h"
 #include "backends/mysql/repairs/counter_store.h"
 #include "backends/mysql/repairs/full_scan.h"
 #include "backends/mysql/repairs/repair_store.h"
@@ -22,6 +23,7 @@
 #include "reconciler/log_scanner.h"
 #include "reconciler/pair_reconciler.h"
 #include "reconciler/prometheus_metrics.h"
+#include "reconciler/reposts/repost_sweeper.h"
 #include "reconciler/retry_reconciler.h"
 #include "reconciler/tombstone_collector.h"
 
@@ -38,6 +40,8 @@ using reconciler::LogScanInput;
 using reconciler::LogScanner;
 using reconciler::PairReconciler;
 using reconciler::PairReconcilerInput;
+using reconciler::RepostInput;
+using reconciler::RepostSweeper;
 using reconciler::RetryInput;
 using reconciler::RetryReconciler;
 using reconciler::TombstoneCollector;
@@ -68,6 +72,24 @@ reconciler::Checker::Setup ChecksOf(const mysql::Installation& installation,
 }
 
 struct Stores {
+  Stores(const reconciler::Config& config, const kafka::ClientOptions& client,
+         const mysql::Installation& installation, const std::optional<mysql::AppTables>& app,
+         daemon::Process& process)
+      : changes(options::ToConfig(config.mysql), {}, process.log.Sink(), {},
+                {.threads_per_shard = 2}),
+        repairs(options::ToConfig(config.mysql), installation.shard_map, process.log.Sink(),
+                config.store_threads, app,
+                {wiring::ShardHealth(process.health, "forward", "forward"),
+                 wiring::ShardHealth(process.health, "reverse", "reverse")}),
+        producer({.client = client,
+                  .hint_topic = installation.tasks_topic,
+                  .feed_topic = installation.feed_topic},
+                 process.log.Sink()),
+        positions({client, kRelationLogTopic,
+                   config.mirror_group.empty() ? config.group : config.mirror_group},
+                  process.log.Sink()),
+        metrics(process.registry, process.log, config.later.after) {}
+
   mysql::MysqlChangeStore changes;
   mysql::MysqlRepairStore repairs;
   kafka::Producer producer;
@@ -126,13 +148,37 @@ class FullScan {
   std::optional<wiring::InboxLoop<FullScanner, FullScanInput>> loop_;
 };
 
+// Reposts of posts that were deleted are deleted.
+class Reposts {
+ public:
+  // `inbox` outlives the stores.
+  Reposts(const reconciler::Config& config, const ShardMap& map, uint32_t partitions,
+          Stores& stores, const reconciler::RepairGate& gate, daemon::Inbox<RepostInput>& inbox,
+          daemon::Process& process)
+      : store_(options::ToConfig(config.mysql), {}, process.log.Sink()),
+        sweeper_(
+            {store_, inbox}, {stores.producer, inbox}, stores.metrics,
+            [&gate] { return gate.mode(); }, map, partitions),
+        loop_(inbox, sweeper_) {}
+
+  void Own(const std::vector<int32_t>& partitions) { sweeper_.Own(partitions); }
+  daemon::StepResult Step(const Now& now) { return loop_.Step(now); }
+  daemon::DrainResult Drain(const Now& now) { return loop_.Drain(now); }
+
+ private:
+  mysql::MysqlRepostSweep store_;
+  RepostSweeper sweeper_;
+  wiring::InboxLoop<RepostSweeper, RepostInput> loop_;
+};
+
 // The log scan: both logs are looked at once more. log1 only if the tables are ours. Its group says
-// which parts of the full scan are ours, too.
+// which parts of the full scan and of the sweep of reposts are ours, too.
 class LogScan {
  public:
   LogScan(const reconciler::Config& config, const reconciler::Checker::Setup& checks,
           uint32_t partitions, const kafka::ConsumerOptions& log, Stores& stores,
-          reconciler::RepairGate& gate, FullScan& full_scan, daemon::Process& process)
+          reconciler::RepairGate& gate, FullScan& full_scan, Reposts& reposts,
+          daemon::Process& process)
       : later_inbox_(process.wakeup),
         scan_inbox_(process.wakeup),
         log_(log, process.log.Sink()),
@@ -146,11 +192,13 @@ class LogScan {
                   .repairs = {stores.repairs, scan_inbox_},
                   .metrics = stores.metrics},
                  checks, partitions, config.comparing, {.after = config.later.after}, gate),
-        later_loop_(log_, "relation-log.later", later_inbox_, later_, process, Duration::zero(),
-                    [this, &full_scan, ours = checks.ours](const std::vector<int32_t>& owned) {
-                      if (ours) scanner_.Own(owned);
-                      full_scan.Own(owned);
-                    }),
+        later_loop_(
+            log_, "relation-log.later", later_inbox_, later_, process, Duration::zero(),
+            [this, &full_scan, &reposts, ours = checks.ours](const std::vector<int32_t>& owned) {
+              if (ours) scanner_.Own(owned);
+              full_scan.Own(owned);
+              reposts.Own(owned);
+            }),
         scan_loop_(scan_inbox_, scanner_),
         loops_(later_loop_, scan_loop_) {}
 
@@ -211,20 +259,11 @@ int Main(int argc, char** argv) {
   daemon::Inbox<PairReconcilerInput> inbox(process.wakeup);
   daemon::Inbox<RetryInput> retry_inbox(process.wakeup);
   daemon::Inbox<CounterInput> counter_inbox(process.wakeup);
+  daemon::Inbox<RepostInput> repost_inbox(process.wakeup);
   const auto log = process.log.Sink();
   const auto& map = installation.shard_map;
   const bool lags = !config.mirror_group.empty();
-  Stores stores{{mysql_config, {}, log, {}, {.threads_per_shard = 2}},
-                {mysql_config,
-                 map,
-                 log,
-                 config.store_threads,
-                 app,
-                 {wiring::ShardHealth(process.health, "forward", "forward"),
-                  wiring::ShardHealth(process.health, "reverse", "reverse")}},
-                {{.client = client, .hint_topic = installation.tasks_topic}, log},
-                {{client, kRelationLogTopic, lags ? config.mirror_group : config.group}, log},
-                {process.registry, process.log, config.later.after}};
+  Stores stores(config, client, installation, app, process);
   mysql::MysqlCounterStore counter_store(mysql_config, wiring::ShardHealth(process.health), log,
                                          {map});
   const auto consumer = [&](const std::string& named, const char* topic) {
@@ -254,12 +293,14 @@ int Main(int argc, char** argv) {
                              static_cast<Shard>(map.shards()), config.counters);
   Tombstones tombstones(config, map, stores.metrics, gate, process);
   FullScan full_scan(config, checks, partitions, app, stores, gate, process);
+  Reposts reposts(config, map, partitions, stores, gate, repost_inbox, process);
   LogScan log_scan(config, checks, partitions, consumer(config.group + "-later", kRelationLogTopic),
-                   stores, gate, full_scan, process);
+                   stores, gate, full_scan, reposts, process);
   wiring::ConsumeLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process);
   wiring::ConsumeLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process);
   wiring::InboxLoop counter_loop(counter_inbox, counters);
-  wiring::Loops loops(pair_loop, retry_loop, log_scan, full_scan, counter_loop, tombstones);
+  wiring::Loops loops(pair_loop, retry_loop, log_scan, full_scan, counter_loop, tombstones,
+                      reposts);
   return process.Run(loops);
 }
 

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "fanline/base/time.h"
-#include "fanline/consuming/consumer.h"
 #include "fanline/model/bucket.h"
 #include "fanline/model/edge.h"
 #include "fanline/model/net.h"
+#include "reconciler/reposts/repost_metrics.h"
 #include "reconciler/verdict.h"
 
 namespace fanline::reconciler {
@@ -30,7 +30,7 @@ struct FullScanReport {
 // Why a pair, or an edge that a scan could not read, went to the retries.
 enum class RetryCause { kChecksFailed, kTooMany };
 
-class Metrics : public ConsumerMetrics {
+class Metrics : public RepostMetrics {
  public:
   // What became of a msg1. A msg2 came after it, or before it; or the msg1 was seen already; or a
   // newer one came before it was answered.

@@ -152,6 +152,12 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
     Add(*tombstones_.at(reverse ? 1 : 0), rows);
   }
 
+  void RepostsPassed(uint64_t rows) override { Add(reposts_passed_, rows); }
+  void RepostDeleted() override { reposts_deleted_.Increment(); }
+  void RepostsSweptSince(UnixMs at) override {
+    Set(reposts_swept_, static_cast<double>(at) / 1000);
+  }
+
   void MirrorLagged(Duration lag) override { Set(mirror_lag_, lag); }
   void RetriesHeld(uint64_t entries) override { Set(retry_depth_, entries); }
 
@@ -258,6 +264,14 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
   Counters<2> tombstones_ = AddCounters(  // by direction
       "fanline_relation_tombstones_collected_total",
       "Rows of unfollows deleted after the longest retention", "direction", {"forward", "reverse"});
+  Counter& reposts_passed_ =
+      AddCounter("fanline_repost_rows_swept_total",
+                 "Rows of table repost that the sweep of reposts has passed");
+  Counter& reposts_deleted_ = AddCounter("fanline_reposts_deleted_total",
+                                         "Events appended that delete reposts of deleted posts");
+  Gauge& reposts_swept_ =
+      AddGauge("fanline_reposts_swept_timestamp_seconds",
+               "Every shard of this process was last swept of such reposts then or later");
   Histogram& counter_drift_ = AddSizes("fanline_rel_counter_drift",
                                        "By how much a counter that was repaired had been wrong");
   Counter& withheld_ = AddCounter("fanline_rel_repairs_withheld_total",

@@ -72,6 +72,15 @@ class Timelines(unittest.TestCase):
         ledger.unmute(BOB, ANN)
         self.assertEqual(len(ledger.timelines([BOB], shown=True)[BOB]), 3)
 
+    def test_lose_reposts_that_were_swept_if_their_post_is_deleted(self):
+        ledger = self.ledger()
+        for post, original in ((11, 9), (12, 10), (13, 9)):
+            ledger.apply(Event("published", post, ANN, 4000, repost_of=(original, ANN)))
+        ledger.apply(Event("published", 14, ANN, 4000, repost_of=(9, BOB)))  # who did not write it
+        ledger.apply(Event("deleted", 9, ANN))
+        self.assertEqual(ledger.swept([8, 11, 12, 14, 99]), [11])
+        self.assertEqual([post for _, post, _ in ledger.timelines([BOB])[BOB]], [14, 13, 12, 8, 10])
+
     def test_follow_who_follows_whom(self):
         ledger = self.ledger()
         ledger.unfollow(BOB, ANN)

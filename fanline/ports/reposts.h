@@ -1,5 +1,6 @@
-// Requests about the reposts of a post, for programs that serve users. A repost lies on the shard
-// of who reposts, so who reposted a post is asked of all shards.
+// Requests about the reposts of a post, for programs that serve users, and for who sweeps reposts
+// of posts that are gone. A repost lies on the shard of who reposts, so who reposted a post is
+// asked of all shards.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +56,37 @@ struct RepostsByRead {
   Shard shard = 0;
   Status status;
   std::vector<PostId> posts = {};
+};
+
+// A place in the order of table `repost`: that of a row. The default is in front of all.
+struct RepostPlace {
+  PostId original{};
+  UserId author{};
+  PostId post{};
+  friend auto operator<=>(const RepostPlace&, const RepostPlace&) = default;
+};
+
+// Reads the next `limit` rows of table `repost` behind the place, and deletes those whose posts are
+// deleted: no event brings these back. Repeating it does no harm.
+struct SweepReposts {
+  using Reply = struct RepostsSwept;
+  uint64_t id = 0;
+  Shard shard = 0;
+  RepostPlace after = {};
+  uint32_t limit = 0;
+};
+struct RepostsSwept {
+  uint64_t id = 0;
+  Status status;
+  struct Repost {
+    PostKey post;
+    Original original;
+    friend bool operator==(const Repost&, const Repost&) = default;
+  };
+  std::vector<Repost> reposts = {};  // those that are not deleted, any order
+  RepostPlace last = {};             // of the rows that were read; none was: the place asked for
+  uint64_t rows = 0;                 // that were read
+  bool over = false;                 // these were the last rows
 };
 
 }  // namespace fanline

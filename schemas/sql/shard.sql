@@ -296,7 +296,8 @@ CREATE TABLE IF NOT EXISTS author_post (
 ) ENGINE = InnoDB;
 
 -- Finds the reposts of a post, by who reposts. What they are stands in author_post alone: a row
--- here whose post is not there, or shows another one, means nothing.
+-- here whose post is not there, or shows another one, means nothing. Rows of deleted posts are deleted
+-- (fanline/ports/reposts.h).
 CREATE TABLE IF NOT EXISTS repost (
   original_id BIGINT UNSIGNED NOT NULL,
   author_id   BIGINT UNSIGNED NOT NULL,

@@ -115,6 +115,13 @@ _EACH_REPOST = "reads each repost, keeps it in a table, and looks up its row"
 _WALK = "a page of a walk over four tables, grouped"
 
 
+def _swept(behind):
+    return (f"SELECT r.original_id, r.author_id, r.post_id, COALESCE(p.deleted, 0), p.original_id, p.original_author FROM"
+            f" (SELECT original_id, author_id, post_id FROM repost FORCE INDEX (PRIMARY) WHERE {behind} ORDER BY original_id,"
+            f" author_id, post_id LIMIT {PAGE}) AS r LEFT JOIN author_post AS p FORCE INDEX (PRIMARY) ON p.author_id ="
+            f" r.author_id AND p.post_id = r.post_id")
+
+
 def _reposts(after):
     return (f" FROM (SELECT author_id, post_id FROM repost FORCE INDEX (PRIMARY) WHERE original_id = {OWNER}{after} ORDER BY"
             f" author_id, post_id LIMIT 250) AS r LEFT JOIN author_post AS p FORCE INDEX (PRIMARY) ON p.author_id ="
@@ -183,6 +190,12 @@ ENTRIES = [
           " original_id, author_id, post_id LIMIT 1000", listed(owners(LIST))),
     entry(f"SELECT original_id, author_id, post_id FROM repost FORCE INDEX (PRIMARY) WHERE original_id = {OWNER} AND"
           " author_id IN ([])", listed([id_of(member_of(11, k)) for k in range(PER_OWNER)])),
+    # Reposts of posts that were deleted.
+    *[entry(_swept(behind), more=2 * PER_OWNER, why=_EACH_REPOST) for behind in (
+        f"original_id = {OWNER} AND author_id = {MEMBER} AND post_id > 7", f"original_id = {OWNER} AND author_id > 7",
+        f"original_id > {OTHER}")],
+    entry("DELETE r FROM repost AS r FORCE INDEX (PRIMARY) WHERE (original_id, author_id, post_id) IN ([])",
+          [row(original, author, 7) for original, author in edges(LIST)]),
     entry("INSERT INTO author (author_id, last_at) VALUES [] ON DUPLICATE KEY UPDATE last_at = GREATEST(last_at,"
           " VALUES(last_at))", [row(author, AT + ROWS) for author in owners(LIST)]),
     entry("SELECT author_id, last_at, COALESCE(marked, 0), COALESCE(announced, 0) FROM author FORCE INDEX (PRIMARY)"

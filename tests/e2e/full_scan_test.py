@@ -1,6 +1,7 @@
 """The full scan: rows that no log tells of, edited by hand on either side, are found and set right; a table of which
 very much differs is left alone until an operator has it go on; a killed reconciler goes on where it was."""
 
+import time
 import unittest
 
 from tests.e2e.reconciler_test import WithReconciler
@@ -22,10 +23,13 @@ class ScanOfTables(WithReconciler):
             server.query(sql)
 
     def scan_anew(self):
+        self.since = time.time_ns() // 1_000_000
         self.change_shards("DELETE FROM full_scan")
 
     def passed(self):
-        """Whether a pass has come to the end of every table since scan_anew."""
+        """Whether a pass that began since scan_anew has come to the end of every table."""
+        # Its first page may have been compared before: where there is no place, none was taken away.
+        self.change_shards(f"DELETE FROM full_scan WHERE began > 0 AND began < {self.since}")
         return [row[0] for row in self.shards("SELECT passed > 0 FROM full_scan")].count("1") == 2 * len(self.stack.mysql)
 
     def forward_row(self, edge, change):

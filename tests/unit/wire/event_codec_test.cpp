@@ -83,6 +83,7 @@ FeedEvent RandomEvent(Seeded& random) {
   if (number == EventNumber::kCreatedAt) {
     event.created_at = static_cast<UnixMs>(1 + (random.Id() >> 11) % kMaxCreatedAt);
     if (random.Below(2) == 0) event.repost_of = {PostId{random.Id()}, UserId{random.Id()}};
+    if (event.repost_of.post == event.post) event.repost_of = {};
   } else if (number == EventNumber::kVersion) {
     event.version = random.Id();
   }

@@ -4,8 +4,8 @@
 -- ARGV  epoch, window W, trim above (members), least items (W/2), most marks, how many items and
 --       marks there are to add, score and member of each (a mark: -inf),
 --       per timeline: the number of the one item to add (the first is 1; no mark), else
---       -(adds + 32 * removes), then the number of each add, then each member to remove; one of any
---       kind, and a repost that is not there as it is spelled, has all members looked at.
+--       -(adds + 32 * removes), then the number of each add, then each member to remove; one
+--       with a kind that is not there as it is spelled has all members looked at.
 --       A timeline's adds are distinct; at most 16.
 -- Reply FENCED error: nothing was written. Else
 --       1 one byte per timeline: '0' + number of items that were new ('0'..'@'), '-' not live,
@@ -54,9 +54,8 @@ local function record(key, first, last)
 end
 
 local function take_out(key, removed)
-  local gone, repost = 0, is_repost(removed)
-  if not is_of_any_kind(removed) then gone = redis.call('ZREM', key, removed) end
-  if gone > 0 or not (repost or is_of_any_kind(removed)) then return gone end
+  local gone = redis.call('ZREM', key, removed)
+  if gone > 0 or not has_kind(removed) then return gone end
   removed = of_any_kind(removed)
   for _, member in ipairs(redis.call('ZRANGE', key, '0', '-1')) do
     if is_item(member) and of_any_kind(member) == removed then
@@ -132,7 +131,7 @@ local function add(key, first, n)
   local words, oldest, marks = {}, math.huge, false
   for i = first, first + n - 1 do
     local place = 5 + 2 * ARGV[i]
-    if is_repost(ARGV[place + 1]) then take_out_other_spellings(key, ARGV[place], ARGV[place + 1]) end
+    take_out_other_spellings(key, ARGV[place], ARGV[place + 1])
     words[#words + 1], words[#words + 2] = ARGV[place], ARGV[place + 1]
     oldest = math.min(oldest, time_at[place])
     marks = marks or time_at[place] == math.huge
@@ -151,7 +150,7 @@ for k = 4, #KEYS do
   local key, shape, result = KEYS[k], tonumber(ARGV[at]), nil
   if shape > 0 then  -- most of them
     local place = 5 + 2 * shape
-    if is_repost(ARGV[place + 1]) then take_out_other_spellings(key, ARGV[place], ARGV[place + 1]) end
+    take_out_other_spellings(key, ARGV[place], ARGV[place + 1])
     result = judge(key, pcall('ZADD', key, ARGV[place], ARGV[place + 1], FIRST, HEAD), 1,
                    time_at[place] > bound)
     at = at + 1

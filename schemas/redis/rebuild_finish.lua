@@ -29,8 +29,9 @@ if type(refused) == 'table' then
   return refused
 end
 
-local score_of, gone, gone_of_any_kind, marked, marks = {}, {}, false, {}, {}
-local reposted = {}  -- by the reposts in the key, whose spelling is the newer one
+local score_of, gone, marked, marks = {}, {}, {}, {}
+-- Of removals with a kind, and of such items in the key, whose spelling is the newer one.
+local gone_however_spelled = {}
 local function mark(member)
   if marked[member] then return end
   marked[member] = true
@@ -41,14 +42,13 @@ for i = 1, #held, 2 do
   local member = held[i]
   if is_item(member) then
     score_of[member] = held[i + 1]
-    if is_repost(member) then reposted[of_any_kind(member)] = true end
+    if has_kind(member) then gone_however_spelled[of_any_kind(member)] = true end
   end
   if is_mark(member) then mark(member) end
   local removed = removed_by(member)
   if removed then
-    if is_repost(removed) then removed = of_any_kind(removed) end
     gone[removed] = true
-    gone_of_any_kind = gone_of_any_kind or is_of_any_kind(removed)
+    if has_kind(removed) then gone_however_spelled[of_any_kind(removed)] = true end
   end
 end
 local last_mark = 9 + tonumber(ARGV[9])
@@ -79,9 +79,9 @@ local function take_pushed_before(number, member)
     next_pushed = next_pushed + 1
   end
 end
+local any_spelling = next(gone_however_spelled) ~= nil
 local function is_gone(member)
-  return score_of[member] or gone[member] or (gone_of_any_kind and gone[of_any_kind(member)])
-         or (is_repost(member) and reposted[of_any_kind(member)])
+  return score_of[member] or gone[member] or (any_spelling and gone_however_spelled[of_any_kind(member)])
 end
 for i = last_mark + 1, #ARGV, 2 do
   local score, member = ARGV[i], ARGV[i + 1]

@@ -55,25 +55,23 @@ local function author_of(item)
   return string.sub(item, 12, 11 + (string.byte(item, 11) or 0) % 16)
 end
 
--- What is to be removed is an item or, if nobody knows its kind, the same place and author with
--- kind 0, which no item has.
-local function is_of_any_kind(removed)
-  return string.byte(removed, 10) == 0 and (string.byte(removed, 11) or 16) < 16
+-- A post names no kind. An item with a kind may have another spelling of the same place and author:
+-- what a repost shows was found when its row was written, and a row that got lost and was written
+-- again may show another post. What is to be removed has kind 0, which no item has, if nobody knows
+-- its kind.
+local function has_kind(item)
+  return string.byte(item, 10) == 0
 end
 
+-- The same for all spellings.
 local function of_any_kind(item)
   local author = author_of(item)
   return string.sub(item, 1, 9) .. string.char(0, #author) .. author
 end
 
--- What a repost shows was found when its row was written. A row that got lost and was written again
--- may show another post: then the item has another spelling, of the same place and moment.
-local function is_repost(item)
-  return string.byte(item, 10) == 0 and math.floor((string.byte(item, 11) or 0) / 16) == 1
-end
-
--- Call before the item is added: a timeline holds one spelling of it.
+-- Call before an item is added: a timeline holds one spelling of it.
 local function take_out_other_spellings(key, score, item)
+  if not has_kind(item) then return end
   local held = redis.pcall('ZRANGEBYSCORE', key, score, score)
   for i = 1, #held do
     local member = held[i]

@@ -28,6 +28,14 @@ def any_id(draw):
     return draw.randrange(10 ** (digits - 1), min(10 ** digits, 2 ** 64 - 1))
 
 
+def place_of(item):
+    """When its newest source was made, and which that is: of one moment there may be several."""
+    newest = item.get("reposts", [None])[0]
+    if newest is None or newest["at_ms"] < item["place_ms"]:
+        return item["created_at_ms"], item["id"]
+    return newest["at_ms"], newest["id"]
+
+
 class TimelineModel(Reading):
     dispatchers = 2
     pushers = 2
@@ -141,7 +149,7 @@ class TimelineModel(Reading):
         try:
             while True:
                 page = self.get(f"{reader}/timeline?limit={limit}{query}", client)
-                walked += [(item["id"], item.get("place_ms", item["created_at_ms"])) for item in page["items"]]
+                walked += [(item["id"], place_of(item)) for item in page["items"]]
                 if "next_cursor" not in page:
                     break
                 query = f"&cursor={page['next_cursor']}"

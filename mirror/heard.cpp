@@ -4,7 +4,12 @@
 
 namespace fanline::mirror {
 
-void Heard::Add(const std::vector<uint64_t>& ids) {
+void Heard::Add(const std::vector<uint64_t>& ids, Time now) {
+  if (now >= told_since_ + limits_.told_within) {
+    told_since_ = now;
+    told_ = 0;
+  }
+  told_ += ids.size();
   const size_t room = limits_.most_heard - std::min(limits_.most_heard, first_.size());
   const size_t taken = std::min(ids.size(), room);
   first_.insert(first_.end(), ids.begin(), ids.begin() + static_cast<ptrdiff_t>(taken));
@@ -22,7 +27,7 @@ std::optional<std::vector<uint64_t>> Heard::Next(Time now) {
   };
   take(again_, asked_again_);
   take(first_, asked_first_);
-  opens_at_ = now + gather_ * std::clamp(ids.size(), kMany / 10, kMany) / kMany;
+  opens_at_ = now + apart_;
   return ids;
 }
 
@@ -38,9 +43,14 @@ uint64_t Heard::Done(const std::vector<LoggedChange>& found) {
   return missed;
 }
 
-void Heard::Failed() {
+void Heard::Forget() {
   first_.clear();
   again_.clear();
+  told_ = 0;
+}
+
+void Heard::Failed() {
+  Forget();
   asked_first_.clear();
   asked_again_.clear();
 }

@@ -1,8 +1,11 @@
 // Ids of rows of one forward shard's log1 that its bell told of (fanline/ports/log_bell.h), until
-// they are read by their keys. One such read is under way at a time. Reads are apart, and the bell
-// is not asked meanwhile: what it keeps for the next question costs nobody a step. A few rows are
-// soon followed by others, so that each is early. Many rows wait for more, as polls do: then the
-// servers have no time to spare.
+// they are read by their keys. One such read is under way at a time. Reads are apart by a tenth of
+// what polls are under load, and the bell is not asked meanwhile: what it keeps for the next
+// question costs nobody a step.
+//
+// A bell that rings all the time tells nothing: each poll finds many rows then, and to read the
+// server's log beside it takes from writers what they need. So the mirror leaves a shard of which
+// too many rows are told (crowded()) to the polls, for a while.
 //
 // A server may tell of a row before it shows it to readers. So a row that is not found is asked for
 // once more. What is not found then was done already, or is left to the reads of reads.h, and so is
@@ -25,14 +28,15 @@ namespace fanline::mirror {
 
 class Heard {
  public:
-  static constexpr size_t kMany = 64;  // rows of a read; a tenth of it are few
-
-  // `gather`: how far apart reads of many rows are; of few, a tenth of it. `limits` outlives this.
-  Heard(const Limits& limits, Duration gather) : limits_(limits), gather_(gather) {}
+  // `gather`: how far apart polls are under load. `limits` outlives this.
+  Heard(const Limits& limits, Duration gather) : limits_(limits), apart_(gather / 10) {}
 
   // Whether the bell is to be asked now: what it tells could be read at once.
   [[nodiscard]] bool listens(Time now) const { return !reading() && now >= opens_at_; }
-  void Add(const std::vector<uint64_t>& ids);
+  void Add(const std::vector<uint64_t>& ids, Time now);
+  // So many rows were told of within a moment that polls are to find them. Forget() follows.
+  [[nodiscard]] bool crowded() const { return told_ > limits_.most_told; }
+  void Forget();  // what waits to be asked for
 
   // The rows to ask for now; none: a read is under way, there is nothing to read, or it is not time
   // yet to ask once more.
@@ -51,8 +55,10 @@ class Heard {
   bool reading() const { return !asked_first_.empty() || !asked_again_.empty(); }
 
   const Limits& limits_;
-  const Duration gather_;
-  Time opens_at_{};                     // the next read
+  const Duration apart_;
+  Time opens_at_{};  // the next read
+  Time told_since_{};
+  size_t told_ = 0;
   std::deque<uint64_t> first_, again_;  // to be asked for, for the first time and the second
   std::set<uint64_t> asked_first_, asked_again_;  // by the read under way
 };

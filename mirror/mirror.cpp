@@ -231,8 +231,12 @@ void Mirror::On(const LogHeard& heard, Now now) {
   }
   source.bell_attempts = 0;
   if (!source.reads || !bell_ || source.another) return;
-  source.heard->Add(heard.log_ids);
-  SetBelled(shard, true, now);
+  source.heard->Add(heard.log_ids, now.mono);
+  if (!source.heard->crowded()) return SetBelled(shard, true, now);
+  source.heard->Forget();
+  source.another = true;  // what the bell tells meanwhile is found by then
+  source.bell_at = now.mono + limits_.polled_for;
+  SetBelled(shard, false, now);
 }
 
 void Mirror::SendHeard(Shard shard, Now now) {

@@ -89,7 +89,7 @@ class Mirror {
     UnderWay heard_read;
     bool belled = false;   // the bell has answered, and nothing has failed since
     bool hearing = false;  // a request to the bell is under way
-    bool another = true;   // the server may be another than the bell's
+    bool another = true;   // the bell is to be hung up anew: the server may be another
     uint32_t bell_attempts = 0;
     std::optional<Time> bell_at;  // then the bell is asked again
     ShardQueue marks, questions;  // jobs

@@ -24,7 +24,7 @@ struct HearLog {
   using Reply = struct LogHeard;
   uint64_t id = 0;
   Shard shard = 0;
-  bool anew = false;  // the shard's server may be another by now: hang it up there
+  bool anew = false;  // the shard's server may be another by now: hang it up there, at the present
 };
 struct LogHeard {
   uint64_t id = 0;

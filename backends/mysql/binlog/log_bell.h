@@ -32,8 +32,8 @@ namespace fanline::mysql {
 class MysqlLogBell final : public ServesAll<MysqlLogBell, HearLog> {
  public:
   static constexpr Duration kPatience = std::chrono::seconds(1);  // then nothing is the answer
-  static constexpr Duration kUnasked = std::chrono::seconds(5);   // then a bell is taken down
-  static constexpr size_t kMostIds = 16'384;                      // kept per shard; others are not
+  static constexpr Duration kUnasked = std::chrono::milliseconds(500);  // then a bell is taken down
+  static constexpr size_t kMostIds = 16'384;  // kept per shard; others are not
 
   // `seed`: any 64 random bits, others in each process. The threads call `log`.
   MysqlLogBell(const Config& config, LogSink log, uint64_t seed);

@@ -2,6 +2,8 @@
 // they say, the reads of reads_test.cpp find the rest.
 #include <gmock/gmock.h>
 
+#include <numeric>
+
 #include "tests/unit/mirror/world.h"
 
 namespace fanline::mirror {
@@ -196,6 +198,27 @@ TEST(Bells, PollsRestWhileABellRingsAndGoOnWhenItIsLost) {
   EXPECT_FALSE(w.seen.rings[0]);
   EXPECT_TRUE(w.seen.rings[1]);
   EXPECT_GE(w.PollsWithin(milliseconds(200)), 9u);
+}
+
+TEST(Bells, AShardThatTellsOfTooManyRowsIsPolledForAWhile) {
+  BellWorld w;
+  std::vector<uint64_t> many(w.limits.most_told + 1);
+  std::iota(many.begin(), many.end(), 1'000);
+  w.store.Change(w.ann, w.bob, true);
+  w.Ring(0, many);
+  EXPECT_FALSE(w.seen.rings[0]);
+  EXPECT_TRUE(w.seen.rings[1]);
+  EXPECT_EQ(w.seen.lost, 0u) << "it is there";
+  EXPECT_THAT(w.Of<AskPending>(), IsEmpty()) << "polls find these rows";
+  EXPECT_GE(w.PollsWithin(milliseconds(200)), 9u);
+  EXPECT_TRUE(w.Mirrors(w.ann, w.bob));
+  w.PollsWithin(w.limits.polled_for - milliseconds(300));
+  EXPECT_EQ(w.bells.asked.size(), 1u) << "shard 1's";
+  w.PollsWithin(milliseconds(200));
+  ASSERT_EQ(w.bells.asked.size(), 2u);
+  EXPECT_TRUE(w.bells.asked.back().request.anew);
+  w.Ring(0, {});
+  EXPECT_TRUE(w.seen.rings[0]);
 }
 
 TEST(Bells, WhatNoBellToldOfIsFoundWithinASecond) {

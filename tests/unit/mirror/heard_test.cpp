@@ -7,14 +7,12 @@ namespace fanline::mirror {
 namespace {
 
 using std::chrono::milliseconds;
-using ::testing::AllOf;
-using ::testing::Ge;
-using ::testing::Le;
 using Ids = std::vector<uint64_t>;
 
 struct Bell {
   explicit Bell(Duration gather = Duration::zero()) : heard(limits, gather) {}
 
+  void Add(const Ids& ids) { heard.Add(ids, now); }
   // What is asked for now.
   Ids Asked() { return heard.Next(now).value_or(Ids{}); }
   uint64_t Found(const Ids& ids) {
@@ -31,10 +29,10 @@ struct Bell {
 TEST(Heard, RowsAreAskedForAtOnceAndWhatComesMeanwhileGoesTogether) {
   Bell bell;
   EXPECT_TRUE(bell.heard.listens(bell.now));
-  bell.heard.Add({7});
+  bell.Add({7});
   EXPECT_EQ(bell.Asked(), Ids{7});
-  bell.heard.Add({8});
-  bell.heard.Add({9});
+  bell.Add({8});
+  bell.Add({9});
   EXPECT_EQ(bell.Asked(), Ids{}) << "one question at a time";
   EXPECT_FALSE(bell.heard.timer());
   EXPECT_EQ(bell.Found({7}), 0u);
@@ -45,50 +43,64 @@ TEST(Heard, RowsAreAskedForAtOnceAndWhatComesMeanwhileGoesTogether) {
 
 TEST(Heard, ARowThatIsNotThereYetIsAskedForOnceMore) {
   Bell bell;
-  bell.heard.Add({7, 8});
+  bell.Add({7, 8});
   EXPECT_EQ(bell.Asked(), (Ids{7, 8}));
   EXPECT_EQ(bell.Found({8}), 0u);
-  bell.heard.Add({9});
+  bell.Add({9});
   EXPECT_EQ(bell.Asked(), (Ids{7, 9}));
   EXPECT_EQ(bell.Found({9}), 1u);
   EXPECT_EQ(bell.Asked(), Ids{}) << "then it is left to the polls";
 }
 
-// How many questions are asked for so many rows a millisecond, in a second.
-int QuestionsFor(int rows) {
+TEST(Heard, ReadsAreATenthOfPollsApart) {
   Bell bell(milliseconds(100));
-  bell.limits = {.most_heard = 10'000, .rows_per_question = 1'000};
-  int questions = 0;
-  Ids kept;  // by the bell
-  for (uint64_t ms = 0; ms < 1'000; ++ms, bell.now += milliseconds(1)) {
-    for (int i = 0; i < rows; ++i) kept.push_back(ms * 100 + i);
-    if (!bell.heard.listens(bell.now)) continue;
-    bell.heard.Add(std::exchange(kept, {}));
-    const Ids asked = bell.Asked();
-    EXPECT_FALSE(bell.heard.listens(bell.now)) << "they are being read";
-    ++questions;
-    bell.Found(asked);
-  }
-  return questions;
+  bell.Add({7});
+  EXPECT_EQ(bell.Asked(), Ids{7});
+  bell.Found({7});
+  bell.now += milliseconds(9);
+  EXPECT_FALSE(bell.heard.listens(bell.now));
+  bell.now += milliseconds(1);
+  EXPECT_TRUE(bell.heard.listens(bell.now));
 }
 
-TEST(Heard, TheMoreRowsComeTheFewerQuestionsAreAsked) {
-  EXPECT_THAT(QuestionsFor(10), AllOf(Ge(10), Le(16))) << "as many as polls";
+TEST(Heard, TooManyRowsAreLeftToThePolls) {
+  Bell bell;
+  bell.limits.most_told = 5;
+  bell.limits.told_within = milliseconds(100);
+  bell.Add({1, 2, 3});
+  bell.now += milliseconds(99);
+  bell.Add({4, 5});
+  EXPECT_FALSE(bell.heard.crowded());
+  bell.Add({6});
+  EXPECT_TRUE(bell.heard.crowded());
+  bell.heard.Forget();
+  EXPECT_FALSE(bell.heard.crowded());
+  EXPECT_EQ(bell.Asked(), Ids{});
+}
+
+TEST(Heard, RowsAreCountedWithinAMoment) {
+  Bell bell;
+  bell.limits.most_told = 5;
+  bell.limits.told_within = milliseconds(100);
+  for (uint64_t row = 0; row < 50; row += 5, bell.now += milliseconds(100)) {
+    bell.Add({row, row + 1, row + 2, row + 3, row + 4});
+    EXPECT_FALSE(bell.heard.crowded()) << row;
+  }
 }
 
 TEST(Heard, AFewRowsAreEarly) {
   Bell bell(milliseconds(100));
   for (uint64_t row = 1; row < 50; ++row, bell.now += milliseconds(10)) {
     ASSERT_TRUE(bell.heard.listens(bell.now)) << row;
-    bell.heard.Add({row});
+    bell.Add({row});
     bell.Found(bell.Asked());
   }
 }
 
 TEST(Heard, AQuestionAndWhatIsKeptAreBounded) {
   Bell bell;
-  bell.heard.Add({1, 2, 3, 4});
-  bell.heard.Add({5, 6, 7});
+  bell.Add({1, 2, 3, 4});
+  bell.Add({5, 6, 7});
   EXPECT_EQ(bell.Asked(), (Ids{1, 2, 3}));
   bell.Found({1, 2, 3});
   EXPECT_EQ(bell.Asked(), (Ids{4, 5})) << "the polls find the others";
@@ -96,11 +108,11 @@ TEST(Heard, AQuestionAndWhatIsKeptAreBounded) {
 
 TEST(Heard, AfterAFailureThePollsFindThem) {
   Bell bell;
-  bell.heard.Add({1, 2, 3, 4});
+  bell.Add({1, 2, 3, 4});
   EXPECT_EQ(bell.Asked(), (Ids{1, 2, 3}));
   bell.heard.Failed();
   EXPECT_EQ(bell.Asked(), Ids{});
-  bell.heard.Add({5});
+  bell.Add({5});
   EXPECT_EQ(bell.Asked(), Ids{5});
 }
 

@@ -86,6 +86,7 @@ void PageRead::TakeItems(const LivePage& live) {
   if (!live.items.empty()) looked_at_ = PlaceOf(live.items.back());
   fold_.PutInFront(live.in_front);
   fold_.Add(live.items);
+  live_items_ += live.items.size();
   const bool passed =
       query_.newer_than && looked_at_ && !IsNewer(ItemAt(*looked_at_), ItemAt(*query_.newer_than));
   live_ended_ = live.reached_floor || passed;
@@ -185,7 +186,10 @@ void PageRead::TakeLive() {
       floor_ == kNoFloor || (query_.newer_than && query_.newer_than->created_at > floor_);
   if (!more_ && !all) more_ = held == query_.limit;  // whether there is more is not worth a read
   stage_ = Stage::kDone;
-  if (!more_ && !all) PullTheRest();
+  if (more_ || all) return;
+  if (held == 0 || live_items_ <= held + kMostFolded) return PullTheRest();
+  more_ = true;
+  ends_at_ = Position{floor_, kFirstOfMoment};
 }
 
 // ---- what is pulled

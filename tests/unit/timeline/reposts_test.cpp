@@ -133,6 +133,40 @@ TEST(Reposts, OfWhatIsGoneCostABoundedNumberOfReads) {
   EXPECT_EQ(w.WalkTold({.limit = 5}), w.Merged());
 }
 
+// A timeline of so many reposts of two posts, live down to its floor, and four posts below it.
+struct ViralWeek : RepostWorld {
+  explicit ViralWeek(uint64_t reposts)
+      : RepostWorld(false, OneShard(), {static_cast<uint32_t>(reposts), 2'000}) {
+    Follow(kCid);
+    for (uint64_t post = 1; post <= 4; ++post) Publish(kCid, post, 1'000 + UnixMs(post));
+    for (uint64_t post = 10; post < 10 + reposts; ++post) {
+      Repost(kCid, post, 2'000 + UnixMs(post), {PostId{1 + post % 2}, kCid});
+    }
+    Activate();
+    searches = reads = 0;
+  }
+};
+
+TEST(Reposts, InTheirHundredsEndAPageAtTheFloor) {
+  ViralWeek w(kMostFolded + 3);
+  const Page page = w.Home({.limit = 3});
+  EXPECT_TRUE(page.live());
+  EXPECT_EQ(page.items.size(), 2u);
+  EXPECT_EQ(page.cached, 2u);
+  EXPECT_TRUE(page.next);
+  EXPECT_EQ(w.reads, 0u) << "nobody was asked for what is below";
+  EXPECT_EQ(w.WalkTold({.limit = 3}), w.Merged());
+  EXPECT_EQ(w.Home({.limit = 3, .older_than = page.next}).items.size(), 2u) << "posts 3 and 4";
+  EXPECT_EQ(w.Home({.limit = 3, .newer_than = Position{1'001, PostId{1}}}).items.size(), 2u);
+  EXPECT_EQ(w.Home({.limit = 3, .reposts = Reposts::kNone}).items.size(), 3u) << "none was shown";
+}
+
+TEST(Reposts, ThatAreFewerAreFilledUpFromBelowTheFloor) {
+  ViralWeek w(kMostFolded + 2);
+  EXPECT_EQ(w.Home({.limit = 3}).items.size(), 3u);
+  EXPECT_GT(w.reads, 0u);
+}
+
 // A user on Bob's shard, or on another one.
 UserId UserOn(const ShardMap& map, bool bobs) {
   UserId user{200};

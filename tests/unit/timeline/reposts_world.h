@@ -30,7 +30,9 @@ struct Told {
 };
 
 struct RepostWorld : World {
-  explicit RepostWorld(bool own = false, const ShardMap& map = OneShard()) : World(own, map) {}
+  explicit RepostWorld(bool own = false, const ShardMap& map = OneShard(),
+                       const WindowLimits& window = kWindow)
+      : World(own, map, window) {}
 
   void Do(FeedEvent event) { mysql.Do(ApplyEvents{1, 0, {std::move(event)}}); }
   void Repost(UserId by, uint64_t post, UnixMs at, const Original& original) {

@@ -17,8 +17,9 @@ inline constexpr WindowLimits kWindow{6, 26};
 inline constexpr UserId kBob{1};
 
 struct World : fakes::FakeReaderStores {
-  explicit World(bool own = false, const ShardMap& map = OneShard())
-      : FakeReaderStores(RangeLayout(kRanges), kWindow, map), own_posts(own) {}
+  explicit World(bool own = false, const ShardMap& map = OneShard(),
+                 const WindowLimits& window = kWindow)
+      : FakeReaderStores(RangeLayout(kRanges), window, map), own_posts(own), limits(window) {}
 
   void Follow(UserId author) { mysql.WriteForward(kBob, author, true); }
   void Publish(UserId author, uint64_t post, UnixMs at) {
@@ -75,8 +76,9 @@ struct World : fakes::FakeReaderStores {
   }
 
   const bool own_posts;
+  const WindowLimits limits;
   int tokens = 0;
-  Reader home{*this, *this, kWindow, [this] { return std::to_string(++tokens); }, own_posts};
+  Reader home{*this, *this, limits, [this] { return std::to_string(++tokens); }, own_posts};
 };
 
 // Bob follows an author of one post.

@@ -187,11 +187,17 @@ struct Marks {
   std::vector<UserId> authors;
   std::vector<UserId> no_reposts = {};  // ascending: of these, no reposts are to be merged
   bool more = false;  // there are more than it can name; only the truth knows them
+  // Of an author whose mark is about to change a timeline may hold both until its sync: then all is
+  // merged, once.
   void Add(const Mark& mark) {
-    authors.push_back(mark.author);
-    if (!mark.no_reposts) return;
-    no_reposts.insert(std::upper_bound(no_reposts.begin(), no_reposts.end(), mark.author),
-                      mark.author);
+    const bool known = std::find(authors.begin(), authors.end(), mark.author) != authors.end();
+    if (!known) authors.push_back(mark.author);
+    if (!mark.no_reposts) {
+      std::erase(no_reposts, mark.author);
+    } else if (!known) {
+      no_reposts.insert(std::upper_bound(no_reposts.begin(), no_reposts.end(), mark.author),
+                        mark.author);
+    }
   }
   bool any() const { return more || !authors.empty(); }
   friend bool operator==(const Marks&, const Marks&) = default;

@@ -185,6 +185,23 @@ TEST(Page, HoldsOnesOwnPostsWhereHomeTimelinesDo) {
   }
 }
 
+// A choice changed while a rebuild had read the old one, or had been told of it: until the sync.
+TEST(Page, ReadsAnAuthorOnceWhoIsMarkedInBothWays) {
+  const UserId cid{100}, dan{101};
+  World w;
+  w.Follow(cid);
+  w.Follow(dan);
+  w.PublishMerged(cid, 7, 1'000);
+  w.Publish(dan, 8, 2'000);
+  w.Activate();
+  w.redis.rules.fence = false;
+  w.redis.Do(TimelineBatch{.range = RangeLayout(kRanges).RangeOf(kBob),
+                           .writes = {{kBob, 0, 0, 1}},
+                           .marks = {{cid, true}}});
+  ASSERT_EQ(w.redis.timelines().at(kBob).marks.size(), 2u);
+  EXPECT_EQ(w.Home({.limit = 9}).items, w.Everything());
+}
+
 TEST(Page, MergesOnesOwnPostsOnce) {
   for (const uint64_t others : {1u, 9u}) {  // nine are more than the timeline names
     World w(true);

@@ -29,8 +29,8 @@ struct Limits {
   Duration sweep_pace = std::chrono::milliseconds(200);  // from page to page
   size_t most_heard = 16'384;                            // rows that a bell told of, to be read
   // Of a shard that tells of more rows than this polls find enough, for a while.
-  size_t most_told = 200;
-  Duration told_within = std::chrono::milliseconds(200);
+  size_t most_told = 1'000;
+  Duration told_within = std::chrono::seconds(1);
   Duration polled_for = std::chrono::seconds(10);
   Duration mode_every = std::chrono::seconds(1);  // whether there is to be a bell
 

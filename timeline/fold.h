@@ -66,6 +66,7 @@ class Fold {
   void Merge(const std::vector<Item>& sources);
   // Forgets sources behind the place, and the one there unless it stays.
   void CutAt(const Position& place, bool stays = false);
+  size_t size() const { return sources_.size(); }
   // The last source.
   std::optional<Position> last() const;
 

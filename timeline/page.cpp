@@ -86,7 +86,6 @@ void PageRead::TakeItems(const LivePage& live) {
   if (!live.items.empty()) looked_at_ = PlaceOf(live.items.back());
   fold_.PutInFront(live.in_front);
   fold_.Add(live.items);
-  live_items_ += live.items.size();
   const bool passed =
       query_.newer_than && looked_at_ && !IsNewer(ItemAt(*looked_at_), ItemAt(*query_.newer_than));
   live_ended_ = live.reached_floor || passed;
@@ -98,13 +97,25 @@ bool PageRead::IsAboveFloor() const {
 }
 
 bool PageRead::GoOnLive() {
-  if (!live_ended_ && Held() <= query_.limit) return false;  // a refill is needed
+  if (!live_ended_ && Held() <= query_.limit) {
+    if (!FoldsMuch()) return false;  // a refill is needed
+    ends_at_ = looked_at_;
+    live_ended_ = true;
+  }
   if (marks_.any() && IsAboveFloor() && !beside_whole_) {
     BeginBeside(beside_from_ ? beside_from_ : query_.older_than);
   } else {
     TakeLive();
   }
   return true;
+}
+
+// The rest may be as little, and what is below the floor takes ten times as long. Whoever wants
+// more asks for the next page; most readers do not.
+bool PageRead::FoldsMuch() const {
+  constexpr size_t kMuch = 5;
+  const size_t held = Held();
+  return held > 0 && fold_.size() > kMuch * held;
 }
 
 // ---- what is merged into it
@@ -118,6 +129,7 @@ void PageRead::BeginBeside(const std::optional<Position>& from) {
   };
   const Position floor{floor_, kFirstOfMoment};
   if (floor_ != kNoFloor && comes_before(floor)) until = floor;
+  if (ends_at_ && comes_before(*ends_at_)) until = ends_at_;
   const auto next = fold_.PlaceOfLast(query_.limit + 1);
   beside_whole_ = !next || !comes_before(*next);
   if (!beside_whole_) until = next;
@@ -178,6 +190,7 @@ bool PageRead::GoOnBeside() {
 
 void PageRead::TakeLive() {
   if (query_.newer_than) fold_.CutAt(*query_.newer_than);
+  if (ends_at_) return EndAt(*ends_at_);
   const size_t held = Held();
   page_.cached = std::min<size_t>(held, query_.limit);
   more_ = held > query_.limit;
@@ -187,9 +200,7 @@ void PageRead::TakeLive() {
   if (!more_ && !all) more_ = held == query_.limit;  // whether there is more is not worth a read
   stage_ = Stage::kDone;
   if (more_ || all) return;
-  if (held == 0 || live_items_ <= held + kMostFolded) return PullTheRest();
-  more_ = true;
-  ends_at_ = Position{floor_, kFirstOfMoment};
+  FoldsMuch() ? EndAt({floor_, kFirstOfMoment}) : PullTheRest();
 }
 
 // ---- what is pulled

@@ -15,10 +15,11 @@
 //
 // Reposts are folded and filtered (timeline/fold.h): the page asks for the states of the originals
 // among what it read, and reads on until it holds as many items as were asked for, in a bounded
-// number of reads. A live timeline may hold hundreds of reposts of a few originals: then the page
-// ends at its floor, with what there is. Behind a cursor it must know what stands in front: a live
-// timeline answers that with its items, a caller that gives what is merged at read says it too, and
-// for all else a search by originals and reposters is needed (NeedSources).
+// number of reads. A live timeline may hold hundreds of reposts of a few originals. A page that
+// folds what it read of one to a fifth, or less, ends there. Behind a cursor it must know what
+// stands in front: a live timeline answers that with its items, a caller that gives what is merged
+// at read says it too, and for all else a search by originals and reposters is needed
+// (NeedSources).
 //
 // Passive: needed() says which read comes next, On...() takes its answer. Not thread-safe.
 #pragma once
@@ -60,9 +61,6 @@ struct Page : Folded {
 
 // Reads of one kind for one page; it ends early then.
 inline constexpr int kMostReads = 6;
-// Members of a live timeline that were read and brought no item. After more of them a page that
-// shows anything is not filled from below the floor: most readers do not go on to there.
-inline constexpr size_t kMostFolded = 200;
 // Items that a read is for, by the number of reads before it: a few pages at first, for Redis
 // spends ten times as long on all of a timeline; then more than most timelines hold.
 inline uint32_t RefillOf(int reads, uint32_t limit) {
@@ -147,6 +145,7 @@ class PageRead {
   size_t Held() const { return fold_.Count(query_.limit + 1); }
   bool LooksInFront() const;  // of the cursor
   bool IsAboveFloor() const;  // the cursor
+  bool FoldsMuch() const;     // of the live timeline
   void Advance();
   bool Step();  // whether anything changed without a read
   void TakeItems(const LivePage& live);
@@ -183,7 +182,6 @@ class PageRead {
   Marks marks_;                        // of the live timeline
   std::optional<Position> looked_at_;  // the last item of the live timeline that was read
   bool live_ended_ = false;            // all that is needed of it was read
-  size_t live_items_ = 0;              // of it that were read
   Floor floor_ = kNoFloor;             // of the live timeline
 
   std::optional<Beside> wanted_;

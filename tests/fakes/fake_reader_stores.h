@@ -46,9 +46,10 @@ class FakeReaderStores
   std::function<void()> on_fail;          // of the truth, after it
   std::function<UnixMs()> as_of;          // of every range; none: as pos: says
   size_t authors_read = 0;
-  size_t looks = 0;      // reads of when authors last posted
-  size_t reads = 0;      // of items
-  size_t most_read = 0;  // rows of the largest read
+  size_t looks = 0;       // reads of when authors last posted
+  size_t reads = 0;       // of items
+  size_t live_items = 0;  // of a live timeline that were read
+  size_t most_read = 0;   // rows of the largest read
   size_t mutes_read = 0;
   size_t originals_read = 0, searches = 0;
   size_t calls = 0;  // of the truth, of any kind
@@ -168,6 +169,7 @@ class FakeReaderStores
     if (!pages_fail.done()) return pages_fail;
     return Timelines([&] {
       reply.page = redis.Read(request.reader, request.after, request.limit, request.in_front);
+      live_items += reply.page.items.size();
       if (as_of) reply.page.as_of = as_of();
     });
   }

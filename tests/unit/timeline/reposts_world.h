@@ -167,6 +167,7 @@ struct RepostWorld : World {
       const bool chooses = !live && random.OneIn(6);
       if (chooses) mysql.relations.Choose(kBob, UserId{100 + author}, Delivery::kNoReposts);
     }
+    const bool viral = random.OneIn(4);
     std::vector<Original> originals;
     const uint64_t posts = 5 + random.Below(60), spread = 1 + random.Below(80);
     for (uint64_t post = 1; post <= posts; ++post) {
@@ -174,8 +175,8 @@ struct RepostWorld : World {
       const auto at = 1'000 + static_cast<UnixMs>(random.Below(spread));
       const uint64_t id = random.OneIn(2) ? post : 100'000 - post;
       const bool merged = random.OneIn(6);
-      if (!originals.empty() && random.OneIn(2)) {
-        const Original& original = originals[random.Below(originals.size())];
+      if (!originals.empty() && (viral ? !random.OneIn(20) : random.OneIn(2))) {
+        const Original& original = originals[viral ? 0 : random.Below(originals.size())];
         merged ? RepostMerged(author, id, at, original) : Repost(author, id, at, original);
         continue;
       }

@@ -57,11 +57,12 @@ void Pull::OnLastAt(std::vector<AuthorLastAt> authors) {
   for (const AuthorLastAt& author : authors) {
     if (author.marked) marked_.push_back(author.author);
     if (author.last_at == 0) continue;
+    const bool reposts = !std::binary_search(no_reposts_.begin(), no_reposts_.end(), author.author);
     if (which_ != Pulled::kMergedAtRead) {
-      sources_.push_back({{author.author, true}, author.last_at});
+      sources_.push_back({{author.author, true, reposts}, author.last_at});
     }
     if (which_ != Pulled::kPushed && author.marked) {
-      sources_.push_back({{author.author, false}, author.last_at});
+      sources_.push_back({{author.author, false, reposts}, author.last_at});
     }
   }
   std::sort(sources_.begin(), sources_.end(), [](const Source& a, const Source& b) {
@@ -155,11 +156,7 @@ void Pull::Narrow() {
   }
 }
 
-bool Pull::Wants(const Item& item) const {
-  const bool repost = static_cast<bool>(item.original);
-  return (!until_ || IsNewer(item, ItemAt(*until_))) &&
-         !(repost && std::binary_search(no_reposts_.begin(), no_reposts_.end(), item.author));
-}
+bool Pull::Wants(const Item& item) const { return !until_ || IsNewer(item, ItemAt(*until_)); }
 
 void Pull::OnItems(ItemsRead read) {
   bool shortens = false;

@@ -9,7 +9,8 @@
 // did not reach are read in a span narrowed by the items held by then, so no author of a million
 // posts is read far past what is wanted.
 //
-// Reposts by authors of whom the reader wants none are left out.
+// Reposts by authors of whom the reader wants none are not read: an author may have posted nothing
+// else for years.
 //
 // Passive: needed() says which read comes next, On...() takes its answer. Not thread-safe.
 #pragma once

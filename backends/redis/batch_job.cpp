@@ -84,7 +84,10 @@ void ArgWrite(const Contents& write, const uint32_t*& number, CommandBuffer& out
     out.Arg(-static_cast<int64_t>(write.numbers() + kRemoveUnit * write.removes.size()));
   }
   for (size_t i = 0; i < write.numbers(); ++i) out.Arg(*number++);
-  for (const Item& item : write.removes) out.Arg(MemberText::OfRemoved(item));
+  for (const Item& item : write.removes) {
+    item.created_at == 0 ? out.Arg("") : out.Arg(ScoreOf(item.created_at));
+    out.Arg(MemberText::OfRemoved(item));
+  }
 }
 
 }  // namespace
@@ -97,9 +100,9 @@ BatchCall NextCall(const TimelineBatch& batch, uint32_t first, const Options& op
   BatchCall call{first, first};
   size_t arguments = 3 + kFixedKeys + kFixedArguments;
   for (; call.last < first + most; ++call.last) {
-    // Its key and shape, for each number an item that no other write has, and each remove.
+    // Its key and shape, for each number an item that no other write has, and two for each remove.
     const Contents its(batch, call.last);
-    arguments += 2 + 3 * its.numbers() + its.removes.size();
+    arguments += 2 + 3 * its.numbers() + 2 * its.removes.size();
     if (call.last > first && arguments > kMostArguments) break;
   }
   return call;
@@ -112,7 +115,7 @@ CommandBuffer EncodeApply(const TimelineBatch& batch, BatchCall call, const Opti
   size_t arguments = call.last - call.first;  // of the timelines
   for (uint32_t write = call.first; write < call.last; ++write) {
     const Contents its(batch, write);
-    if (!its.is_one_add()) arguments += its.numbers() + its.removes.size();
+    if (!its.is_one_add()) arguments += its.numbers() + 2 * its.removes.size();
     for (const Item& item : its.adds) numbers.push_back(table.NumberOf(item));
     for (const Mark& mark : its.marks) numbers.push_back(table.NumberOf(mark));
   }

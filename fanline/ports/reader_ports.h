@@ -31,6 +31,7 @@ struct AuthorLastAt {
 struct PostsOf {
   UserId author{};
   bool pushed = true;
+  bool reposts = true;  // those among them, too
   friend auto operator<=>(const PostsOf&, const PostsOf&) = default;
 };
 
@@ -99,7 +100,7 @@ struct LastAtRead {
 };
 
 // Visible items of `posts` in the span, at most `limit` in all. The shard reads about as many rows
-// as it answers.
+// as it answers, and passes over reposts that are not wanted.
 struct ReadItems {
   using Reply = struct ItemsAnswered;
   uint64_t id = 0;

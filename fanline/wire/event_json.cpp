@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "fanline/base/check.h"
 #include "fanline/base/number.h"
@@ -62,7 +63,7 @@ class FieldCollector {
   bool key(std::string& name) {
     if (depth_ > 2 || (depth_ == 2 && !IsKnownInside())) return true;
     key_ = depth_ == 1 ? name : inside_ + name;
-    if (!seen_.insert(key_).second) {
+    if (!seen_.emplace(depth_, key_).second) {
       return Fail(Rejection{"key " + Quoted(key_) + ": found twice; send each key once"});
     }
     return true;
@@ -85,7 +86,9 @@ class FieldCollector {
     }
     if (depth_ > 2 || (depth_ == 2 && !IsKnownInside())) return true;
     for (size_t i = 0; i < known_.size(); ++i) {
-      if (known_[i] == key_) values_[i] = {kind, text};
+      // A name with a dot is no field of the top level.
+      const bool inside = known_[i].find('.') != std::string_view::npos;
+      if (known_[i] == key_ && inside == (depth_ == 2)) values_[i] = {kind, text};
     }
     return true;
   }
@@ -104,8 +107,8 @@ class FieldCollector {
   std::vector<JsonEvent::Value>& values_;
   size_t depth_ = 0;
   std::string key_;
-  std::string inside_;  // "name." in the object of this name
-  std::set<std::string> seen_;
+  std::string inside_;                             // "name." in the object of this name
+  std::set<std::pair<size_t, std::string>> seen_;  // by depth
   std::optional<Rejection> refused_;
 };
 

@@ -4,8 +4,9 @@
 -- ARGV  epoch, window W, trim above (members), least items (W/2), most marks, how many items and
 --       marks there are to add, score and member of each (a mark: -inf),
 --       per timeline: the number of the one item to add (the first is 1; no mark), else
---       -(adds + 32 * removes), then the number of each add, then each member to remove; one
---       with a kind that is not there as it is spelled has all members looked at.
+--       -(adds + 32 * removes), then the number of each add, then (score, member) of each to
+--       remove. One with a kind that is not there as it is spelled is looked for in its moment; if
+--       nobody knows its moment ("" as its score), among all members.
 --       A timeline's adds are distinct; at most 16.
 -- Reply FENCED error: nothing was written. Else
 --       1 one byte per timeline: '0' + number of items that were new ('0'..'@'), '-' not live,
@@ -43,7 +44,7 @@ end
 -- Records removals for the rebuild under way, which may have read the posts before. If they cannot
 -- be recorded (too many, out of memory), the rebuild starts again. Returns whether it goes on.
 local function record(key, first, last)
-  for i = first, last do
+  for i = first + 1, last, 2 do
     local answer = pcall('ZADD', key, LAST, removal_of(ARGV[i]))
     if type(answer) == 'table' or redis.call('ZCARD', key) > trim_above then
       drop(key, live)
@@ -53,11 +54,13 @@ local function record(key, first, last)
   return true
 end
 
-local function take_out(key, removed)
+local function take_out(key, score, removed)
   local gone = redis.call('ZREM', key, removed)
   if gone > 0 or not has_kind(removed) then return gone end
   removed = of_any_kind(removed)
-  for _, member in ipairs(redis.call('ZRANGE', key, '0', '-1')) do
+  local from, to = score, score
+  if score == '' then from, to = FIRST, LAST end
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, from, to)) do
     if is_item(member) and of_any_kind(member) == removed then
       gone = gone + redis.call('ZREM', key, member)
     end
@@ -65,7 +68,7 @@ local function take_out(key, removed)
   return gone
 end
 
--- Removes ARGV[first..last]. Returns nothing if the timeline stays live, else a result.
+-- Removes what ARGV[first..last] names. Returns nothing if the timeline stays live, else a result.
 local function remove(key, first, last)
   local tail = pcall('ZRANGE', key, '-1', '-1')
   if tail.err then return refused_by(tail, key) end
@@ -74,7 +77,7 @@ local function remove(key, first, last)
     return NOT_LIVE
   end
   local gone = 0
-  for i = first, last do gone = gone + take_out(key, ARGV[i]) end
+  for i = first, last, 2 do gone = gone + take_out(key, ARGV[i], ARGV[i + 1]) end
   removed = removed + gone
   if is_building(tail[1]) then
     if not record(key, first, last) then return NOT_LIVE end
@@ -158,7 +161,7 @@ for k = 4, #KEYS do
     local n = -shape % 32
     local m = (-shape - n) / 32
     local adds, removes = at + 1, at + 1 + n
-    at = removes + m
+    at = removes + 2 * m
     if m > 0 then result = remove(key, removes, at - 1) end
     if n > 0 and not result then result = add(key, adds, n) end
   end

@@ -1,6 +1,7 @@
 #include "tests/fakes/fake_mysql.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace fanline::fakes {
 
@@ -349,7 +350,10 @@ ItemsRead FakeMysql::Items(const std::vector<PostsOf>& posts, const TimeSpan& sp
   ItemsRead out;
   std::vector<PostsOf> in_order = posts;  // as the index has them
   std::sort(in_order.begin(), in_order.end(), [](const PostsOf& a, const PostsOf& b) {
-    return std::pair(!a.pushed, a.author) < std::pair(!b.pushed, b.author);
+    const auto order = [](const PostsOf& of) {
+      return std::tuple(!of.pushed, !of.reposts, of.author);
+    };
+    return order(a) < order(b);
   });
   for (const PostsOf& one : in_order) {
     if (out.items.size() >= limit) {
@@ -358,7 +362,7 @@ ItemsRead FakeMysql::Items(const std::vector<PostsOf>& posts, const TimeSpan& sp
     }
     size_t of_one = 0;
     for (const Item& item : Visible(one)) {
-      if (!IsWithin(span, item)) continue;
+      if (!IsWithin(span, item) || (item.original && !one.reposts)) continue;
       out.items.push_back(item);
       ++of_one;
       if (out.items.size() < limit) continue;

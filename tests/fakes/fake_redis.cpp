@@ -250,8 +250,11 @@ uint64_t FakeRedis::Remove(UserId reader, Timeline& timeline, const std::vector<
   uint64_t removed = 0;
   for (const Item& item : removes) {
     const std::string named(MemberText::OfRemoved(item));
-    removed +=
-        std::erase_if(timeline.items, [&](const auto& each) { return Names(named, each.second); });
+    removed += std::erase_if(timeline.items, [&](const auto& each) {
+      const Item& held = each.second;
+      const bool its_moment = item.created_at == 0 || item.created_at == held.created_at;
+      return std::string_view(MemberText(held)) == named || (its_moment && Names(named, held));
+    });
     if (timeline.building && rules.record_removals) timeline.removed.insert(named);
   }
   if (timeline.building) {

@@ -222,6 +222,7 @@ ENTRIES = [
         for author in owners(UNION))) for up_to in ["", f" AND created_at_ms <= {AT}"]],
     entry(" UNION ALL ".join(_OUTBOX.format(author, f" AND created_at_ms <= {AT}") for author in owners(UNION))),
     *[entry(_ITEMS.format(span), listed(owners(IDS))) for span in _SPANS],
+    entry(_ITEMS.format("0 AND original_id IS NULL"), listed(owners(IDS))),
     entry(_VISIBLE + f"author_id = {OWNER} AND post_id > 7 ORDER BY author_id, post_id LIMIT {PAGE}"),
     entry(_VISIBLE + f"author_id > {OTHER} ORDER BY author_id, post_id LIMIT {PAGE}"),
 

@@ -78,13 +78,13 @@ BodiesAnswered BodiesService::Do(Connection& connection, const ReadBodies& reque
       for (uint32_t i = 0; i < config.columns.size(); ++i) values.push_back(ValueOf(row, i + 2));
       came.emplace(PostId{row.UInt64(1)}, std::move(values));
     });
-    for (const PostId post : chunk) {
+    for (const PostId post : chunk) {  // an original once for each of its reposts
       if (bytes >= kMostBytes) break;
       ++out->looked_up;
       const auto body = came.find(post);
       if (body == came.end()) continue;
       bytes += BytesOf(body->second);
-      out->found.emplace_back(post, std::move(body->second));
+      out->found.emplace_back(post, body->second);
     }
     enough = bytes >= kMostBytes || MonoNow() - begin >= config.time_limit;
   });

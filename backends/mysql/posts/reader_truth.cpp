@@ -12,10 +12,10 @@
 namespace fanline::mysql {
 namespace {
 
-// The columns of ItemOf of visible items in the span, either pushed or not, at most
-// `limit`, in the index's order: author by author, each author's newest first.
-std::string ItemsSql(std::span<const UserId> authors, bool pushed, const TimeSpan& span,
-                     uint32_t limit) {
+// The columns of ItemOf of visible items in the span, either pushed or not, with reposts or
+// without, at most `limit`, in the index's order: author by author, each author's newest first.
+std::string ItemsSql(std::span<const UserId> authors, bool pushed, bool reposts,
+                     const TimeSpan& span, uint32_t limit) {
   std::string sql =
       Sql("SELECT author_id, post_id, created_at_ms, original_id, original_author"
           " FROM author_post FORCE INDEX (outbox)"
@@ -23,6 +23,7 @@ std::string ItemsSql(std::span<const UserId> authors, bool pushed, const TimeSpa
           pushed, " AND deleted = 0 AND hidden = 0 AND author_id IN ", InList(authors));
   // An unpublished post has created_at_ms NULL; it sorts last and is not an item.
   AppendSql(sql, " AND created_at_ms > ", span.above.value_or(0));
+  if (!reposts) sql += " AND original_id IS NULL";
   auto latest = span.up_to;
   if (span.behind) latest = std::min(latest.value_or(kMaxCreatedAt), span.behind->created_at);
   if (latest) AppendSql(sql, " AND created_at_ms <= ", *latest);
@@ -34,11 +35,13 @@ std::string ItemsSql(std::span<const UserId> authors, bool pushed, const TimeSpa
   return sql;
 }
 
-// Reads either the pushed ones of `posts` or the others, in ascending order as in the index.
-void ReadHalf(Connection& connection, bool pushed, const ReadItems& asked, ItemsRead* out) {
+// Reads of `posts` either the pushed ones or the others, either with reposts or without, in
+// ascending order as in the index.
+void ReadPart(Connection& connection, bool pushed, bool reposts, const ReadItems& asked,
+              ItemsRead* out) {
   std::vector<UserId> authors;
   for (const PostsOf& one : asked.posts) {
-    if (one.pushed == pushed) authors.push_back(one.author);
+    if (one.pushed == pushed && one.reposts == reposts) authors.push_back(one.author);
   }
   std::sort(authors.begin(), authors.end());
   ForEachChunk(authors, kIdsLimit, [&](std::span<const UserId> chunk) {
@@ -46,7 +49,7 @@ void ReadHalf(Connection& connection, bool pushed, const ReadItems& asked, Items
     uint32_t found = 0;
     UserId last{};
     if (room > 0) {
-      connection.Query(ItemsSql(chunk, pushed, asked.span, room), [&](const Row& row) {
+      connection.Query(ItemsSql(chunk, pushed, reposts, asked.span, room), [&](const Row& row) {
         const UserId author{row.UInt64(1)};
         out->of_partial = author == last ? out->of_partial + 1 : 1;
         last = author;
@@ -56,10 +59,10 @@ void ReadHalf(Connection& connection, bool pushed, const ReadItems& asked, Items
     }
     if (found < room) return;
     // The limit is reached. Authors behind the last one found were not read.
-    if (room > 0) out->partial = PostsOf{last, pushed};
+    if (room > 0) out->partial = PostsOf{last, pushed, reposts};
     const auto unread =
         room > 0 ? std::upper_bound(chunk.begin(), chunk.end(), last) : chunk.begin();
-    for (auto at = unread; at != chunk.end(); ++at) out->unread.push_back({*at, pushed});
+    for (auto at = unread; at != chunk.end(); ++at) out->unread.push_back({*at, pushed, reposts});
   });
 }
 
@@ -134,7 +137,11 @@ LastAtRead ReaderService::Do(Connection& connection, const ReadLastAt& request) 
 // One statement after another while there is room. The rest of `limit` bounds the next.
 ItemsAnswered ReaderService::Do(Connection& connection, const ReadItems& request) const {
   auto reply = Read<ItemsAnswered>(connection);
-  for (const bool pushed : {true, false}) ReadHalf(connection, pushed, request, &reply.read);
+  for (const bool pushed : {true, false}) {
+    for (const bool reposts : {true, false}) {
+      ReadPart(connection, pushed, reposts, request, &reply.read);
+    }
+  }
   if (request.proved) connection.RequirePrimary();
   return reply;
 }

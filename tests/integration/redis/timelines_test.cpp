@@ -169,6 +169,20 @@ TEST_F(RedisTimelines, ARepostHasOneSpellingInATimeline) {
   EXPECT_THAT(Page(kBob).items, ElementsAre(beside));
 }
 
+// Most reposts that are deleted stand in no timeline any more: all members are looked at for those
+// alone whose moment nobody knows.
+TEST_F(RedisTimelines, ARepostIsLookedForInItsMoment) {
+  const Item held{PostId{2}, At(0, 2).created_at, kAnn, {PostId{99}, UserId{9}}};
+  Open(kBob);
+  ASSERT_TRUE(reader_.Finish(kBob, "t", {held}).applied);
+  Item named = held;
+  named.original.post = PostId{98};
+  named.created_at = At(0, 1).created_at;
+  EXPECT_EQ(Push(kBob, {}, {named}).removed, 0u);
+  named.created_at = 0;
+  EXPECT_EQ(Push(kBob, {}, {named}).removed, 1u);
+}
+
 // A program that does not know a kind shows it to nobody, and a sync takes it out with the rest.
 TEST_F(RedisTimelines, AnItemOfAnotherKindIsLeftAloneUntilItsAuthorGoes) {
   Build(kBob, 3);

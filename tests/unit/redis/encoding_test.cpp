@@ -155,15 +155,15 @@ TEST(RedisBatch, ABatchIsCutByTimelines) {
 
 // Each write has items that no other has, and as many removes.
 TEST(RedisBatch, NoCallHasMoreArgumentsThanServicesTake) {
-  TimelineBatch batch = BatchOf(std::vector<Shape>(100, {kMaxAddsPerWrite, kMaxAddsPerWrite}));
+  TimelineBatch batch = BatchOf(std::vector<Shape>(80, {kMaxAddsPerWrite, kMaxAddsPerWrite}));
   for (size_t i = 0; i < batch.adds.size(); ++i) batch.adds[i].post = PostId{1'000 + i};
   uint32_t done = 0;
-  for (int calls = 0; done < 100; ++calls) {
+  for (int calls = 0; done < 80; ++calls) {
     const BatchCall call = NextCall(batch, done, Options{});
     const CommandBuffer out = EncodeApply(batch, call, Options{}, KeysOf(16));
     const size_t arguments = std::stoul(std::string(out.bytes().substr(1)));
     EXPECT_LE(arguments, kMostArguments);
-    EXPECT_EQ(calls == 0, arguments > kMostArguments - 66) << "a first call that is full";
+    EXPECT_EQ(calls == 0, arguments > kMostArguments - 82) << "a first call that is full";
     done = call.last;
   }
 }

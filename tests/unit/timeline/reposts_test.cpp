@@ -118,6 +118,22 @@ TEST(Reposts, OfAnAuthorOfWhomNoneAreWantedAreLeftOut) {
   EXPECT_EQ(w.Home({.limit = 1}).items[0].post, PostId{1});
 }
 
+// The shard passes over them, however many there are.
+TEST(Reposts, ThatAreNotWantedAreNotRead) {
+  RepostWorld w;
+  w.Follow(kCid);
+  w.Publish(kCid, 1, 1'000);
+  for (uint64_t post = 10; post < 4'000; ++post) {
+    w.Repost(kCid, post, 2'000 + UnixMs(post), {PostId{4}, kEve});
+  }
+  w.mysql.relations.Choose(kBob, kCid, Delivery::kNoReposts);
+  EXPECT_EQ(w.Home({.limit = 5}).items.size(), 1u);
+  EXPECT_LE(w.reads, 3u);
+  EXPECT_EQ(w.Activate(), RebuildResult::kRebuilt);
+  EXPECT_LE(w.reads, 6u);
+  EXPECT_LE(w.most_read, 1u);
+}
+
 // A page of very many reposts ends early, and the walk goes on.
 TEST(Reposts, OfWhatIsGoneCostABoundedNumberOfReads) {
   RepostWorld w;

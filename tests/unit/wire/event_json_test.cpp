@@ -56,10 +56,20 @@ TEST(EventJson, OfARepostNamesItsOriginal) {
             kDeleted);
 }
 
+// Of the top level, it is a field that nobody knows.
+TEST(EventJson, TakesNoNameWithADotForAFieldOfAnObject) {
+  FeedEvent repost = kPublished;
+  repost.repost_of = {PostId{70}, UserId{6}};
+  EXPECT_EQ(Accepted(R"({"schema_version":1,"type":"post.published","post_id":"77","author_id":"5",
+                         "created_at_ms":1700000000000,"repost_of.post_id":"71",
+                         "repost_of":{"post_id":"70","author_id":"6"},"repost_of.author_id":"7"})"),
+            repost);
+}
+
 TEST(EventJson, RefusesAnOriginalThatIsNoneAndSaysWhatItFound) {
   const std::pair<const char*, const char*> table[] = {
       {"{}", "repost_of.post_id: missing; send an id"},
-      {R"({"post_id":"70"})", "repost_of.author_id: missing; send an id"},
+      {R"({"post_id":"70"},"repost_of.author_id":"6")", "repost_of.author_id: missing; send an id"},
       {R"({"post_id":"0","author_id":"6"})", "repost_of.post_id: found \"0\"; send an id"},
       {R"({"post_id":{},"author_id":"6"})", "repost_of.post_id: found an object; send an id"},
       {R"({"post_id":"77","author_id":"5"})",

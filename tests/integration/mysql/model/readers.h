@@ -69,18 +69,22 @@ struct Readers {
   }
 
   // The port leaves the order of authors open. The fake gets them in the adapter's order: pushed
-  // posts first. All are of one shard, since each has the limit for itself.
+  // posts first, of these the authors with reposts. All are of one shard, since each has the limit
+  // for itself.
   std::string Items() {
     std::vector<PostsOf> posts;
     const ShardMap& map = world.shards.map();
     const auto shard = static_cast<Shard>(world.Below(map.shards()));
     for (const UserId author : world.users) {
       if (map.ShardOf(author) != shard) continue;
-      if (world.OneIn(3)) posts.push_back({author, true});
-      if (world.OneIn(4)) posts.push_back({author, false});
+      const bool reposts = !world.OneIn(4);
+      if (world.OneIn(3)) posts.push_back({author, true, reposts});
+      if (world.OneIn(4)) posts.push_back({author, false, reposts});
     }
     std::sort(posts.begin(), posts.end(), [&](const PostsOf& a, const PostsOf& b) {
-      const auto order = [&](const PostsOf& of) { return std::tuple(!of.pushed, of.author); };
+      const auto order = [](const PostsOf& of) {
+        return std::tuple(!of.pushed, !of.reposts, of.author);
+      };
       return order(a) < order(b);
     });
     const TimeSpan span = AnySpan();

@@ -61,7 +61,9 @@ struct Texts {  // each function finds all others
                  item.original.author);
   }
   static std::string Text(const FollowerCursor& at) { return Words(at.bucket, at.reader); }
-  static std::string Text(const PostsOf& posts) { return Words(posts.author, posts.pushed); }
+  static std::string Text(const PostsOf& posts) {
+    return Words(posts.author, posts.pushed, posts.reposts);
+  }
   static std::string Text(const Friendship& pair) {
     return Words(NameOf(pair.state), pair.asked_by, pair.ver);
   }

@@ -119,6 +119,13 @@ TEST_F(PostBodiesTest, ManyAreReadInPartsUntilTheyAreTooLarge) {
   EXPECT_EQ(read.found.size(), 28u);
 }
 
+// A page may show many reposts of one post, each with its body.
+TEST_F(PostBodiesTest, OneThatIsAskedForAgainCountsAgain) {
+  Put(PostId{1}, std::string(100'000, 'x'));
+  Bodies bodies = BodiesOf(ConfigOf({"text"}));
+  EXPECT_EQ(Read(bodies, std::vector<PostId>(60, PostId{1})).looked_up, 42u);
+}
+
 TEST_F(PostBodiesTest, OfVeryLargeOnesOneIsReadAtOnce) {
   for (uint64_t post = 1; post <= 2; ++post) {
     Put(PostId{post}, std::string(BodiesService::kMostBytes, 'x'));

@@ -336,6 +336,18 @@ TEST_F(LogBell, ACompressedBinaryLogIsRefused) {
   EXPECT_THAT(listener_.why(), HasSubstr(mend)) << "and by an event";
 }
 
+// The client library would go to this machine's own server, by its socket.
+TEST_F(LogBell, AServerIsReachedAtItsPortAlsoIfItsNameIsLocalhost) {
+  Config config = shards_.config();
+  config.shards[0].host = "localhost";
+  Listener listener(config, kNoLog);
+  listener.Ask();
+  EXPECT_TRUE(Soon([&] {
+    const uint64_t id = Insert();
+    return Soon1([&] { return listener.WasTold(id); });
+  })) << listener.why();
+}
+
 TEST_F(LogBell, AServerThatWasDemotedIsRefused) {
   admin_.Execute("SET GLOBAL read_only = ON");
   listener_.Ask();

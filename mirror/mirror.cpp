@@ -257,7 +257,11 @@ void Mirror::OnHeardRows(const PendingAsked& asked, Now now) {
     source.heard->Failed();
     return Failed(shard, asked.status, now);
   }
-  ports_.steps.metrics.HeardInVain(source.heard->Done(asked.pending));
+  const uint64_t missed = source.heard->Done(asked.pending);
+  ports_.steps.metrics.HeardInVain(missed);
+  // A server that tells much earlier than it shows, as semi-synchronous replication makes it, would
+  // leave every change to the polls. These must not rest.
+  if (missed > 0) SetBelled(shard, false, now);
   if (!taking_) return;
   std::vector<Steps::Ref> taken;
   for (const LoggedChange& change : asked.pending) {

@@ -144,6 +144,19 @@ TEST(Bells, ARowThatIsNotVisibleYetIsAskedForAgain) {
   EXPECT_TRUE(w.Mirrors(w.ann, w.bob));
 }
 
+// Semi-synchronous replication waits for another server in between, which may be far away.
+TEST(Bells, ARowThatIsShownLongAfterItsBellRangIsPolledForAsWithoutBells) {
+  BellWorld w;
+  w.Ring(0, {w.LastId() + 1});
+  w.AnswerAll();
+  ASSERT_EQ(w.seen.vain, 1u);
+  w.store.Change(w.ann, w.bob, true);
+  w.PollsWithin(milliseconds(50));
+  EXPECT_TRUE(w.Mirrors(w.ann, w.bob));
+  w.Ring(0, {});
+  EXPECT_TRUE(w.seen.rings[0]);
+}
+
 TEST(Bells, ARowThatCameByBellAndByPollIsOne) {
   BellWorld w;
   w.store.Change(w.ann, w.bob, true);

@@ -27,8 +27,9 @@ struct SeenOfBells : Metrics {
 
 // In the mode log, with nothing to do, right behind a poll.
 struct BellWorld : World {
-  explicit BellWorld(MirrorMode mode = MirrorMode::kLog) {
+  explicit BellWorld(MirrorMode mode = MirrorMode::kLog, Duration gathers = Duration::zero()) {
     metrics = &seen;
+    gather = gathers;
     bells.mode = mode;
     Start();
     Turns(2);
@@ -106,10 +107,14 @@ TEST(Bells, NobodyListensInOtherModes) {
   EXPECT_EQ(w.bells.asked.size(), 2u) << "each shard's";
   w.bells.mode = MirrorMode::kSync;
   w.PollsWithin(seconds(1));
-  w.Ring(0, {});
+  w.Ring(0, {7});
   w.Ring(1, {});
+  EXPECT_THAT(w.Of<AskPending>(), IsEmpty());
+  EXPECT_FALSE(w.seen.rings[0]);
+  w.bells.looks = 0;
   w.PollsWithin(seconds(3));
   EXPECT_THAT(w.bells.asked, IsEmpty());
+  EXPECT_LE(w.bells.looks, 4u);
 }
 
 TEST(Bells, WhileTheModeCannotBeReadItStays) {
@@ -262,6 +267,9 @@ TEST(Bells, ABellThatIsLostIsHungUpAgainWithBackOff) {
   w.PollsWithin(seconds(6));
   w.Ring(0, {});
   EXPECT_TRUE(w.seen.rings[0]);
+  w.Ring(0, {}, Status::Later("mysql_0", "away"));
+  w.PollsWithin(2 * w.limits.backoff.first);
+  EXPECT_EQ(w.bells.asked.size(), 2u) << "a new loss begins with a short pause";
 }
 
 TEST(Bells, AfterAFailureOfTheShardTheBellIsHungUpWhereItIsNow) {
@@ -324,6 +332,44 @@ TEST(Bells, AShardThatIsNotOursAnyMoreIsNotListenedTo) {
   EXPECT_EQ(w.bells.asked.size(), 1u) << "the other shard's";
   EXPECT_THAT(w.Of<AskPending>(), IsEmpty());
   w.inbox.Push(PartitionAssigned{0, 0, 0});
+  w.Step();
+  EXPECT_EQ(w.bells.asked.size(), 2u);
+  w.Ring(0, {});
+  EXPECT_TRUE(w.seen.rings[0]);
+  w.inbox.Push(PartitionAssigned{0, 0, 0});
+  w.Step();
+  EXPECT_FALSE(w.seen.rings[0]) << "what this assignment reads does not rest yet";
+}
+
+TEST(Bells, AMirrorThatStopsBeginsNothingThatItHears) {
+  BellWorld w;
+  w.store.Change(w.ann, w.bob, true);
+  w.Ring(0, {w.LastId()});
+  w.mirror->StopTaking();
+  ASSERT_EQ(w.Answer<AskPending>(), 1u);
+  w.Step();
+  EXPECT_THAT(w.Of<AppendRelations>(), IsEmpty());
+  EXPECT_TRUE(w.mirror->drained());
+}
+
+TEST(Bells, ALockedRowIsNoReasonToDoubtABell) {
+  BellWorld w;
+  w.Pass(w.limits.belled_poll_every);
+  w.Step();
+  ASSERT_GE(w.Answer<ReadPending>(Fate::kLocked), 1u);
+  w.Step();
+  EXPECT_TRUE(w.seen.rings[0]);
+}
+
+TEST(Bells, ABellIsAskedAgainInTime) {
+  BellWorld w(MirrorMode::kLog, milliseconds(100));
+  w.store.Change(w.ann, w.bob, true);
+  w.Ring(0, {w.LastId()});
+  const Time next = w.now.mono + milliseconds(10);
+  w.AnswerAll();
+  EXPECT_EQ(w.bells.asked.size(), 1u) << "shard 1's";
+  ASSERT_EQ(w.next_timer, next);
+  w.Pass(milliseconds(10));
   w.Step();
   EXPECT_EQ(w.bells.asked.size(), 2u);
 }

@@ -283,10 +283,13 @@ TEST_F(LogBell, IsHungUpAnewWhenAsked) {
   listener_.Rest();
   const uint64_t last = Insert();
   ASSERT_TRUE(Soon([&] { return listener_.WasTold(last); }));
+  const uint64_t kept = Insert();
+  EXPECT_FALSE(Soon1([&] { return listener_.WasTold(kept); })) << "nobody asks";
   listener_.Ask(true);
   EXPECT_TRUE(Soon([&] { return Links().size() == 1 && Links() != before; }));
   const uint64_t id = Insert();
   EXPECT_TRUE(Soon([&] { return listener_.WasTold(id); }));
+  EXPECT_FALSE(listener_.WasTold(kept)) << "by the link of before";
 }
 
 TEST_F(LogBell, AMissingRightIsNamed) {

@@ -105,12 +105,15 @@ TEST(Bells, NobodyListensInOtherModes) {
   w.bells.mode = MirrorMode::kLog;
   w.PollsWithin(seconds(1));
   EXPECT_EQ(w.bells.asked.size(), 2u) << "each shard's";
+  w.Ring(0, {});
+  EXPECT_TRUE(w.seen.rings[0]);
   w.bells.mode = MirrorMode::kSync;
   w.PollsWithin(seconds(1));
   w.Ring(0, {7});
   w.Ring(1, {});
   EXPECT_THAT(w.Of<AskPending>(), IsEmpty());
   EXPECT_FALSE(w.seen.rings[0]);
+  EXPECT_GE(w.PollsWithin(milliseconds(200)), 9u);
   w.bells.looks = 0;
   w.PollsWithin(seconds(3));
   EXPECT_THAT(w.bells.asked, IsEmpty());
@@ -259,6 +262,7 @@ TEST(Bells, ABellThatIsLostIsHungUpAgainWithBackOff) {
       EXPECT_EQ(asked.request.anew, attempts > 0);
       ++attempts;
       w.Ring(0, {}, Status::Later("mysql_0", "away"));
+      EXPECT_GT(w.next_timer, w.now.mono);
       break;
     }
   }
@@ -374,6 +378,17 @@ TEST(Bells, ABellIsAskedAgainInTime) {
   EXPECT_EQ(w.bells.asked.size(), 2u);
 }
 
+TEST(Bells, TheAnswerToAQuestionAboutAShardThatIsNotOursAnyMoreIsNobodys) {
+  BellWorld w;
+  w.store.Change(w.ann, w.bob, true);
+  w.Ring(0, {w.LastId()});
+  w.inbox.Push(PartitionRevoked{0});
+  w.Step();
+  ASSERT_EQ(w.Answer<AskPending>(), 1u);
+  w.Step();
+  EXPECT_EQ(w.seen.found, 0u);
+}
+
 TEST(Bells, TheAnswerToAnEarlierOwnersQuestionIsNotTheNewOnes) {
   BellWorld w;
   w.store.Change(w.ann, w.bob, true);
@@ -392,6 +407,7 @@ TEST(Bells, TheAnswerToAnEarlierOwnersQuestionIsNotTheNewOnes) {
   }
   w.Step();
   EXPECT_EQ(w.seen.found, 0u);
+  EXPECT_TRUE(w.seen.rings[0]) << "nothing of the new one's has failed";
   w.Answer<AskPending>();
   w.Step();
   EXPECT_EQ(w.seen.found, 1u);

@@ -55,8 +55,6 @@ Progress Mirror::Step(std::span<const MirrorInput> inputs, Now now) {
     if (bell_ && !sources_[shard].hearing) {
       progress.StepBy(sources_[shard].bell_at ? sources_[shard].bell_at
                                               : sources_[shard].heard->timer());
-    } else if (sources_[shard].heard->waits()) {
-      progress.StepBy(sources_[shard].heard->timer());
     }
     if (!sources_[shard].purging) progress.StepBy(sources_[shard].purge_at);
   }
@@ -204,7 +202,7 @@ void Mirror::On(const MirrorModeRead& read, Now now) {
 
 void Mirror::SetBelled(Shard shard, bool belled, Now now) {
   Source& source = sources_[shard];
-  if (!source.reads || std::exchange(source.belled, belled) == belled) return;
+  if (std::exchange(source.belled, belled) == belled) return;
   source.reads->SetBelled(belled, now.mono);
   ports_.steps.metrics.Bell(shard, belled);
 }

@@ -35,6 +35,8 @@ class Listener {
     }
     bell_.Submit(HearLog{1, 0, anew}, *this);
   }
+  // Without coming back after the answer, as it rests.
+  void AskOnce() { bell_.Submit(HearLog{1, 0, false}, *this); }
   void Push(LogHeard reply) {
     {
       const std::lock_guard lock(mutex_);
@@ -264,6 +266,23 @@ TEST_F(LogBell, WhatComesBetweenTwoQuestionsIsKept) {
   EXPECT_FALSE(Soon1([&] { return listener_.WasTold(second); })) << "nobody asks";
   listener_.Ask();
   EXPECT_TRUE(Soon([&] { return listener_.WasTold(second); }));
+}
+
+// As under load, when the mirror reads rows in between.
+TEST_F(LogBell, ALinkWhoseEveryAnswerIsThereAlreadyStaysUp) {
+  listener_.Ask();
+  ASSERT_TRUE(Rings());
+  const auto link = Links();
+  listener_.Rest();
+  const uint64_t first = Insert();
+  ASSERT_TRUE(Soon([&] { return listener_.WasTold(first); }));
+  for (int question = 0; question < 15; ++question) {
+    const uint64_t id = Insert();
+    EXPECT_FALSE(Soon1([&] { return listener_.WasTold(id); })) << "nobody asks";
+    listener_.AskOnce();
+    EXPECT_TRUE(listener_.WasTold(id));
+  }
+  EXPECT_EQ(Links(), link);
 }
 
 TEST_F(LogBell, ALinkThatNobodyAsksForIsTakenDown) {

@@ -46,8 +46,6 @@ class Heard {
   // It failed: all ids are forgotten.
   void Failed();
 
-  // Rows wait to be asked for.
-  bool waits() const { return !first_.empty() || !again_.empty(); }
   // When the bell may be asked, and Next may return rows, even if nothing else is called.
   [[nodiscard]] std::optional<Time> timer() const;
 

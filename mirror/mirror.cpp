@@ -55,8 +55,6 @@ Progress Mirror::Step(std::span<const MirrorInput> inputs, Now now) {
     if (bell_ && !sources_[shard].hearing) {
       progress.StepBy(sources_[shard].bell_at ? sources_[shard].bell_at
                                               : sources_[shard].heard->timer());
-    } else if (sources_[shard].heard->waits()) {
-      progress.StepBy(sources_[shard].heard->timer());
     }
     if (!sources_[shard].purging) progress.StepBy(sources_[shard].purge_at);
   }
@@ -204,7 +202,7 @@ void Mirror::On(const MirrorModeRead& read, Now now) {
 
 void Mirror::SetBelled(Shard shard, bool belled, Now now) {
   Source& source = sources_[shard];
-  if (!source.reads || std::exchange(source.belled, belled) == belled) return;
+  if (std::exchange(source.belled, belled) == belled) return;
   source.reads->SetBelled(belled, now.mono);
   ports_.steps.metrics.Bell(shard, belled);
 }
@@ -257,7 +255,11 @@ void Mirror::OnHeardRows(const PendingAsked& asked, Now now) {
     source.heard->Failed();
     return Failed(shard, asked.status, now);
   }
-  ports_.steps.metrics.HeardInVain(source.heard->Done(asked.pending));
+  const uint64_t missed = source.heard->Done(asked.pending);
+  ports_.steps.metrics.HeardInVain(missed);
+  // A server that tells much earlier than it shows, as semi-synchronous replication makes it, would
+  // leave every change to the polls. These must not rest.
+  if (missed > 0) SetBelled(shard, false, now);
   if (!taking_) return;
   std::vector<Steps::Ref> taken;
   for (const LoggedChange& change : asked.pending) {

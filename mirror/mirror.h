@@ -87,7 +87,7 @@ class Mirror {
     UnderWay read;
     std::optional<Heard> heard;  // as reads
     UnderWay heard_read;
-    bool belled = false;   // the bell has answered, and nothing has failed since
+    bool belled = false;   // the shard is ours, its bell has answered, and nothing failed since
     bool hearing = false;  // a request to the bell is under way
     bool another = true;   // the bell is to be hung up anew: the server may be another
     uint32_t bell_attempts = 0;

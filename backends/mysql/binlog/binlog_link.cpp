@@ -14,6 +14,13 @@ namespace {
 
 constexpr int kLinkLost = 2013;
 
+// By TCP, as our other connections: the library takes a host `localhost` for the socket of this
+// machine's own server.
+void SetProtocol(MYSQL* mysql) {
+  const unsigned int tcp = MYSQL_PROTOCOL_TCP;
+  mysql_options(mysql, MYSQL_OPT_PROTOCOL, &tcp);
+}
+
 void SetSeconds(MYSQL* mysql, mysql_option option, std::chrono::seconds limit) {
   const auto seconds = static_cast<unsigned int>(limit.count());
   mysql_options(mysql, option, &seconds);
@@ -45,6 +52,7 @@ BinlogLink::BinlogLink(const Config& config, Shard shard, const BinlogPlace& fro
     throw MysqlError(0, "the binary log's file is larger than can be asked for; FLUSH BINARY LOGS");
   }
   MYSQL* const mysql = mysql_.get();
+  SetProtocol(mysql);
   SetSeconds(mysql, MYSQL_OPT_CONNECT_TIMEOUT, config.connect_timeout);
   SetSeconds(mysql, MYSQL_OPT_READ_TIMEOUT, config.read_timeout);
   SetSeconds(mysql, MYSQL_OPT_WRITE_TIMEOUT, config.write_timeout);

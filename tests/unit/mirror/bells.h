@@ -13,6 +13,7 @@ namespace fanline::mirror {
 
 struct Bells : ServesAll<Bells, ReadMirrorMode, HearLog> {
   void Serve(const ReadMirrorMode& request, ReplyTo<MirrorModeRead> to) {
+    ++looks;
     to({request.id, status, mode});
   }
   void Serve(const HearLog& request, ReplyTo<LogHeard> to) { asked.push_back({request, to}); }
@@ -25,6 +26,7 @@ struct Bells : ServesAll<Bells, ReadMirrorMode, HearLog> {
 
   MirrorMode mode = MirrorMode::kAsync;
   Status status;
+  size_t looks = 0;  // how often the mode was read
   std::vector<Submitted<HearLog>> asked;
 };
 

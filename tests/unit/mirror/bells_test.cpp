@@ -27,8 +27,9 @@ struct SeenOfBells : Metrics {
 
 // In the mode log, with nothing to do, right behind a poll.
 struct BellWorld : World {
-  explicit BellWorld(MirrorMode mode = MirrorMode::kLog) {
+  explicit BellWorld(MirrorMode mode = MirrorMode::kLog, Duration gathers = Duration::zero()) {
     metrics = &seen;
+    gather = gathers;
     bells.mode = mode;
     Start();
     Turns(2);
@@ -104,12 +105,19 @@ TEST(Bells, NobodyListensInOtherModes) {
   w.bells.mode = MirrorMode::kLog;
   w.PollsWithin(seconds(1));
   EXPECT_EQ(w.bells.asked.size(), 2u) << "each shard's";
+  w.Ring(0, {});
+  EXPECT_TRUE(w.seen.rings[0]);
   w.bells.mode = MirrorMode::kSync;
   w.PollsWithin(seconds(1));
-  w.Ring(0, {});
+  w.Ring(0, {7});
   w.Ring(1, {});
+  EXPECT_THAT(w.Of<AskPending>(), IsEmpty());
+  EXPECT_FALSE(w.seen.rings[0]);
+  EXPECT_GE(w.PollsWithin(milliseconds(200)), 9u);
+  w.bells.looks = 0;
   w.PollsWithin(seconds(3));
   EXPECT_THAT(w.bells.asked, IsEmpty());
+  EXPECT_LE(w.bells.looks, 4u);
 }
 
 TEST(Bells, WhileTheModeCannotBeReadItStays) {
@@ -142,6 +150,19 @@ TEST(Bells, ARowThatIsNotVisibleYetIsAskedForAgain) {
   w.Step();
   w.AnswerAll();
   EXPECT_TRUE(w.Mirrors(w.ann, w.bob));
+}
+
+// Semi-synchronous replication waits for another server in between, which may be far away.
+TEST(Bells, ARowThatIsShownLongAfterItsBellRangIsPolledForAsWithoutBells) {
+  BellWorld w;
+  w.Ring(0, {w.LastId() + 1});
+  w.AnswerAll();
+  ASSERT_EQ(w.seen.vain, 1u);
+  w.store.Change(w.ann, w.bob, true);
+  w.PollsWithin(milliseconds(50));
+  EXPECT_TRUE(w.Mirrors(w.ann, w.bob));
+  w.Ring(0, {});
+  EXPECT_TRUE(w.seen.rings[0]);
 }
 
 TEST(Bells, ARowThatCameByBellAndByPollIsOne) {
@@ -241,6 +262,7 @@ TEST(Bells, ABellThatIsLostIsHungUpAgainWithBackOff) {
       EXPECT_EQ(asked.request.anew, attempts > 0);
       ++attempts;
       w.Ring(0, {}, Status::Later("mysql_0", "away"));
+      EXPECT_GT(w.next_timer, w.now.mono);
       break;
     }
   }
@@ -249,6 +271,9 @@ TEST(Bells, ABellThatIsLostIsHungUpAgainWithBackOff) {
   w.PollsWithin(seconds(6));
   w.Ring(0, {});
   EXPECT_TRUE(w.seen.rings[0]);
+  w.Ring(0, {}, Status::Later("mysql_0", "away"));
+  w.PollsWithin(2 * w.limits.backoff.first);
+  EXPECT_EQ(w.bells.asked.size(), 2u) << "a new loss begins with a short pause";
 }
 
 TEST(Bells, AfterAFailureOfTheShardTheBellIsHungUpWhereItIsNow) {
@@ -313,6 +338,55 @@ TEST(Bells, AShardThatIsNotOursAnyMoreIsNotListenedTo) {
   w.inbox.Push(PartitionAssigned{0, 0, 0});
   w.Step();
   EXPECT_EQ(w.bells.asked.size(), 2u);
+  w.Ring(0, {});
+  EXPECT_TRUE(w.seen.rings[0]);
+  w.inbox.Push(PartitionAssigned{0, 0, 0});
+  w.Step();
+  EXPECT_FALSE(w.seen.rings[0]) << "what this assignment reads does not rest yet";
+}
+
+TEST(Bells, AMirrorThatStopsBeginsNothingThatItHears) {
+  BellWorld w;
+  w.store.Change(w.ann, w.bob, true);
+  w.Ring(0, {w.LastId()});
+  w.mirror->StopTaking();
+  ASSERT_EQ(w.Answer<AskPending>(), 1u);
+  w.Step();
+  EXPECT_THAT(w.Of<AppendRelations>(), IsEmpty());
+  EXPECT_TRUE(w.mirror->drained());
+}
+
+TEST(Bells, ALockedRowIsNoReasonToDoubtABell) {
+  BellWorld w;
+  w.Pass(w.limits.belled_poll_every);
+  w.Step();
+  ASSERT_GE(w.Answer<ReadPending>(Fate::kLocked), 1u);
+  w.Step();
+  EXPECT_TRUE(w.seen.rings[0]);
+}
+
+TEST(Bells, ABellIsAskedAgainInTime) {
+  BellWorld w(MirrorMode::kLog, milliseconds(100));
+  w.store.Change(w.ann, w.bob, true);
+  w.Ring(0, {w.LastId()});
+  const Time next = w.now.mono + milliseconds(10);
+  w.AnswerAll();
+  EXPECT_EQ(w.bells.asked.size(), 1u) << "shard 1's";
+  ASSERT_EQ(w.next_timer, next);
+  w.Pass(milliseconds(10));
+  w.Step();
+  EXPECT_EQ(w.bells.asked.size(), 2u);
+}
+
+TEST(Bells, TheAnswerToAQuestionAboutAShardThatIsNotOursAnyMoreIsNobodys) {
+  BellWorld w;
+  w.store.Change(w.ann, w.bob, true);
+  w.Ring(0, {w.LastId()});
+  w.inbox.Push(PartitionRevoked{0});
+  w.Step();
+  ASSERT_EQ(w.Answer<AskPending>(), 1u);
+  w.Step();
+  EXPECT_EQ(w.seen.found, 0u);
 }
 
 TEST(Bells, TheAnswerToAnEarlierOwnersQuestionIsNotTheNewOnes) {
@@ -333,6 +407,7 @@ TEST(Bells, TheAnswerToAnEarlierOwnersQuestionIsNotTheNewOnes) {
   }
   w.Step();
   EXPECT_EQ(w.seen.found, 0u);
+  EXPECT_TRUE(w.seen.rings[0]) << "nothing of the new one's has failed";
   w.Answer<AskPending>();
   w.Step();
   EXPECT_EQ(w.seen.found, 1u);

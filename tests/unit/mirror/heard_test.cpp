@@ -56,18 +56,26 @@ TEST(Heard, ReadsAreATenthOfPollsApart) {
   Bell bell(milliseconds(100));
   bell.Add({7});
   EXPECT_EQ(bell.Asked(), Ids{7});
-  bell.Found({7});
-  bell.now += milliseconds(9);
+  const Time next = bell.now + milliseconds(10);
+  EXPECT_FALSE(bell.heard.listens(next)) << "one is under way";
+  bell.Found({});
+  EXPECT_EQ(bell.heard.timer(), next);
+  bell.now = next - milliseconds(1);
   EXPECT_FALSE(bell.heard.listens(bell.now));
-  bell.now += milliseconds(1);
+  EXPECT_EQ(bell.Asked(), Ids{}) << "nor what is asked for once more";
+  bell.now = next;
   EXPECT_TRUE(bell.heard.listens(bell.now));
+  EXPECT_EQ(bell.Asked(), Ids{7});
 }
 
 TEST(Heard, TooManyRowsAreLeftToThePolls) {
   Bell bell;
   bell.limits.most_told = 5;
   bell.limits.told_within = milliseconds(100);
-  bell.Add({1, 2, 3});
+  bell.Add({1});
+  EXPECT_EQ(bell.Asked(), Ids{1});
+  bell.Found({});
+  bell.Add({2, 3});
   bell.now += milliseconds(99);
   bell.Add({4, 5});
   EXPECT_FALSE(bell.heard.crowded());
@@ -103,6 +111,7 @@ TEST(Heard, AQuestionAndWhatIsKeptAreBounded) {
   bell.Add({5, 6, 7});
   EXPECT_EQ(bell.Asked(), (Ids{1, 2, 3}));
   bell.Found({1, 2, 3});
+  EXPECT_LT(bell.heard.timer(), bell.now) << "no need to wait";
   EXPECT_EQ(bell.Asked(), (Ids{4, 5})) << "the polls find the others";
 }
 
@@ -114,6 +123,11 @@ TEST(Heard, AfterAFailureThePollsFindThem) {
   EXPECT_EQ(bell.Asked(), Ids{});
   bell.Add({5});
   EXPECT_EQ(bell.Asked(), Ids{5});
+  bell.Found({});
+  EXPECT_EQ(bell.Asked(), Ids{5});
+  bell.heard.Failed();
+  bell.Add({6});
+  EXPECT_EQ(bell.Asked(), Ids{6}) << "nobody answers the read that failed";
 }
 
 }  // namespace

@@ -6,17 +6,17 @@ World::World(const Limits& given) : limits(given) {}
 // ---- the process ------------------------------------------------------------------------------
 
 void World::Start() {
-  mirror = std::make_unique<Mirror>(
-      Mirror::Ports{{of_mirror, inbox},
-                    {bells, inbox},
-                    {bells, inbox},
-                    {{of_mirror, inbox},
-                     {of_mirror, inbox},
-                     {of_mirror, inbox},
-                     {of_mirror, inbox},
-                     {of_mirror, inbox},
-                     *metrics}},
-      Mirror::Setup{{layout, shards, 1, {}}, kPartitions, Duration::zero()}, limits);
+  mirror =
+      std::make_unique<Mirror>(Mirror::Ports{{of_mirror, inbox},
+                                             {bells, inbox},
+                                             {bells, inbox},
+                                             {{of_mirror, inbox},
+                                              {of_mirror, inbox},
+                                              {of_mirror, inbox},
+                                              {of_mirror, inbox},
+                                              {of_mirror, inbox},
+                                              *metrics}},
+                               Mirror::Setup{{layout, shards, 1, {}}, kPartitions, gather}, limits);
   event_consumer = std::make_unique<RelationEventConsumer>(
       RelationEventConsumer::Ports{{of_events, event_inbox}, {of_events, event_inbox}, *metrics},
       RelationEventConsumer::Setup{shards, 1}, limits);

@@ -99,6 +99,7 @@ struct World {
   UserId UserOn(Shard shard, uint64_t nth = 1) const;
 
   Limits limits;
+  Duration gather{};
   ShardMap shards = ShardMap::Even(2);
   RangeLayout layout{4};
   fakes::FakeRelations store{shards};

@@ -35,6 +35,8 @@ class Listener {
     }
     bell_.Submit(HearLog{1, 0, anew}, *this);
   }
+  // Without coming back after the answer, as it rests.
+  void AskOnce() { bell_.Submit(HearLog{1, 0, false}, *this); }
   void Push(LogHeard reply) {
     {
       const std::lock_guard lock(mutex_);
@@ -266,6 +268,23 @@ TEST_F(LogBell, WhatComesBetweenTwoQuestionsIsKept) {
   EXPECT_TRUE(Soon([&] { return listener_.WasTold(second); }));
 }
 
+// As under load, when the mirror reads rows in between.
+TEST_F(LogBell, ALinkWhoseEveryAnswerIsThereAlreadyStaysUp) {
+  listener_.Ask();
+  ASSERT_TRUE(Rings());
+  const auto link = Links();
+  listener_.Rest();
+  const uint64_t first = Insert();
+  ASSERT_TRUE(Soon([&] { return listener_.WasTold(first); }));
+  for (int question = 0; question < 15; ++question) {
+    const uint64_t id = Insert();
+    EXPECT_FALSE(Soon1([&] { return listener_.WasTold(id); })) << "nobody asks";
+    listener_.AskOnce();
+    EXPECT_TRUE(listener_.WasTold(id));
+  }
+  EXPECT_EQ(Links(), link);
+}
+
 TEST_F(LogBell, ALinkThatNobodyAsksForIsTakenDown) {
   listener_.Ask();
   ASSERT_TRUE(Rings());
@@ -283,10 +302,13 @@ TEST_F(LogBell, IsHungUpAnewWhenAsked) {
   listener_.Rest();
   const uint64_t last = Insert();
   ASSERT_TRUE(Soon([&] { return listener_.WasTold(last); }));
+  const uint64_t kept = Insert();
+  EXPECT_FALSE(Soon1([&] { return listener_.WasTold(kept); })) << "nobody asks";
   listener_.Ask(true);
   EXPECT_TRUE(Soon([&] { return Links().size() == 1 && Links() != before; }));
   const uint64_t id = Insert();
   EXPECT_TRUE(Soon([&] { return listener_.WasTold(id); }));
+  EXPECT_FALSE(listener_.WasTold(kept)) << "by the link of before";
 }
 
 TEST_F(LogBell, AMissingRightIsNamed) {
@@ -334,6 +356,18 @@ TEST_F(LogBell, ACompressedBinaryLogIsRefused) {
   InsertBy(compresses);
   ASSERT_TRUE(Fails());
   EXPECT_THAT(listener_.why(), HasSubstr(mend)) << "and by an event";
+}
+
+// The client library would go to this machine's own server, by its socket.
+TEST_F(LogBell, AServerIsReachedAtItsPortAlsoIfItsNameIsLocalhost) {
+  Config config = shards_.config();
+  config.shards[0].host = "localhost";
+  Listener listener(config, kNoLog);
+  listener.Ask();
+  EXPECT_TRUE(Soon([&] {
+    const uint64_t id = Insert();
+    return Soon1([&] { return listener.WasTold(id); });
+  })) << listener.why();
 }
 
 TEST_F(LogBell, AServerThatWasDemotedIsRefused) {

@@ -30,7 +30,7 @@ LEAST_ROUNDS = 15
 # Minutes a round, or nothing new of ours: only when named.
 SLOW = ("backlog_drain", "celebrity_live5", "edge_latency", "edge_modes", "fairness_p99_ratio", "full_scan",
         "full_scan_cost", "handover_gap", "log_scan", "peer_library_live100", "peer_library_live5", "peer_live100",
-        "peer_live5", "recovery", "rss_pusher_full_mb", "takeover_live100k")
+        "peer_live5", "recovery", "rss_pusher_full_mb", "sweep_p99_ratio", "takeover_live100k")
 
 
 class Side:

@@ -40,6 +40,7 @@ from bench.rows import (Sizes, cpu_of_pushers, deliveries, dispatch_cost_ratio, 
 from bench.scale_rows import FOLLOWERS, LIVE, scale_followers, scale_live  # noqa: E402
 from bench.scan_rows import FULL_SCANS, QUICK_SCANS, full_scan, full_scan_cost, log_scan  # noqa: E402
 from bench.storm_rows import storm  # noqa: E402
+from bench.sweep_rows import sweep_p99  # noqa: E402
 from stack.programs.fleet import PARTITIONS  # noqa: E402
 
 FULL = Sizes(rounds=7, posts={"live100": 1_000, "live20": 2_000, "live5": 4_000},
@@ -99,6 +100,7 @@ def measurements(rig, sizes, relations, rows=()):
     yield "event_cost", lambda: event_cost(rig, sizes)
     yield "latency", lambda: latency(rig, sizes)
     yield "fairness_p99_ratio", lambda: fairness(rig, sizes)
+    yield "sweep_p99_ratio", lambda: sweep_p99(rig, sizes)
     yield "capacity", lambda: capacity(rig, sizes, rows)
     yield "storm", lambda: storm(rig, sizes)
     for mode in ("async", "sync"):

@@ -92,10 +92,10 @@ _OUTBOX = ("(SELECT author_id, post_id, created_at_ms, original_id, original_aut
            " AND pushed = 1 AND deleted = 0 AND hidden = 0 AND created_at_ms > 0{} ORDER BY created_at_ms DESC,"
            " post_id DESC LIMIT 50)")
 _ITEMS = ("SELECT author_id, post_id, created_at_ms, original_id, original_author FROM author_post FORCE INDEX (outbox) WHERE pushed = 1 AND deleted = 0"
-          " AND hidden = 0 AND author_id IN ([]) AND created_at_ms > {} ORDER BY author_id, created_at_ms DESC, post_id"
+          " AND hidden = 0 AND author_id IN ([]) AND created_at_ms > {}{} ORDER BY author_id, created_at_ms DESC, post_id"
           " DESC LIMIT 1800")
-_SPANS = ["0", f"{AT - 9} AND created_at_ms <= {AT + 9}",
-          f"0 AND created_at_ms <= {AT} AND NOT (created_at_ms = {AT} AND post_id >= 5)"]
+_SPANS = [(0, ""), (AT - 9, f" AND created_at_ms <= {AT + 9}"),
+          (0, f" AND created_at_ms <= {AT} AND NOT (created_at_ms = {AT} AND post_id >= 5)")]
 _VISIBLE = ("SELECT author_id, post_id, created_at_ms, original_id, original_author, pushed FROM author_post FORCE INDEX (PRIMARY) WHERE deleted = 0"
             " AND hidden = 0 AND created_at_ms > 0 AND ")
 _FRIENDS = (f"SELECT STRAIGHT_JOIN f.dst, f.pos, f.delivery FROM following AS f FORCE INDEX (newest) JOIN follower AS r FORCE"
@@ -221,8 +221,8 @@ ENTRIES = [
         _OUTBOX.format(author, f"{up_to} AND created_at_ms <= {AT} AND (created_at_ms < {AT} OR post_id < 5)")
         for author in owners(UNION))) for up_to in ["", f" AND created_at_ms <= {AT}"]],
     entry(" UNION ALL ".join(_OUTBOX.format(author, f" AND created_at_ms <= {AT}") for author in owners(UNION))),
-    *[entry(_ITEMS.format(span), listed(owners(IDS))) for span in _SPANS],
-    entry(_ITEMS.format("0 AND original_id IS NULL"), listed(owners(IDS))),
+    *[entry(_ITEMS.format(above, kind + up_to), listed(owners(IDS)))
+      for above, up_to in _SPANS for kind in ["", " AND original_id IS NULL"]],
     entry(_VISIBLE + f"author_id = {OWNER} AND post_id > 7 ORDER BY author_id, post_id LIMIT {PAGE}"),
     entry(_VISIBLE + f"author_id > {OTHER} ORDER BY author_id, post_id LIMIT {PAGE}"),
 

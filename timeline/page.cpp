@@ -98,7 +98,7 @@ bool PageRead::IsAboveFloor() const {
 
 bool PageRead::GoOnLive() {
   if (!live_ended_ && Held() <= query_.limit) {
-    if (!FoldsMuch()) return false;  // a refill is needed
+    if (!ShowsLittle()) return false;  // a refill is needed
     ends_at_ = looked_at_;
     live_ended_ = true;
   }
@@ -112,10 +112,10 @@ bool PageRead::GoOnLive() {
 
 // The rest may be as little, and what is below the floor takes ten times as long. Whoever wants
 // more asks for the next page; most readers do not.
-bool PageRead::FoldsMuch() const {
-  constexpr size_t kMuch = 5;
+bool PageRead::ShowsLittle() const {
+  constexpr size_t kLittle = 5;  // a fifth
   const size_t held = Held();
-  return held > 0 && fold_.size() > kMuch * held;
+  return held > 0 && fold_.size() > kLittle * held;
 }
 
 // ---- what is merged into it
@@ -200,7 +200,7 @@ void PageRead::TakeLive() {
   if (!more_ && !all) more_ = held == query_.limit;  // whether there is more is not worth a read
   stage_ = Stage::kDone;
   if (more_ || all) return;
-  FoldsMuch() ? EndAt({floor_, kFirstOfMoment}) : PullTheRest();
+  ShowsLittle() ? EndAt({floor_, kFirstOfMoment}) : PullTheRest();
 }
 
 // ---- what is pulled

@@ -15,11 +15,11 @@
 //
 // Reposts are folded and filtered (timeline/fold.h): the page asks for the states of the originals
 // among what it read, and reads on until it holds as many items as were asked for, in a bounded
-// number of reads. A live timeline may hold hundreds of reposts of a few originals. A page that
-// folds what it read of one to a fifth, or less, ends there. Behind a cursor it must know what
-// stands in front: a live timeline answers that with its items, a caller that gives what is merged
-// at read says it too, and for all else a search by originals and reposters is needed
-// (NeedSources).
+// number of reads. A live timeline may hold hundreds of reposts of a few originals, or of some that
+// are gone. A page that shows a fifth of what it read of one, or less, ends there. Behind a cursor
+// it must know what stands in front: a live timeline answers that with its items, a caller that
+// gives what is merged at read says it too, and for all else a search by originals and reposters is
+// needed (NeedSources).
 //
 // Passive: needed() says which read comes next, On...() takes its answer. Not thread-safe.
 #pragma once
@@ -145,7 +145,7 @@ class PageRead {
   size_t Held() const { return fold_.Count(query_.limit + 1); }
   bool LooksInFront() const;  // of the cursor
   bool IsAboveFloor() const;  // the cursor
-  bool FoldsMuch() const;     // of the live timeline
+  bool ShowsLittle() const;   // of what it read of the live timeline
   void Advance();
   bool Step();  // whether anything changed without a read
   void TakeItems(const LivePage& live);

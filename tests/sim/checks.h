@@ -156,7 +156,9 @@ struct Checks {
                          .reposts = merge ? timeline::Reposts::kMerge : timeline::Reposts::kEach},
                         TruthReads::Answers::kWhole);
       const timeline::Page page = read.Finish();
-      if (page.next && page.items.size() != limit) return "a page that is not the last is not full";
+      // One that shows little of what it read of a live timeline may hold fewer.
+      const size_t least = page.live() ? 1 : limit;
+      if (page.next && page.items.size() < least) return "a page that is not the last is not full";
       for (size_t i = 0; i < page.items.size(); ++i) {
         const Position place = timeline::PlaceOf(page, i);
         const Item& item = page.items[i];

@@ -52,7 +52,9 @@ class ReadingChapter:
     # ---- one reader ----------------------------------------------------------------------------
 
     def _choose(self):
-        some = self._stage.workload.sample(self._live, READERS)
+        # Some have unfollowed the author whom everybody followed, of whom a chapter is.
+        followers = self._stage.ledger.followers[self._stage.everybodys]
+        some = self._stage.workload.sample(sorted(followers & set(self._live)), READERS)
         self._posts = self._stage.ledger.timelines(some)
         self._reader = max(some, key=lambda reader: len(self._posts[reader]))
 

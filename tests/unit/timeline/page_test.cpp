@@ -200,6 +200,12 @@ TEST(Page, ReadsAnAuthorOnceWhoIsMarkedInBothWays) {
                            .marks = {{cid, true}}});
   ASSERT_EQ(w.redis.timelines().at(kBob).marks.size(), 2u);
   EXPECT_EQ(w.Home({.limit = 9}).items, w.Everything());
+  for (const bool first : {true, false}) {
+    Marks marks;
+    marks.Add({cid, first});
+    marks.Add({cid, !first});
+    EXPECT_EQ(marks, (Marks{{cid}})) << "reposts, too";
+  }
 }
 
 TEST(Page, MergesOnesOwnPostsOnce) {

@@ -263,7 +263,7 @@ TEST(Reposts, WhoseSourcesInFrontNobodyKnowsAreShownAndThePageSaysSo) {
 }
 
 // Whatever is followed, reposted, hidden, muted, merged at read, live or not: the walk shows what
-// the model says. Pages are full, but for such as fold most of what they read of a live timeline.
+// the model says. Pages are full, but for such as show little of what they read of a live timeline.
 TEST(Reposts, AWalkShowsWhatTheModelSays) {
   Seeded random;
   size_t behind_floor = 0, moved = 0, early = 0;

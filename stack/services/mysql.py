@@ -45,12 +45,11 @@ class _Shard(Service):
         super().__init__(name, workspace, ports, env, links)
         self._password = password
         self._buffer_pool = buffer_pool
-        self._args = list(args)
+        self.args = list(args)  # a change counts from the next start on
         self._primary = primary  # of a replica
         if certificates:
-            self._args += [f"--ssl-ca={certificates.authority}",
-                           f"--ssl-cert={certificates.certificate}",
-                           f"--ssl-key={certificates.key}"]
+            self.args += [f"--ssl-ca={certificates.authority}", f"--ssl-cert={certificates.certificate}",
+                          f"--ssl-key={certificates.key}"]
         self._accounts = workspace.path / f"{name}.accounts.sql"
         # A starting server removes the temporary tables it finds, also those of a server that
         # uses them: two that share a folder crash each other now and then.
@@ -77,7 +76,7 @@ class _Shard(Service):
             # Survives kill -9 of the server; only a power cut could lose the last second.
             "--innodb-flush-log-at-trx-commit=2",
             "--skip-log-bin",
-        ] + self._general_log() + self._args
+        ] + self._general_log() + self.args
 
     def _general_log(self):
         if not statement_shapes.wanted():

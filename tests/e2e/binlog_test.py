@@ -4,7 +4,7 @@ right is missing, a link is cut or a server starts anew, polls bring every chang
 import statistics
 import time
 
-from stack.services.mysql import BINLOG
+from stack.services.mysql import BINLOG, DATABASE
 from tests.e2e.mirror_test import Mirrored
 
 FOLLOWS = 100
@@ -117,3 +117,19 @@ class ToldByTheBinaryLog(Mirrored):
         self.follow_some()
         self.assertGreater(self.found(), before)
         self.assert_mirrored()
+
+    def test_a_server_that_logs_other_databases_alone_is_named(self):
+        shard = self.stack.mysql[1]
+        before = list(shard.args)
+        self.addCleanup(self.start_anew, shard, before)
+        self.start_anew(shard, [*before, f"--binlog-ignore-db={DATABASE}"])
+        self.wait_for(lambda: "binlog_ignore_db" in (self.stack.logs / f"{self.mirror.name}.log").read_text(),
+                      "the mirror to say so")
+        self.assertEqual(self.connected(), 1)
+        self.follow_some()
+        self.assert_mirrored()
+
+    def start_anew(self, shard, args):
+        shard.kill()
+        shard.args = args
+        shard.start()

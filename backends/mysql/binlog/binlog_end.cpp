@@ -1,6 +1,7 @@
 #include "backends/mysql/binlog/binlog_end.h"
 
 #include <map>
+#include <sstream>
 
 namespace fanline::mysql {
 namespace {
@@ -9,7 +10,20 @@ void Require(bool met, const char* what) {
   if (!met) throw MysqlError(0, what);
 }
 
+bool Names(const std::string& list, const std::string& database) {
+  std::istringstream names(list);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (name == database) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+bool LogsDatabase(const std::string& database, const std::string& only,
+                  const std::string& not_these) {
+  return only.empty() ? !Names(not_these, database) : Names(only, database);
+}
 
 BinlogEnd EndOfBinlog(Connection& connection) {
   std::map<std::string, std::string> settings;
@@ -29,11 +43,18 @@ BinlogEnd EndOfBinlog(Connection& connection) {
           "the binary log is compressed; SET GLOBAL binlog_transaction_compression = OFF");
 
   BinlogEnd end;
+  std::string only;
+  std::string not_these;
   connection.Query("SHOW /*M! MASTER STATUS */ /*!80200 BINARY LOG STATUS */", [&](const Row& row) {
     end.place = {row.Text(1), row.UInt64(2)};
+    only = row.Text(3);
+    not_these = row.Text(4);
   });
   Require(!end.place.file.empty(), "the server does not say where its binary log ends");
   connection.Query("SELECT DATABASE()", [&](const Row& row) { end.database = row.Text(1); });
+  Require(LogsDatabase(end.database, only, not_these),
+          "the server leaves this database out of its binary log; take it out of binlog_ignore_db,"
+          " or name it in binlog_do_db, and start it anew");
   return end;
 }
 

@@ -23,9 +23,14 @@ inline constexpr const char* kBinlogRights =
     "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* to the account on every shard, or go back "
     "by feedctl relations mode async";
 
+// Whether rows of a database are logged, by the server's settings binlog_do_db and
+// binlog_ignore_db: names between commas. The second counts where the first is empty.
+[[nodiscard]] bool LogsDatabase(const std::string& database, const std::string& only,
+                                const std::string& not_these);
+
 // The end as it is now: what is committed from now on comes behind it. Throws MysqlError, and says
-// what to set, if the server keeps no binary log, or one that does not tell of single rows, or a
-// compressed one. MySQL before 8.2 does not know the statement that asks.
+// what to set, if the server keeps no binary log, or one that does not tell of single rows, or of
+// this database, or a compressed one. MySQL before 8.2 does not know the statement that asks.
 [[nodiscard]] BinlogEnd EndOfBinlog(Connection& connection);
 
 }  // namespace fanline::mysql

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "backends/mysql/binlog/binlog_end.h"
 #include "backends/mysql/sql/errors.h"
 
 namespace fanline::mysql {
@@ -62,6 +63,14 @@ TEST(Servers, OneTextSaysWhatEachKindUnderstands) {
                "RIGHT(UUID(), 17) /*!80000 ) */");
   EXPECT_TRUE(IsTimeLimit(1969) && IsTimeLimit(3024));
   EXPECT_FALSE(IsTimeLimit(1317));
+}
+
+TEST(Servers, SomeLeaveDatabasesOutOfTheirBinaryLogs) {
+  EXPECT_TRUE(LogsDatabase("fanline", "", ""));
+  EXPECT_FALSE(LogsDatabase("fanline", "", "test,fanline"));
+  EXPECT_TRUE(LogsDatabase("fanline", "", "fanline_test,fan"));
+  EXPECT_TRUE(LogsDatabase("fanline", "fanline,test", "fanline")) << "the first counts";
+  EXPECT_FALSE(LogsDatabase("fanline", "test", ""));
 }
 
 }  // namespace

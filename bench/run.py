@@ -33,6 +33,7 @@ from bench.page_rows import (hybrid_page, page_below_floor, page_below_floor_rep
                              page_http, page_library, page_p99_under_fanout, page_reposts)
 from bench.peer_rows import libraries, peers  # noqa: E402
 from bench.recovery_rows import recovery  # noqa: E402
+from bench.redis_rows import parts_of_a_delivery  # noqa: E402
 from bench.relation_rows import RelationSizes, follows, rebuild  # noqa: E402
 from bench.rig import Rig  # noqa: E402
 from bench.rows import (Sizes, cpu_of_pushers, deliveries, dispatch_cost_ratio,  # noqa: E402
@@ -81,6 +82,7 @@ def measurements(rig, sizes, relations, rows=()):
                                       run=run_hints))
             yield ("deliveries_live100_compact_one_post",
                    lambda: deliveries(rig, sizes, "live100", "compact", "one_post", one_post))
+            yield "redis_us", lambda: parts_of_a_delivery(rig, sizes)
             yield "page_library", lambda: page_library(rig, sizes)
             yield "page_http", lambda: page_http(rig, sizes)
             yield "page_p99_under_fanout", lambda: page_p99_under_fanout(rig, sizes)

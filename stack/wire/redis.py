@@ -21,11 +21,12 @@ class RedisClient:
         return self.receive()
 
     def send(self, *words):
-        request = [b"*%d\r\n" % len(words)]
-        for word in words:
-            word = word if isinstance(word, bytes) else str(word).encode()
-            request.append(b"$%d\r\n%s\r\n" % (len(word), word))
-        self._socket.sendall(b"".join(request))
+        self._socket.sendall(_request(words))
+
+    def pipeline(self, commands):
+        """The replies of commands that are sent at once."""
+        self._socket.sendall(b"".join(map(_request, commands)))
+        return [self.receive() for _ in commands]
 
     def has_reply(self, within):
         """Whether the reply to a command sent begins to arrive within so many seconds."""
@@ -69,6 +70,14 @@ class RedisClient:
         if len(data) != size + 2:
             raise ConnectionError("redis closed the connection")
         return data[:-2]
+
+
+def _request(words):
+    request = [b"*%d\r\n" % len(words)]
+    for word in words:
+        word = word if isinstance(word, bytes) else str(word).encode()
+        request.append(b"$%d\r\n%s\r\n" % (len(word), word))
+    return b"".join(request)
 
 
 def _text(data):

@@ -11,6 +11,7 @@ ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
            "dead_cost_ratio_same_hints",
            *(f"celebrity_live5{what}" for what in ("", "_time", "_first", "_churn")), "takeover_live100k",
            "rss_pusher_full_mb", "deliveries_live100_compact_hints_only", "deliveries_live100_compact_one_post",
+           *(f"redis_us_{part}" for part in ("keys", "item", "head", "length", "whole")),
            *(f"cpu_per_event_{share}" for share in ("half", "quarter", "tenth")),
            *(f"latency_{share}_rate{suffix}" for share in ("half", "quarter", "tenth")
              for suffix in ("", "_p99")),

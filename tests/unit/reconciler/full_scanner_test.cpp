@@ -329,12 +329,21 @@ TEST_F(FullScannerTest, APassBeginsADayAfterTheLastOneBegan) {
   Start();
   Passes();
   const size_t pages = world.pages.size();
+  EXPECT_EQ(pages, 2u) << "one of each table: nothing is left of a pass that ended";
   Pass(hours(23));
   EXPECT_EQ(world.pages.size(), pages);
   world.reverse.clear();
   Pass(hours(1));
   Passes();
   EXPECT_EQ(Found(), Edges{From(10)});
+}
+
+TEST_F(FullScannerTest, APassIsDueToTheMillisecond) {
+  world.places[kForward].began = world.server_clock - Milliseconds(limits.every);
+  world.places[kReverse].began = world.places[kForward].began + 1;
+  Start();
+  Step(*one);
+  EXPECT_EQ(world.pages.size(), 1u);
 }
 
 TEST_F(FullScannerTest, APassOfAClockThatWasAheadIsDue) {
@@ -463,6 +472,19 @@ TEST_F(FullScannerTest, WhatIsAwayHoldsThePlaceAndNothingGoesToTheRetries) {
     if (what == std::string("moves")) break;  // all but the place is done
     EXPECT_TRUE(world.retries.empty()) << what;
   }
+  world.away.clear();
+  Pass(seconds(60));
+  Passes();
+  EXPECT_TRUE(Passed(kForward));
+}
+
+TEST_F(FullScannerTest, APageThatFailedIsForgottenByTheNextReading) {
+  world.Put(From(15));
+  world.reverse.erase(From(15));
+  world.away = {"store"};
+  Start();
+  Passes();
+  EXPECT_FALSE(Passed(kForward));
   world.away.clear();
   Pass(seconds(60));
   Passes();

@@ -10,6 +10,9 @@ void Heard::Add(const std::vector<uint64_t>& ids, Time now) {
     told_ = 0;
   }
   told_ += ids.size();
+  if (untold_) {
+    for (const uint64_t id : ids) untold_->erase(id);
+  }
   const size_t room = limits_.most_heard - std::min(limits_.most_heard, first_.size());
   const size_t taken = std::min(ids.size(), room);
   first_.insert(first_.end(), ids.begin(), ids.begin() + static_cast<ptrdiff_t>(taken));
@@ -41,6 +44,23 @@ uint64_t Heard::Done(const std::vector<LoggedChange>& found) {
   asked_first_.clear();
   asked_again_.clear();
   return missed;
+}
+
+bool Heard::Knows(uint64_t id) const {
+  return asked_first_.contains(id) || asked_again_.contains(id) ||
+         std::find(first_.begin(), first_.end(), id) != first_.end() ||
+         std::find(again_.begin(), again_.end(), id) != again_.end();
+}
+
+bool Heard::IsSilent(const std::vector<uint64_t>& polled) {
+  if (untold_ && !untold_->empty()) return true;
+  const bool first = !untold_;
+  untold_.emplace();
+  if (first) return false;
+  for (const uint64_t id : polled) {
+    if (!Knows(id)) untold_->insert(id);
+  }
+  return false;
 }
 
 void Heard::Forget() {

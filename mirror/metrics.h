@@ -29,6 +29,8 @@ class Metrics : public ConsumerMetrics {
   virtual void Bell(Shard /*forward*/, bool /*rings*/) {}
   // A bell came down, or could not be hung up: rows of that time are found by polls.
   virtual void BellLost(Shard /*forward*/) {}
+  // A bell was taken down for a while, since it did not tell of a row that a poll had found.
+  virtual void BellSilent(Shard /*forward*/) {}
   // A row that a bell told of was read, so long after it was written.
   virtual void HeardRow(Duration /*since_written*/) {}
   // Rows that a bell told of and that were not pending: polls had found them, or they are lost.

@@ -72,7 +72,8 @@ Progress Mirror::Step(std::span<const MirrorInput> inputs, Now now) {
 std::vector<Shard> Mirror::ShardsOf(int32_t partition) const {
   std::vector<Shard> shards;
   for (Shard shard = 0; shard < sources_.size(); ++shard) {
-    if (shard % setup_.partitions == static_cast<uint32_t>(partition)) shards.push_back(shard);
+    const uint64_t owner = uint64_t{shard} * setup_.partitions / sources_.size();
+    if (owner == static_cast<uint64_t>(partition)) shards.push_back(shard);
   }
   return shards;
 }
@@ -158,11 +159,14 @@ void Mirror::On(const PendingRead& read, Now now) {
   if (!taking_) return;
   const bool fresh =
       source.reads->kind() == Reads::Kind::kNew || source.reads->kind() == Reads::Kind::kLate;
+  const bool all_new =
+      source.reads->kind() == Reads::Kind::kNew && read.changes.size() < limits_.rows_per_read;
   std::vector<Steps::Ref> taken;
   source.reads->Done(read, now.mono, [&](const LoggedChange& change) {
     const Shard reverse = setup_.steps.shards.ShardOf(change.edge.dst);
     return std::pair(reverse, Take(shard, reverse, change, fresh, under_way, &taken));
   });
+  if (all_new && source.belled) CompareWithBell(shard, taken, now);
   steps_.Begin(taken);
 }
 
@@ -203,6 +207,7 @@ void Mirror::On(const MirrorModeRead& read, Now now) {
 void Mirror::SetBelled(Shard shard, bool belled, Now now) {
   Source& source = sources_[shard];
   if (std::exchange(source.belled, belled) == belled) return;
+  source.heard->Begin();
   source.reads->SetBelled(belled, now.mono);
   ports_.steps.metrics.Bell(shard, belled);
 }
@@ -232,7 +237,22 @@ void Mirror::On(const LogHeard& heard, Now now) {
   source.heard->Add(heard.log_ids, now.mono);
   if (!source.heard->crowded()) return SetBelled(shard, true, now);
   source.heard->Forget();
-  source.another = true;  // what the bell tells meanwhile is found by then
+  LeaveToPolls(shard, now);
+}
+
+void Mirror::CompareWithBell(Shard shard, const std::vector<Steps::Ref>& polled, Now now) {
+  Source& source = sources_[shard];
+  std::vector<uint64_t> ids;
+  for (const Steps::Ref& ref : polled) ids.push_back(ref.row.id);
+  if (!source.heard->IsSilent(ids)) return;
+  ports_.steps.metrics.BellSilent(shard);
+  LeaveToPolls(shard, now);
+}
+
+// For a while. What the bell tells meanwhile is found by then.
+void Mirror::LeaveToPolls(Shard shard, Now now) {
+  Source& source = sources_[shard];
+  source.another = true;
   source.bell_at = now.mono + limits_.polled_for;
   SetBelled(shard, false, now);
 }

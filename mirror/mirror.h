@@ -3,7 +3,9 @@
 // steps (steps.h), and is marked done last. The next owner reads a row again that is not marked, so
 // memory may be lost.
 //
-// The owner of partition (shard mod partitions) of the relation events owns the forward shard.
+// Forward shards are spread over the partitions of the relation events in their order: the owner of
+// partition (shard * partitions / shards) owns the shard. A group gives each member partitions that
+// stand side by side, so members share few shards too.
 // Overlapping owners and restarts only cause repetitions, which are harmless. An owner that hung
 // for long does no harm either: it reads a row again before it writes it, if it read it more than a
 // minute ago.
@@ -130,6 +132,8 @@ class Mirror {
   void SendBell(Shard shard, Now now);
   void SendHeard(Shard shard, Now now);
   void SetBelled(Shard shard, bool belled, Now now);
+  void CompareWithBell(Shard shard, const std::vector<Steps::Ref>& polled, Now now);
+  void LeaveToPolls(Shard shard, Now now);
   void SendQuestion(Shard shard, Now now);
   void SendMarks(Shard shard, Now now);
   void SendPurge(Shard shard, Now now);

@@ -54,6 +54,13 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
         rings ? 1 : 0);
   }
   void BellLost(Shard forward) override { GapsOf(forward).Increment(); }
+  void BellSilent(Shard forward) override {
+    GapsOf(forward).Increment();
+    log_.Warn(
+        "the binary log did not tell of a change that polls found: it is another server's, "
+        "or leaves changes out (sql_log_bin, filters); polls go on, and it is read anew",
+        {{"shard", static_cast<uint64_t>(forward)}});
+  }
   void HeardRow(Duration since_written) override {
     heard_[1]->Increment();
     Observe(binlog_lag_, since_written);

@@ -65,9 +65,11 @@ class RelationsSetting : public Command {
 
 }  // namespace
 
-extern const Row kRelationsMode =
-    RowOf<RelationsSetting<mysql::GetMirrorMode, mysql::SetMirrorMode, kMirrorModes>>(
-        "relations mode", "shows or sets how reverse rows are written");
+extern const Row kRelationsMode = RowOf<
+    RelationsSetting<mysql::GetMirrorMode, mysql::SetMirrorMode, kMirrorModes>>(
+    "relations mode",
+    "shows or sets how reverse rows are written: by mirrors that poll (async) or are told by the "
+    "servers' binary logs (log: see doctor), or by the API as well (sync)");
 extern const Row kRelationsReconciler =
     RowOf<RelationsSetting<mysql::GetReconcilerMode, mysql::SetReconcilerMode, kReconcilerModes>>(
         "relations reconciler", "shows or sets whether differing rows are repaired");

@@ -3,7 +3,9 @@
 #include <set>
 
 #include "backends/kafka/admin.h"
+#include "backends/mysql/binlog/binlog_end.h"
 #include "backends/mysql/edges/log_scan.h"
+#include "backends/mysql/installation/settings.h"
 #include "backends/mysql/repairs/full_scan.h"
 #include "backends/redis/cluster/server_check.h"
 #include "fanline/wire/dead_letter.h"
@@ -19,9 +21,9 @@ constexpr const char* kLookAtItsLog = "look at that service's own log";
 
 // ---- shards ----
 
-// `row`: whether the shard holds the installation's row.
+// `row`: whether the shard holds the installation's row. `has_bell`: mirrors are to listen to it.
 void AskShard(mysql::ShardConnections& connections, Shard shard, const Settings& settings,
-              const Status& row, ShardFacts& facts) {
+              const Status& row, bool has_bell, ShardFacts& facts) {
   mysql::TablesFound tables;
   const Status status = connections.Run(shard, [&](mysql::Connection& connection) {
     tables = mysql::FindTables(connection);
@@ -50,6 +52,7 @@ void AskShard(mysql::ShardConnections& connections, Shard shard, const Settings&
     const mysql::LogScanPlace place = mysql::ReadLogScanPlace(connection);
     if (place.up_to > 0) facts.unscanned = std::chrono::milliseconds(place.now - place.up_to);
     facts.full_scans = mysql::ReadFullScans(connection);
+    if (has_bell) facts.no_bell = WhyOf(mysql::WhyNoBell(connection), "");
   });
 }
 
@@ -123,10 +126,14 @@ std::optional<mysql::Installation> AskShards(const Settings& settings,
   std::vector<Status> statuses;
   mysql::ShardConnections connections(config);
   const bool known = mysql::ReadInstallationAround(connections, &installation, &statuses).done();
+  bool has_bells = false;
+  (void)connections.Run(mysql::kSettingsShard, [&](mysql::Connection& connection) {
+    has_bells = mysql::GetMirrorMode(connection) == MirrorMode::kLog;
+  });
   shards->clear();
   for (Shard shard = 0; shard < statuses.size(); ++shard) {
     ShardFacts facts{.address = AddressOf(config.shards[shard])};
-    AskShard(connections, shard, settings, statuses[shard], facts);
+    AskShard(connections, shard, settings, statuses[shard], has_bells, facts);
     shards->push_back(std::move(facts));
   }
   return known ? std::optional(std::move(installation)) : std::nullopt;

@@ -45,6 +45,10 @@ Check TablesCheck(std::string name, const ShardFacts& facts, bool newer_elsewher
     check.level = Level::kLook;
     check.text += ": its procedure " + facts.others.front() + " is of another version";
     check.advice = "feedctl migrate";
+  } else if (!facts.no_bell.text.empty()) {
+    check.level = Level::kNote;
+    check.text += ": mirrors poll it in the mode log, too: " + facts.no_bell.text;
+    check.advice = facts.no_bell.advice;
   }
   return check;
 }

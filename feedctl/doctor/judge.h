@@ -32,6 +32,7 @@ struct ShardFacts {
   std::vector<std::string> procedures = {};  // not there, or not for this account to execute
   std::vector<std::string> others = {};      // procedures of another text than this feedctl's
   bool refuses_writes = false;               // by the format of its binary log
+  Why no_bell = {};  // in the mirror mode `log`: why its binary log tells mirrors nothing
   // How long ago the oldest change was made that the log scan has not come to. None: it has never
   // begun here, or is not known.
   std::optional<std::chrono::milliseconds> unscanned = {};

@@ -15,10 +15,12 @@ class Relations:
     def shard_of(self, user):
         return zlib.crc32(str(user).encode()) % 1024 * len(self._shards) // 1024
 
-    def change(self, src, dst, live, done=False):
-        """Must be a real change: the caller knows that it is not so already. `done`: no mirror sees it."""
+    def change(self, src, dst, live, done=False, logged=True):
+        """Must be a real change: the caller knows that it is not so already. `done`: no mirror sees it. `logged`:
+        in the server's binary log, too."""
         microseconds = time.time_ns() // 1000
         with self._shards[self.shard_of(src)].client() as client:
+            client.query(f"SET SESSION sql_log_bin = {logged:d}")
             client.query("START TRANSACTION")
             client.query(f"INSERT INTO following (src, dst, ver, state, pos) VALUES ({src}, {dst}, "
                          f"{microseconds}, {live:d}, {microseconds // 1000}) ON DUPLICATE KEY "

@@ -90,6 +90,7 @@ class ToldByTheBinaryLog(Mirrored):
         said = (self.stack.logs / f"{self.mirror.name}.log").read_text()
         self.assertIn("GRANT REPLICATION SLAVE, REPLICATION CLIENT", said)
         self.assertEqual(self.mirror.get("/readyz")[0], 200)
+        self.assertIn("mirrors poll it in the mode log, too: a right is missing", self.feedctl.run("doctor"))
         self.grant()
         self.wait_for(lambda: self.connected() == 2, "both binary logs to be read")
         self.assert_mirrored()
@@ -117,6 +118,21 @@ class ToldByTheBinaryLog(Mirrored):
         self.follow_some()
         self.assertGreater(self.found(), before)
         self.assert_mirrored()
+
+    def test_a_link_by_which_nothing_is_told_is_made_anew(self):
+        """As after a switch of primaries that nobody noticed: the old one's log goes on, and stays empty."""
+        before = self.metric("fanline_rel_binlog_gap_total")
+        for edge in self.strangers(5):
+            self.relations.change(*edge, True, logged=False)
+            self.note(*edge, True)
+            time.sleep(0.7)
+        self.wait_for(lambda: self.metric("fanline_rel_binlog_gap_total") > before, "the silence to be noticed")
+        self.assertIn("did not tell of a change", (self.stack.logs / f"{self.mirror.name}.log").read_text())
+        self.assert_mirrored()
+        self.wait_for(lambda: self.connected() == 2, "both binary logs to be read")
+        before = self.found()
+        self.follow_some()
+        self.assertGreater(self.found(), before)
 
     def test_a_server_that_logs_other_databases_alone_is_named(self):
         shard = self.stack.mysql[1]

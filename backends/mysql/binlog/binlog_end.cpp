@@ -3,6 +3,9 @@
 #include <map>
 #include <sstream>
 
+#include "backends/mysql/sql/errors.h"
+#include "backends/mysql/sql/server.h"
+
 namespace fanline::mysql {
 namespace {
 
@@ -29,10 +32,14 @@ BinlogEnd EndOfBinlog(Connection& connection) {
   std::map<std::string, std::string> settings;
   connection.Query(
       "SHOW GLOBAL VARIABLES WHERE variable_name IN ('log_bin', 'binlog_format',"
-      " 'log_bin_compress', 'binlog_transaction_compression')",
+      " 'log_bin_compress', 'binlog_transaction_compression', 'version')",
       [&](const Row& row) { settings[row.Text(1)] = row.Text(2); });
-  Require(settings["log_bin"] == "ON",
-          "the server keeps no binary log; set log_bin and start it anew");
+  Require(
+      settings["log_bin"] == "ON",
+      "the server keeps no binary log; set log_bin and start it anew (clouds: switch backups on)");
+  Require(TellsEndOfBinlog(settings["version"]),
+          "MySQL before 8.2 does not tell where its binary log ends by the statement that we use; "
+          "upgrade it, or go back by feedctl relations mode async");
   // Our transactions are READ COMMITTED, of which a binary log in MIXED has the rows. A server that
   // does not know the setting keeps rows.
   Require(settings["binlog_format"] != "STATEMENT",
@@ -56,6 +63,17 @@ BinlogEnd EndOfBinlog(Connection& connection) {
           "the server leaves this database out of its binary log; take it out of binlog_ignore_db,"
           " or name it in binlog_do_db, and start it anew");
   return end;
+}
+
+std::string WhyNoBell(Connection& connection) {
+  try {
+    (void)EndOfBinlog(connection);
+  } catch (const MysqlError& error) {
+    if (error.code() == kRightMissing) return std::string("a right is missing; ") + kBinlogRights;
+    if (error.code() != 0) throw;
+    return error.what();
+  }
+  return "";
 }
 
 }  // namespace fanline::mysql

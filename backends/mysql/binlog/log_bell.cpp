@@ -13,13 +13,23 @@
 namespace fanline::mysql {
 namespace {
 
-constexpr int kRightMissing = 1227;
-
 // Servers of an installation count from 1 on, or are named by addresses; those are of the lower
 // half, as people set them. Each link has another number: a server that has not noticed the end of
 // an earlier link would end this one.
 uint32_t DrawServerId(std::mt19937_64& random) {
   return uint32_t{1} << 31 | static_cast<uint32_t>(random() >> 33);
+}
+
+// The error of a link that was lost would be taken for one of a server that cannot be reached.
+std::string_view NextOf(BinlogLink& link, bool listening) {
+  try {
+    return link.Next();
+  } catch (const MysqlError& error) {
+    if (!listening || error.code() == 0) throw;
+    throw MysqlError(0, Sql("the link ended (", error.what(),
+                            "): somebody ended it, or an event was longer than ",
+                            BinlogLink::kMostBytes >> 20, " MiB; it is made anew"));
+  }
 }
 
 }  // namespace
@@ -88,14 +98,17 @@ void MysqlLogBell::Listen(Shard shard, ShardState& state, uint32_t server_id) {
   }
   BinlogLink link(config_, shard, end.place, server_id);
   BinlogDecoder decoder(end.database);
-  log_.Log(LogLevel::kInfo, ResourceOf(shard) + " listening",
-           Sql(config_.NameOf(shard), " (binary log): listening from ", end.place.file, ':',
-               end.place.position));
   std::vector<uint64_t> ids;
+  bool listening = false;  // the server has agreed
   while (IsWanted(state)) {
     ids.clear();
-    const std::string wrong = decoder.Read(link.Next(), ids);
+    const std::string wrong = decoder.Read(NextOf(link, listening), ids);
     if (!wrong.empty()) throw MysqlError(0, wrong);
+    if (!std::exchange(listening, true)) {
+      log_.Log(LogLevel::kInfo, ResourceOf(shard) + " listening",
+               Sql(config_.NameOf(shard), " (binary log): listening from ", end.place.file, ':',
+                   end.place.position));
+    }
     Tell(state, ids);
   }
 }
@@ -131,7 +144,8 @@ void MysqlLogBell::Fail(Shard shard, ShardState& state, const MysqlError& error)
   if (error.code() == 0) status.message = error.what();
   if (error.code() == kRightMissing) status.advice = kBinlogRights;
   const std::string advice = status.advice;
-  log_.Log(LogLevel::kWarn, ResourceOf(shard) + " " + std::to_string(error.code()),
+  log_.Log(LogLevel::kWarn,
+           ResourceOf(shard) + " " + std::to_string(error.code()) + " " + status.message,
            status.resource + " (binary log): " + status.message +
                (advice.empty() ? "" : "; " + advice) + "; polls go on");
   std::optional<Submitted<HearLog>> asked;

@@ -55,6 +55,10 @@ Server ServerOf(std::string_view version) {
   return server;
 }
 
+bool TellsEndOfBinlog(std::string_view version) {
+  return Has(version, "MariaDB") || NumbersOf(version) >= Numbers{8, 2, 0};
+}
+
 // An application's own server may be older than the first MariaDB that knows these: 10.3 and 10.1.
 std::string IdleTransactionLimit(std::chrono::seconds limit) {
   return Sql("/*M!100300 , idle_transaction_timeout = ", limit.count(),

@@ -21,6 +21,10 @@ struct Server {
 // `version`: @@version, such as "10.11.11-MariaDB-0+deb12u1", "9.7.4-2" or "8.0.11-TiDB-v7.5.1".
 Server ServerOf(std::string_view version);
 
+// Whether such a server tells where its binary log ends, by the statement that we use. MySQL: since
+// 8.2.
+bool TellsEndOfBinlog(std::string_view version);
+
 // The end of SET SESSION: how long a session that holds locks may hang (", ..."). MySQL ends only
 // sessions that do nothing at all, and ends them in and out of a transaction. So there it takes a
 // minute, twice as long as a pool leaves a connection without a look (PoolLimits::look_at_idle).

@@ -67,6 +67,15 @@ TEST(Shards, WhoseBinaryLogRefusesWritesSayWhatToSet) {
             "-> SET GLOBAL binlog_format = ROW (clouds: the parameter group)");
 }
 
+TEST(Shards, WhoseBinaryLogTellsMirrorsNothingAreWorthANote) {
+  EXPECT_EQ(Told(JudgeShards({{.address = "a:1/x",
+                               .server = "S",
+                               .no_bell = {"it is compressed", "SET GLOBAL y = OFF"}}}),
+                 "shard 0"),
+            "note: S at a:1/x: mirrors poll it in the mode log, too: it is compressed -> SET "
+            "GLOBAL y = OFF");
+}
+
 TEST(Shards, WithOlderTablesAreToBeMigrated) {
   const Checks old = JudgeShards({{.missing = {"0002_a.sql", "0003_b.sql"}, .read = false},
                                   {.address = "b:1/x", .server = "MySQL 9.7.4"}});

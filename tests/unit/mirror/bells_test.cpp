@@ -18,9 +18,10 @@ struct SeenOfBells : Metrics {
   void Applied(bool by_this, Duration) override { by_this ? ++written : ++stale; }
   void Bell(Shard forward, bool is_there) override { rings[forward] = is_there; }
   void BellLost(Shard) override { ++lost; }
+  void BellSilent(Shard) override { ++silent; }
   void HeardRow(Duration) override { ++found; }
   void HeardInVain(uint64_t rows) override { vain += rows; }
-  size_t written = 0, stale = 0, lost = 0, found = 0;
+  size_t written = 0, stale = 0, lost = 0, silent = 0, found = 0;
   uint64_t vain = 0;
   std::map<Shard, bool> rings;
 };
@@ -248,6 +249,41 @@ TEST(Bells, WhatNoBellToldOfIsFoundWithinASecond) {
   w.PollsWithin(milliseconds(1'100));
   EXPECT_TRUE(w.Mirrors(w.ann, w.bob));
   EXPECT_EQ(w.seen.found, 0u);
+}
+
+// The link of a bell outlives a switch of primaries during which nobody asked the shard anything.
+TEST(Bells, ABellThatDoesNotTellOfWhatAPollFindsIsHungUpAnew) {
+  BellWorld w;
+  w.PollsWithin(milliseconds(1'100));
+  w.store.Change(w.ann, w.bob, true);
+  w.PollsWithin(milliseconds(1'100));
+  EXPECT_EQ(w.seen.silent, 0u) << "it may still tell";
+  w.PollsWithin(milliseconds(1'100));
+  EXPECT_EQ(w.seen.silent, 1u);
+  EXPECT_FALSE(w.seen.rings[0]);
+  EXPECT_TRUE(w.seen.rings[1]);
+  EXPECT_GE(w.PollsWithin(milliseconds(200)), 9u);
+  w.Ring(0, {});
+  EXPECT_FALSE(w.seen.rings[0]) << "the link of before";
+  w.PollsWithin(w.limits.polled_for);
+  ASSERT_EQ(w.bells.asked.size(), 2u);
+  EXPECT_TRUE(w.bells.asked.back().request.anew);
+  w.Ring(0, {});
+  EXPECT_TRUE(w.seen.rings[0]);
+  w.PollsWithin(seconds(5));
+  EXPECT_EQ(w.seen.silent, 1u);
+}
+
+TEST(Bells, ABellThatTellsAfterAPollIsNotSilent) {
+  BellWorld w;
+  for (int nth = 0; nth < 5; ++nth) {
+    w.PollsWithin(milliseconds(1'100));
+    w.store.Change(w.ann, w.bob, nth % 2 == 0);
+    w.PollsWithin(milliseconds(1'100));
+    w.Ring(0, {w.LastId()});
+  }
+  EXPECT_EQ(w.seen.silent, 0u);
+  EXPECT_TRUE(w.seen.rings[0]);
 }
 
 TEST(Bells, ABellThatIsLostIsHungUpAgainWithBackOff) {

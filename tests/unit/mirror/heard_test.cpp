@@ -52,6 +52,32 @@ TEST(Heard, ARowThatIsNotThereYetIsAskedForOnceMore) {
   EXPECT_EQ(bell.Asked(), Ids{}) << "then it is left to the polls";
 }
 
+TEST(Heard, ABellIsSilentIfItHasNotToldOfWhatThePollBeforeFound) {
+  Bell bell;
+  bell.heard.Begin();
+  EXPECT_FALSE(bell.heard.IsSilent({1})) << "row 1 may be older than the bell";
+  EXPECT_FALSE(bell.heard.IsSilent({2}));
+  bell.Add({2});
+  EXPECT_FALSE(bell.heard.IsSilent({3}));
+  EXPECT_TRUE(bell.heard.IsSilent({}));
+  bell.heard.Begin();
+  EXPECT_FALSE(bell.heard.IsSilent({}));
+}
+
+TEST(Heard, WhatABellToldOfBeforeAPollFoundItWasTold) {
+  Bell bell;
+  EXPECT_FALSE(bell.heard.IsSilent({}));
+  bell.Add({7});
+  EXPECT_FALSE(bell.heard.IsSilent({7})) << "it waits to be asked for";
+  EXPECT_EQ(bell.Asked(), Ids{7});
+  EXPECT_FALSE(bell.heard.IsSilent({7})) << "it is being asked for";
+  EXPECT_EQ(bell.Found({}), 0u);
+  EXPECT_FALSE(bell.heard.IsSilent({7})) << "it will be asked for once more";
+  EXPECT_EQ(bell.Asked(), Ids{7});
+  EXPECT_FALSE(bell.heard.IsSilent({7}));
+  EXPECT_FALSE(bell.heard.IsSilent({}));
+}
+
 TEST(Heard, ReadsAreATenthOfPollsApart) {
   Bell bell(milliseconds(100));
   bell.Add({7});

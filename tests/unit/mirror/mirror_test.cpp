@@ -570,6 +570,21 @@ TEST(Mirror, WorksOnlyShardsWhosePartitionItOwns) {
   EXPECT_TRUE(w.Mirrors(w.bob, w.ann));
 }
 
+// The consumer groups' assignor gives a member partitions that stand side by side.
+TEST(Mirror, FewShardsAreSharedByMembersOfManyPartitions) {
+  MirrorWorld w;
+  w.partitions = 8;
+  w.Crash();
+  w.Start();
+  for (const int32_t others : {4, 5, 6, 7}) w.inbox.emplace_back(PartitionRevoked{others});
+  w.Turns(2);
+  w.store.Change(w.ann, w.bob, true);
+  w.store.Change(w.bob, w.ann, true);
+  w.Turns(100);
+  EXPECT_TRUE(w.Mirrors(w.ann, w.bob));
+  EXPECT_FALSE(w.store.reverse().contains({w.bob, w.ann}));
+}
+
 TEST(Mirror, WhatWaitsWhenItsPartitionGoesIsTheNextOwners) {
   MirrorWorld w;
   for (const bool again : {false, true}) {

@@ -16,11 +16,11 @@ void World::Start() {
                                               {of_mirror, inbox},
                                               {of_mirror, inbox},
                                               *metrics}},
-                               Mirror::Setup{{layout, shards, 1, {}}, kPartitions, gather}, limits);
+                               Mirror::Setup{{layout, shards, 1, {}}, partitions, gather}, limits);
   event_consumer = std::make_unique<RelationEventConsumer>(
       RelationEventConsumer::Ports{{of_events, event_inbox}, {of_events, event_inbox}, *metrics},
       RelationEventConsumer::Setup{shards, 1}, limits);
-  for (int32_t partition = 0; partition < int32_t{kPartitions}; ++partition) {
+  for (int32_t partition = 0; partition < static_cast<int32_t>(partitions); ++partition) {
     inbox.emplace_back(PartitionAssigned{partition, 0, 0});
   }
   event_position = INT64_MAX;  // until it is sought

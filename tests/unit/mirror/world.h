@@ -34,7 +34,7 @@ enum class Fate {
 };
 
 struct World {
-  static constexpr uint32_t kPartitions = 2;
+  uint32_t partitions = 2;  // of the relation events
 
   explicit World(const Limits& given = Limits{});
 

@@ -65,6 +65,13 @@ TEST(Servers, OneTextSaysWhatEachKindUnderstands) {
   EXPECT_FALSE(IsTimeLimit(1317));
 }
 
+TEST(Servers, MySqlTellsTheEndOfItsBinaryLogSinceItsVersion8_2) {
+  EXPECT_TRUE(TellsEndOfBinlog("10.11.11-MariaDB-0+deb12u1-log"));
+  EXPECT_TRUE(TellsEndOfBinlog("9.7.4-2"));
+  EXPECT_TRUE(TellsEndOfBinlog("8.2.0"));
+  EXPECT_FALSE(TellsEndOfBinlog("8.0.36-28"));
+}
+
 TEST(Servers, SomeLeaveDatabasesOutOfTheirBinaryLogs) {
   EXPECT_TRUE(LogsDatabase("fanline", "", ""));
   EXPECT_FALSE(LogsDatabase("fanline", "", "test,fanline"));

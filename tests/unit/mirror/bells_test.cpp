@@ -274,18 +274,6 @@ TEST(Bells, ABellThatDoesNotTellOfWhatAPollFindsIsHungUpAnew) {
   EXPECT_EQ(w.seen.silent, 1u);
 }
 
-TEST(Bells, ABellThatTellsAfterAPollIsNotSilent) {
-  BellWorld w;
-  for (int nth = 0; nth < 5; ++nth) {
-    w.PollsWithin(milliseconds(1'100));
-    w.store.Change(w.ann, w.bob, nth % 2 == 0);
-    w.PollsWithin(milliseconds(1'100));
-    w.Ring(0, {w.LastId()});
-  }
-  EXPECT_EQ(w.seen.silent, 0u);
-  EXPECT_TRUE(w.seen.rings[0]);
-}
-
 TEST(Bells, ABellThatIsLostIsHungUpAgainWithBackOff) {
   BellWorld w;
   size_t attempts = 0;

@@ -1,6 +1,7 @@
 #include "mirror/heard.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fanline::mirror {
 
@@ -10,8 +11,13 @@ void Heard::Add(const std::vector<uint64_t>& ids, Time now) {
     told_ = 0;
   }
   told_ += ids.size();
-  if (untold_) {
-    for (const uint64_t id : ids) untold_->erase(id);
+  if (now >= told_now_since_ + 2 * limits_.belled_poll_every) {
+    told_now_since_ = now;
+    told_before_ = std::exchange(told_now_, {});
+  }
+  for (const uint64_t id : ids) {
+    if (told_now_.size() < limits_.most_heard) told_now_.insert(id);
+    if (untold_) untold_->erase(id);
   }
   const size_t room = limits_.most_heard - std::min(limits_.most_heard, first_.size());
   const size_t taken = std::min(ids.size(), room);
@@ -46,19 +52,14 @@ uint64_t Heard::Done(const std::vector<LoggedChange>& found) {
   return missed;
 }
 
-bool Heard::Knows(uint64_t id) const {
-  return asked_first_.contains(id) || asked_again_.contains(id) ||
-         std::find(first_.begin(), first_.end(), id) != first_.end() ||
-         std::find(again_.begin(), again_.end(), id) != again_.end();
-}
-
-bool Heard::IsSilent(const std::vector<uint64_t>& polled) {
-  if (untold_ && !untold_->empty()) return true;
+bool Heard::IsSilent(const std::vector<uint64_t>& read, Time now) {
+  if (untold_ && !untold_->empty()) return now >= untold_at_ + limits_.belled_poll_every;
   const bool first = !untold_;
   untold_.emplace();
   if (first) return false;
-  for (const uint64_t id : polled) {
-    if (!Knows(id)) untold_->insert(id);
+  untold_at_ = now;
+  for (const uint64_t id : read) {
+    if (!WasTold(id)) untold_->insert(id);
   }
   return false;
 }

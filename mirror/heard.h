@@ -8,8 +8,8 @@
 // too many rows are told (crowded()) to the polls, for a while.
 //
 // A bell may be silent without being lost: the link leads to a server that is primary no more, or
-// this server leaves rows out of its log. So a bell must have told of what one poll finds before
-// the next poll ends.
+// this server leaves rows out of its log. So a bell must tell of a new row within a second of
+// the read that found it.
 //
 // A server may tell of a row before it shows it to readers. So a row that is not found is asked for
 // once more. What is not found then was done already, or is left to the reads of reads.h, and so is
@@ -42,11 +42,11 @@ class Heard {
   [[nodiscard]] bool crowded() const { return told_ > limits_.most_told; }
   void Forget();  // what waits to be asked for
 
-  // A bell begins to tell. Polls that end from now on are compared with it.
+  // A bell begins to tell. Reads that end from now on are compared with it.
   void Begin() { untold_.reset(); }
-  // A poll for new rows has ended that found all there are, and these were new to it. Returns
-  // whether the bell is silent: it has still not told of a row that the poll before this one found.
-  [[nodiscard]] bool IsSilent(const std::vector<uint64_t>& polled);
+  // A read has ended that found all new rows; these were new to it. Returns whether the bell is
+  // silent: it has still not told of a row that such a read found a second ago.
+  [[nodiscard]] bool IsSilent(const std::vector<uint64_t>& read, Time now);
 
   // The rows to ask for now; none: a read is under way, there is nothing to read, or it is not time
   // yet to ask once more.
@@ -60,7 +60,7 @@ class Heard {
   [[nodiscard]] std::optional<Time> timer() const;
 
  private:
-  bool Knows(uint64_t id) const;
+  bool WasTold(uint64_t id) const { return told_now_.contains(id) || told_before_.contains(id); }
   bool reading() const { return !asked_first_.empty() || !asked_again_.empty(); }
 
   const Limits& limits_;
@@ -70,9 +70,14 @@ class Heard {
   size_t told_ = 0;
   std::deque<uint64_t> first_, again_;  // to be asked for, for the first time and the second
   std::set<uint64_t> asked_first_, asked_again_;  // by the read under way
-  // Of the last poll, what the bell has not told of. None: no poll has ended since the bell began.
-  // What the first one finds may be older than the bell.
+  // What the bell told of in the last seconds, whatever became of it: other reads may find it
+  // later.
+  std::set<uint64_t> told_now_, told_before_;
+  Time told_now_since_{};
+  // Of one read, what the bell has not told of. None: no read has ended since the bell began. What
+  // the first one finds may be older than the bell.
   std::optional<std::set<uint64_t>> untold_;
+  Time untold_at_{};
 };
 
 }  // namespace fanline::mirror

@@ -14,6 +14,13 @@ JobKey KeyOf(const LoggedChange& change) {
   return {change.kind, change.edge.key(), WhyDamaged(change) ? change.id : 0};
 }
 
+// As the consumer groups' assignor (range) deals partitions to members: the first one of the
+// shard's own member, if there are as many members as shards.
+uint64_t PartitionOf(uint64_t shard, uint64_t shards, uint64_t partitions) {
+  if (shards > partitions) return shard * partitions / shards;
+  return shard * (partitions / shards) + std::min(shard, partitions % shards);
+}
+
 }  // namespace
 
 Mirror::Mirror(const Ports& ports, const Setup& setup, const Limits& limits)
@@ -72,7 +79,7 @@ Progress Mirror::Step(std::span<const MirrorInput> inputs, Now now) {
 std::vector<Shard> Mirror::ShardsOf(int32_t partition) const {
   std::vector<Shard> shards;
   for (Shard shard = 0; shard < sources_.size(); ++shard) {
-    const uint64_t owner = uint64_t{shard} * setup_.partitions / sources_.size();
+    const uint64_t owner = PartitionOf(shard, sources_.size(), setup_.partitions);
     if (owner == static_cast<uint64_t>(partition)) shards.push_back(shard);
   }
   return shards;
@@ -159,14 +166,14 @@ void Mirror::On(const PendingRead& read, Now now) {
   if (!taking_) return;
   const bool fresh =
       source.reads->kind() == Reads::Kind::kNew || source.reads->kind() == Reads::Kind::kLate;
-  const bool all_new =
-      source.reads->kind() == Reads::Kind::kNew && read.changes.size() < limits_.rows_per_read;
+  const bool all_new = fresh && read.changes.size() < limits_.rows_per_read;
+  const uint64_t newest = source.reads->newest();
   std::vector<Steps::Ref> taken;
   source.reads->Done(read, now.mono, [&](const LoggedChange& change) {
     const Shard reverse = setup_.steps.shards.ShardOf(change.edge.dst);
     return std::pair(reverse, Take(shard, reverse, change, fresh, under_way, &taken));
   });
-  if (all_new && source.belled) CompareWithBell(shard, taken, now);
+  if (all_new && source.belled) CompareWithBell(shard, newest, taken, now);
   steps_.Begin(taken);
 }
 
@@ -234,17 +241,22 @@ void Mirror::On(const LogHeard& heard, Now now) {
   }
   source.bell_attempts = 0;
   if (!source.reads || !bell_ || source.another) return;
+  if (heard.begun) source.heard->Begin();
   source.heard->Add(heard.log_ids, now.mono);
   if (!source.heard->crowded()) return SetBelled(shard, true, now);
   source.heard->Forget();
   LeaveToPolls(shard, now);
 }
 
-void Mirror::CompareWithBell(Shard shard, const std::vector<Steps::Ref>& polled, Now now) {
+// Rows below `newest` may be older than the bell.
+void Mirror::CompareWithBell(Shard shard, uint64_t newest, const std::vector<Steps::Ref>& read,
+                             Now now) {
   Source& source = sources_[shard];
   std::vector<uint64_t> ids;
-  for (const Steps::Ref& ref : polled) ids.push_back(ref.row.id);
-  if (!source.heard->IsSilent(ids)) return;
+  for (const Steps::Ref& ref : read) {
+    if (ref.row.id > newest) ids.push_back(ref.row.id);
+  }
+  if (!source.heard->IsSilent(ids, now.mono)) return;
   ports_.steps.metrics.BellSilent(shard);
   LeaveToPolls(shard, now);
 }

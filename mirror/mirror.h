@@ -3,9 +3,8 @@
 // steps (steps.h), and is marked done last. The next owner reads a row again that is not marked, so
 // memory may be lost.
 //
-// Forward shards are spread over the partitions of the relation events in their order: the owner of
-// partition (shard * partitions / shards) owns the shard. A group gives each member partitions that
-// stand side by side, so members share few shards too.
+// Forward shards are spread over the partitions of the relation events so that as many mirrors as
+// there are shards have one each: of three shards and eight partitions the owners of 0, 3 and 6.
 // Overlapping owners and restarts only cause repetitions, which are harmless. An owner that hung
 // for long does no harm either: it reads a row again before it writes it, if it read it more than a
 // minute ago.
@@ -132,7 +131,7 @@ class Mirror {
   void SendBell(Shard shard, Now now);
   void SendHeard(Shard shard, Now now);
   void SetBelled(Shard shard, bool belled, Now now);
-  void CompareWithBell(Shard shard, const std::vector<Steps::Ref>& polled, Now now);
+  void CompareWithBell(Shard shard, uint64_t newest, const std::vector<Steps::Ref>& read, Now now);
   void LeaveToPolls(Shard shard, Now now);
   void SendQuestion(Shard shard, Now now);
   void SendMarks(Shard shard, Now now);

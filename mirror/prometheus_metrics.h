@@ -57,8 +57,9 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
   void BellSilent(Shard forward) override {
     GapsOf(forward).Increment();
     log_.Warn(
-        "the binary log did not tell of a change that polls found: it is another server's, "
-        "or leaves changes out (sql_log_bin, filters); polls go on, and it is read anew",
+        "the binary log did not tell of a change that polls had found a second before: it is "
+        "another server's, leaves changes out (sql_log_bin, filters) or lags; polls go on, and it "
+        "is read anew",
         {{"shard", static_cast<uint64_t>(forward)}});
   }
   void HeardRow(Duration since_written) override {
@@ -80,9 +81,11 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
 
  private:
   Counter& GapsOf(Shard forward) {
-    return AddCounter("fanline_rel_binlog_gap_total",
-                      "Times that the shard's binary log could not be read on: polls find the rest",
-                      {{"shard", std::to_string(forward)}});
+    return AddCounter(
+        "fanline_rel_binlog_gap_total",
+        "Times that the shard's binary log could not be read on, or did not tell of what "
+        "polls found: polls find the rest",
+        {{"shard", std::to_string(forward)}});
   }
 
   Counters<2> applied_ = AddCounters("fanline_rel_apply_total",

@@ -46,6 +46,8 @@ class Reads {
   // The id above which to read now; none: a read is under way, or it is not time yet.
   // `room(reverse)`: whether that shard has room for a page of its backlog.
   [[nodiscard]] std::optional<uint64_t> Next(Time now, const std::function<bool(Shard)>& room);
+  // The highest id that reads of new rows have seen.
+  [[nodiscard]] uint64_t newest() const { return newest_; }
   // Of the read under way.
   [[nodiscard]] Kind kind() const { return reading_->kind; }
 

@@ -47,7 +47,7 @@ Check TablesCheck(std::string name, const ShardFacts& facts, bool newer_elsewher
     check.advice = "feedctl migrate";
   } else if (!facts.no_bell.text.empty()) {
     check.level = Level::kNote;
-    check.text += ": mirrors poll it in the mode log, too: " + facts.no_bell.text;
+    check.text += ": mirrors may have to poll it in the mode log, too: " + facts.no_bell.text;
     check.advice = facts.no_bell.advice;
   }
   return check;

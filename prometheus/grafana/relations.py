@@ -11,7 +11,7 @@ RELATIONS = Dashboard("fanline-relations", "Fanline / Relations", "Follows on th
                Query(f"max ({series('fanline_lag_seconds')} and on (namespace, job, instance) {series('fanline_rel_apply_lag_seconds_count')})", "events"))),
         Panel("Changes under way", COUNT, "Those of log1 that mirrors hold, by the shard they are in and the one they wait for; more may wait in log1.",
               (Query(total("fanline_rel_log1_pending_rows", "shard, reverse_shard"), "log1 of {{shard}}, to {{reverse_shard}}"),)),
-        Panel("Told by binary logs", PER_SECOND, "In the mode `log`: changes that a binary log told of, and logs that could not be read on.",
+        Panel("Told by binary logs", PER_SECOND, "In the mode `log`: changes that a binary log told of, and logs that could not be read on or were silent.",
               (Query(rate("fanline_rel_binlog_rows_total", "result"), "{{result}}"), Query(rate("fanline_rel_binlog_gap_total", "shard"), "gaps of {{shard}}"))),
         Panel("Binary logs read", COUNT, "In the mode `log`, by shard: 1 while a mirror is told by its binary log; 0 while polls alone find changes, as in the other modes.",
               (Query(total("fanline_rel_binlog_connected", "shard"), "shard {{shard}}"),)),

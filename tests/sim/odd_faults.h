@@ -271,7 +271,8 @@ struct OddFaults {
   bool MirrorsWouldNotice(Shard shard) const {
     const auto& mirrors = programs.mirrors.processes;
     return std::all_of(mirrors.begin(), mirrors.end(), [this, shard](const auto& mirror) {
-      if (!mirror->believes.contains(static_cast<int32_t>(shard % kEventPartitions))) return true;
+      if (!mirror->believes.contains(static_cast<int32_t>(shard * kEventPartitions / kShards)))
+        return true;
       bool asks = false;
       for (size_t i = 0; i < world.network.size(); ++i) {
         const Call& call = world.network.at(i);

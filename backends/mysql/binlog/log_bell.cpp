@@ -67,6 +67,7 @@ void MysqlLogBell::Serve(HearLog request, ReplyTo<LogHeard> to) {
       state.news.notify_all();
       return;
     }
+    reply.begun = std::exchange(state.begun, false);
   }
   to(std::move(reply));
 }
@@ -79,6 +80,7 @@ void MysqlLogBell::Work(Shard shard, ShardState& state, uint64_t seed) {
       state.news.wait(lock, [&] { return stopping_ || state.asked; });
       if (stopping_) return;
       state.anew = false;
+      state.begun = true;
       state.heard.clear();
     }
     try {
@@ -127,11 +129,12 @@ void MysqlLogBell::Tell(ShardState& state, const std::vector<uint64_t>& ids) {
     if (state.heard.size() + ids.size() <= kMostIds) {
       state.heard.insert(state.heard.end(), ids.begin(), ids.end());
     }
-    const bool due = !state.heard.empty() || MonoNow() >= state.asked_at + kPatience;
+    const bool due = state.begun || !state.heard.empty() || MonoNow() >= state.asked_at + kPatience;
     if (!state.asked || !due || state.anew) return;
     asked = std::exchange(state.asked, std::nullopt);
     state.asked_at = MonoNow();
     reply.log_ids.swap(state.heard);
+    reply.begun = std::exchange(state.begun, false);
   }
   reply.id = asked->request.id;
   asked->to(std::move(reply));

@@ -50,6 +50,7 @@ class MysqlLogBell final : public ServesAll<MysqlLogBell, HearLog> {
     Time asked_at{};
     std::vector<uint64_t> heard;  // and not told yet
     bool anew = false;
+    bool begun = false;  // nobody was answered since the bell was hung up
   };
 
   void Work(Shard shard, ShardState& state, uint64_t seed);

@@ -349,6 +349,7 @@ TEST(Bells, ARowThatFindsNoRoomIsTakenByPollsLater) {
   w.PollsWithin(seconds(3));
   EXPECT_TRUE(w.Mirrors(w.ann, w.bob));
   EXPECT_TRUE(w.Mirrors(w.ann, w.cid));
+  EXPECT_EQ(w.seen.silent, 0u) << "it was told of";
 }
 
 TEST(Bells, AShardThatIsNotOursAnyMoreIsNotListenedTo) {

@@ -30,8 +30,8 @@ struct LogHeard {
   uint64_t id = 0;
   Status status;                  // later: no bell, and why; nothing is kept
   std::vector<uint64_t> log_ids;  // of rows of log1; no order
-  bool begun =
-      false;  // the first answer since the bell was hung up: what passed before is not told
+  // The first answer since the bell was hung up: what passed before is not told.
+  bool begun = false;
 };
 
 }  // namespace fanline

@@ -69,9 +69,10 @@ std::string WhyNoBell(Connection& connection) {
   try {
     (void)EndOfBinlog(connection);
   } catch (const MysqlError& error) {
-    if (error.code() == kRightMissing)
+    if (error.code() == kRightMissing) {
       return std::string("this account may not ask its binary log, nor may mirrors that use it; ") +
              kBinlogRights;
+    }
     if (error.code() != 0 || !connection.is_open()) throw;
     return error.what();
   }

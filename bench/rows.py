@@ -68,8 +68,10 @@ def cpu_of_pushers(rig, sizes):
 
     def burst(pushers):
         rig.scene("compact", of_each=pushers)
-        run = run_at(rig, authors, posts)
-        return sum(run.cpu.values()) * 1e6 / rig.deliveries_due(authors, posts)
+        run, due = run_at(rig, authors, posts), rig.deliveries_due(authors, posts)
+        made = run.samples.total("fanline_deliveries_total", result="added")
+        assert made == due, f"{made:.0f} deliveries where {due} were due"
+        return sum(run.cpu.values()) * 1e6 / due
 
     pairs = interleaved(sizes.rounds, lambda _: burst(2), lambda _: burst(1))
     yield row("scale_pushers", [two for two, _ in pairs], "CPU us/delivery, two dispatchers and pushers",

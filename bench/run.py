@@ -101,6 +101,7 @@ def measurements(rig, sizes, relations, rows=()):
     yield "cpu_per_event", lambda: cpu_per_event(rig, sizes)
     yield "event_cost", lambda: event_cost(rig, sizes)
     yield "latency", lambda: latency(rig, sizes)
+    yield "scale_pushers", lambda: cpu_of_pushers(rig, sizes)
     yield "fairness_p99_ratio", lambda: fairness(rig, sizes)
     yield "sweep_p99_ratio", lambda: sweep_p99(rig, sizes)
     yield "capacity", lambda: capacity(rig, sizes, rows)
@@ -122,7 +123,6 @@ def measurements(rig, sizes, relations, rows=()):
 
 def of_scale(rig, sizes):
     """The same of what `make bench-full` measures besides."""
-    yield "scale_pushers", lambda: cpu_of_pushers(rig, sizes)
     for live in LIVE:
         yield f"scale_live_{live}", lambda n=live: scale_live(n, sizes, rig.say)
     for followers in FOLLOWERS:
@@ -194,7 +194,7 @@ def parse():
     parser.add_argument("--short", dest="form", action="store_const", const="short",
                         help="a small installation, for the rows of bench/check.py --short alone")
     parser.add_argument("--scale", action="store_true",
-                        help="the rows scale_* too, up to ten million followers: half an hour, and 16 GB")
+                        help="scale_live_* and scale_followers_* too, up to ten million followers: half an hour, and 16 GB")
     parser.add_argument("--rounds", type=int, metavar="N", help="of each row (default: that row's)")
     parser.add_argument("--ranges", type=int, default=PARTITIONS, metavar="P",
                         choices=[1, 2, 4, 8, 16, 32],

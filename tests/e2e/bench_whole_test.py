@@ -27,7 +27,7 @@ ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
              for p99 in ("", "_p99")), "edge_cpu_load", "edge_drain_1", "edge_drain_2",
            *(f"edge_{what}_log{p99}" for what in ("row", "hint") for p99 in ("", "_p99")), "edge_cpu_log",
            "follow_async_log", "full_scan", "full_scan_nibbles", "full_scan_cost", "log_scan",
-           "sweep_p99_ratio", "storm_live", "storm_pushes", "storm_pages",
+           "scale_pushers", "sweep_p99_ratio", "storm_live", "storm_pushes", "storm_pages",
            *(f"peer_{who}_{share}" for share in ("live100", "live5")
              for who in ("lpushx", "exists", "misskey", "mastodon", "mastodon_queue", "mastodon_sql", "ring",
                          "stream_framework", "stream_framework_plus")),

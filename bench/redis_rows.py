@@ -7,12 +7,12 @@ from pathlib import Path
 
 from bench.measure import row
 from bench.processes import CpuMeter
-from bench.rig import WINDOW
+from bench.rig import LONGEST, WINDOW
 
 _SCRIPTS = Path(__file__).resolve().parent.parent / "schemas" / "redis"
 _BATCH, _IN_FLIGHT = 500, 256
 _POSTS = 5  # to each timeline, in a round of a part
-_TRIM_ABOVE, _LEAST, _MOST_MARKS = 496, 225, 200
+_MOST_MARKS = 200
 # Of each timeline of a call. ARGV is that of apply.lua, whose ARGV[7] and [8] are the item.
 _PARTS = {
     "keys": "local added = 0",
@@ -58,7 +58,8 @@ def parts_of_a_delivery(rig, sizes):
             def deliver(score, item):
                 for some in _chunks(timelines, _BATCH):
                     client.command("EVALSHA", script, 3 + len(some), "own:{bench}", "live:{bench}", "maxfloor:{bench}",
-                                   *some, 1, WINDOW, _TRIM_ABOVE, _LEAST, _MOST_MARKS, 1, score, item, *[1] * len(some))
+                                   *some, 1, WINDOW, LONGEST, WINDOW // 2, _MOST_MARKS, 1, score, item,
+                                   *[1] * len(some))
             return deliver
 
         sides = {"plain": plain, **{name: scripted(script) for name, script in scripts.items()}}

@@ -14,14 +14,12 @@ JobKey KeyOf(const LoggedChange& change) {
   return {change.kind, change.edge.key(), WhyDamaged(change) ? change.id : 0};
 }
 
-// As the consumer groups' assignor (range) deals partitions to members: the first one of the
-// shard's own member, if there are as many members as shards.
+}  // namespace
+
 uint64_t PartitionOf(uint64_t shard, uint64_t shards, uint64_t partitions) {
   if (shards > partitions) return shard * partitions / shards;
   return shard * (partitions / shards) + std::min(shard, partitions % shards);
 }
-
-}  // namespace
 
 Mirror::Mirror(const Ports& ports, const Setup& setup, const Limits& limits)
     : ports_(ports),

@@ -3,8 +3,7 @@
 // steps (steps.h), and is marked done last. The next owner reads a row again that is not marked, so
 // memory may be lost.
 //
-// Forward shards are spread over the partitions of the relation events so that as many mirrors as
-// there are shards have one each: of three shards and eight partitions the owners of 0, 3 and 6.
+// Who owns a shard's partition of the relation events (PartitionOf) owns the forward shard.
 // Overlapping owners and restarts only cause repetitions, which are harmless. An owner that hung
 // for long does no harm either: it reads a row again before it writes it, if it read it more than a
 // minute ago.
@@ -45,6 +44,11 @@ using MirrorInput =
     std::variant<PartitionAssigned, PartitionRevoked, PendingRead, PendingAsked, MarkedDone,
                  PurgedDone, RelationsAppended, EdgesApplied, HintsAppended, EdgeChanged,
                  DeadLetterAppended, MirrorModeRead, LogHeard>;
+
+// The partition whose owner works a forward shard. As many mirrors as there are shards have one
+// each: it is the first one that the consumer groups' assignor (range) deals to the shard's own
+// member then. Of three shards and eight partitions: 0, 3 and 6.
+[[nodiscard]] uint64_t PartitionOf(uint64_t shard, uint64_t shards, uint64_t partitions);
 
 class Mirror {
  public:

@@ -18,10 +18,10 @@ struct Bells : ServesAll<Bells, ReadMirrorMode, HearLog> {
   }
   void Serve(const HearLog& request, ReplyTo<LogHeard> to) { asked.push_back({request, to}); }
   // Answers the oldest request.
-  void Ring(std::vector<uint64_t> ids, Status rung = Status::Done()) {
+  void Ring(std::vector<uint64_t> ids, Status rung = Status::Done(), bool begun = false) {
     const Submitted<HearLog> first = asked.front();
     asked.erase(asked.begin());
-    first.to({first.request.id, std::move(rung), std::move(ids)});
+    first.to({first.request.id, std::move(rung), std::move(ids), begun});
   }
 
   MirrorMode mode = MirrorMode::kAsync;

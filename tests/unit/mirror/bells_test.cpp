@@ -41,11 +41,12 @@ struct BellWorld : World {
   }
 
   // Answers the bell of a shard, which listens, and steps.
-  void Ring(Shard shard, const std::vector<uint64_t>& ids, const Status& status = Status::Done()) {
+  void Ring(Shard shard, const std::vector<uint64_t>& ids, const Status& status = Status::Done(),
+            bool begun = false) {
     for (size_t i = 0; i < bells.asked.size(); ++i) {
       if (bells.asked[i].request.shard != shard) continue;
       std::swap(bells.asked[0], bells.asked[i]);
-      bells.Ring(ids, status);
+      bells.Ring(ids, status, begun);
       return Step();
     }
     FAIL() << "nobody listens to shard " << shard;
@@ -272,6 +273,31 @@ TEST(Bells, ABellThatDoesNotTellOfWhatAPollFindsIsHungUpAnew) {
   EXPECT_TRUE(w.seen.rings[0]);
   w.PollsWithin(seconds(5));
   EXPECT_EQ(w.seen.silent, 1u);
+}
+
+TEST(Bells, ABellThatWasHungUpAnewByItselfNeedNotTellOfWhatPassedBefore) {
+  BellWorld w;
+  w.PollsWithin(milliseconds(1'100));
+  w.store.Change(w.ann, w.bob, true);
+  w.PollsWithin(milliseconds(1'100));
+  w.Ring(0, {}, Status::Done(), true);
+  w.PollsWithin(milliseconds(2'200));
+  EXPECT_EQ(w.seen.silent, 0u);
+  EXPECT_TRUE(w.seen.rings[0]);
+}
+
+TEST(Bells, ARowThatIsCommittedBehindHigherIdsMayBeOlderThanTheBell) {
+  BellWorld w;
+  w.Ring(0, {}, Status::Later("mysql_0", "away"));
+  const uint64_t late = w.store.ReserveRow(0);
+  w.store.Change(w.ann, w.cid, true);
+  w.PollsWithin(milliseconds(1'500));
+  w.store.next_row = late;
+  w.store.Change(w.ann, w.bob, true);
+  w.Ring(0, {});
+  w.PollsWithin(seconds(4));
+  EXPECT_TRUE(w.Mirrors(w.ann, w.bob));
+  EXPECT_EQ(w.seen.silent, 0u);
 }
 
 TEST(Bells, ABellThatIsLostIsHungUpAgainWithBackOff) {

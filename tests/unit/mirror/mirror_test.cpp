@@ -557,32 +557,41 @@ TEST(Mirror, AChangeThatItsShardMayHaveLostIsAskedForBeforeItsMsg2) {
 // ---- ownership --------------------------------------------------------------------------------
 
 TEST(Mirror, WorksOnlyShardsWhosePartitionItOwns) {
-  MirrorWorld w;
-  w.inbox.emplace_back(PartitionRevoked{1});
-  w.Turns(2);
-  w.store.Change(w.ann, w.bob, true);
-  w.store.Change(w.bob, w.ann, true);
-  w.Turns(100);
-  EXPECT_TRUE(w.Mirrors(w.ann, w.bob));
-  EXPECT_FALSE(w.store.reverse().contains({w.bob, w.ann}));
-  w.inbox.emplace_back(PartitionAssigned{1, 0, 0});
-  w.Turns(3);
-  EXPECT_TRUE(w.Mirrors(w.bob, w.ann));
+  for (const uint32_t partitions : {2u, 8u}) {
+    MirrorWorld w;
+    w.Crash();
+    w.partitions = partitions;
+    w.Start();
+    const auto others = static_cast<int32_t>(partitions / 2);
+    for (int32_t each = others; each < 2 * others; ++each)
+      w.inbox.emplace_back(PartitionRevoked{each});
+    w.Turns(2);
+    w.store.Change(w.ann, w.bob, true);
+    w.store.Change(w.bob, w.ann, true);
+    w.Turns(100);
+    EXPECT_TRUE(w.Mirrors(w.ann, w.bob));
+    EXPECT_FALSE(w.store.reverse().contains({w.bob, w.ann}));
+    w.inbox.emplace_back(PartitionAssigned{others, 0, 0});
+    w.Turns(3);
+    EXPECT_TRUE(w.Mirrors(w.bob, w.ann));
+  }
 }
 
-// The consumer groups' assignor gives a member partitions that stand side by side.
-TEST(Mirror, FewShardsAreSharedByMembersOfManyPartitions) {
-  MirrorWorld w;
-  w.partitions = 8;
-  w.Crash();
-  w.Start();
-  for (const int32_t others : {4, 5, 6, 7}) w.inbox.emplace_back(PartitionRevoked{others});
-  w.Turns(2);
-  w.store.Change(w.ann, w.bob, true);
-  w.store.Change(w.bob, w.ann, true);
-  w.Turns(100);
-  EXPECT_TRUE(w.Mirrors(w.ann, w.bob));
-  EXPECT_FALSE(w.store.reverse().contains({w.bob, w.ann}));
+// The assignor (range) deals partitions that stand side by side, the rest to the first members.
+TEST(Mirror, AsManyMembersAsShardsHaveOneEach) {
+  for (uint64_t shards = 1; shards <= 20; ++shards) {
+    for (uint64_t partitions = shards; partitions <= 64; ++partitions) {
+      uint64_t dealt = 0;
+      for (uint64_t member = 0; member < shards; ++member) {
+        ASSERT_EQ(PartitionOf(member, shards, partitions), dealt) << shards << " of " << partitions;
+        dealt += partitions / shards + (member < partitions % shards ? 1 : 0);
+      }
+    }
+  }
+}
+
+TEST(Mirror, MoreShardsThanPartitionsAreSpreadOverAll) {
+  for (uint64_t shard = 0; shard < 6; ++shard) EXPECT_EQ(PartitionOf(shard, 6, 3), shard / 2);
 }
 
 TEST(Mirror, WhatWaitsWhenItsPartitionGoesIsTheNextOwners) {

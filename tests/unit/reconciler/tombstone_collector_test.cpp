@@ -213,7 +213,7 @@ TEST_F(TombstoneCollectorTest, AShardThatIsAwayKeepsThePlaceAndThePageIsReadAgai
   Step({Page(again.id, {two})});
   Step({TombstonesDropped{TakeOnly(store_.drops).id, {}, 1, {two}}});
   Step({TombstonesDropped{TakeOnly(store_.drops).id, {}, 1, {}}});
-  EXPECT_THAT(store_.moves, SizeIs(1)) << "the failure of before is over";
+  EXPECT_THAT(store_.moves, SizeIs(1)) << "the page counts as done";
 }
 
 TEST_F(TombstoneCollectorTest, APageOfWhichNothingCouldGoIsReadAgain) {

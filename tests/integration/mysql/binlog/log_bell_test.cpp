@@ -47,6 +47,7 @@ class Listener {
         return;
       }
       ++answers_;
+      begun_ += reply.begun;
       told_.insert(reply.log_ids.begin(), reply.log_ids.end());
       if (resting_) return;
     }
@@ -68,6 +69,11 @@ class Listener {
     const std::lock_guard lock(mutex_);
     return answers_;
   }
+  // How many bells were hung up and answered.
+  int begun() {
+    const std::lock_guard lock(mutex_);
+    return begun_;
+  }
   // Why it failed; "": it has not.
   std::string why() {
     const std::lock_guard lock(mutex_);
@@ -78,7 +84,7 @@ class Listener {
   std::mutex mutex_;
   std::set<uint64_t> told_;
   std::string why_;
-  int answers_ = 0;
+  int answers_ = 0, begun_ = 0;
   bool resting_ = false;
   MysqlLogBell bell_;  // last: its threads use the members above
 };
@@ -240,14 +246,17 @@ TEST_F(LogBell, ALinkThatIsKilledInTheMiddleOfATransactionComesUpAtThePresent) {
   uint64_t during = 0;
   shards_.on(0).Transact([&] {
     during = Insert();
+    EXPECT_EQ(listener_.begun(), 1);
     KillLinks();
     EXPECT_TRUE(Fails());
+    EXPECT_THAT(listener_.why(), HasSubstr("the link ended")) << "the server is well";
     return true;
   });
   const uint64_t meanwhile = Insert();
   ASSERT_TRUE(Rings());
   EXPECT_FALSE(listener_.WasTold(meanwhile)) << "that is the polls' to find";
   EXPECT_FALSE(listener_.WasTold(during));
+  EXPECT_EQ(listener_.begun(), 2);
 }
 
 TEST_F(LogBell, WithoutNewsItAnswersNowAndThen) {

@@ -35,7 +35,7 @@ Progress Pusher::Step(std::span<Input> inputs, Now now) {
         input);
   }
   Progress progress;
-  units_.TryParked(now);
+  units_.GoOn(now);
   ranges_.Tend(now, progress.orders);
   units_.Start(now);
 

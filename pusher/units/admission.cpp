@@ -47,23 +47,57 @@ Admission::Credit Admission::Admit(const Way& way, Time now) {
   return credit;
 }
 
-uint32_t Admission::PageFor(Credit& credit, bool behind_first) {
+uint32_t Admission::PageFor(const Credit& credit) const {
   const uint32_t large = limits_.followers_per_page;
-  if (behind_first && !credit.wide_ && credit.at_->wide < ShareOf(limits_.large_pages_in_flight)) {
-    credit.wide_ = true;
-    ++credit.at_->wide;
-  }
   return credit.wide_ ? large : std::min(limits_.followers_on_first_page, large);
+}
+
+bool Admission::has_wide(const AtWay& way) const {
+  return way.wide < ShareOf(limits_.large_pages_in_flight);
+}
+
+bool Admission::Widen(Credit& credit) {
+  AtWay& taken = *credit.at_;
+  if (!credit.wide_ && taken.turns.empty() && has_wide(taken)) {
+    credit.wide_ = true;
+    ++taken.wide;
+    --taken.units;
+  }
+  return credit.wide_;
+}
+
+void Admission::AwaitTurn(uint64_t unit, Credit credit) { credit.at_->turns.push_back(unit); }
+
+std::optional<Admission::Tried> Admission::NextTurn() {
+  for (auto& [way, taken] : taken_) {
+    if (taken.turns.empty() || !has_wide(taken)) continue;
+    Tried next{taken.turns.front(), {}};
+    taken.turns.pop_front();
+    ++taken.wide;
+    next.credit.by_ = this;
+    next.credit.at_ = &taken;
+    next.credit.wide_ = true;
+    return next;
+  }
+  return std::nullopt;
+}
+
+size_t Admission::awaiting_turns() const {
+  size_t units = 0;
+  for (const auto& [way, taken] : taken_) units += taken.turns.size();
+  return units;
 }
 
 void Admission::TakeBack(Credit& credit) {
   EndTry(credit);
-  --credit.at_->units;
-  credit.at_->wide -= credit.wide_;
+  --(credit.wide_ ? credit.at_->wide : credit.at_->units);
 }
 
 void Admission::Refill(Time now) {
-  std::erase_if(taken_, [](const auto& entry) { return entry.second.units == 0; });
+  std::erase_if(taken_, [](const auto& entry) {
+    const AtWay& taken = entry.second;
+    return taken.units == 0 && taken.wide == 0 && taken.turns.empty();
+  });
   const size_t most = ShareOf(limits_.units_in_flight);
   for (auto& [way, taken] : taken_) {
     if (!taken.full_since) continue;
@@ -150,6 +184,7 @@ void Admission::Forget(const std::function<bool(uint64_t unit)>& gone) {
     parked_ -= std::erase_if(queue->second.waiting, gone);
     DropIfUnused(queue);
   }
+  for (auto& [way, taken] : taken_) std::erase_if(taken.turns, gone);
 }
 
 void Admission::DropIfUnused(Queues::iterator queue) {

@@ -7,12 +7,14 @@
 //
 // A unit is under way on a credit. It gets the credit when it starts and gives it back when it ends
 // or is parked. Everything that a unit holds in memory beside its hints is bounded by credits:
-// - A way has `units_in_flight` credits. Each is good for one page of followers at a time, at most
-//   a first page, which is small.
-// - Behind its first page a unit may widen its credit to large pages, if fewer than
-//   `large_pages_in_flight` credits of the way are wide. Otherwise it goes on with small pages, so
-//   no unit waits for a page. The readers in all pages of a way are therefore at most
-//   units * first page + large pages * large page.
+// - A way has `units_in_flight` credits. Each is good for a first page of followers, which is
+// small.
+// - A unit whose followers do not fit a first page is large. It goes on with a wide credit, which
+// is
+//   good for a large page. A way has `large_pages_in_flight` of these. If none is free, the unit
+//   waits for its turn without a credit and holds hints only. It gives its wide credit back after
+//   each page. So large units take turns, however many there are, and hold up no other. The readers
+//   in all pages of a way are at most units * first page + large pages * large page.
 // - Up to `whole_ways` ways have these bounds each. More ways share what `whole_ways` of them would
 //   have, but each has at least one credit and one large page. So the pages of all ways are bounded
 //   however many shards and nodes there are.
@@ -22,7 +24,7 @@
 //
 // Two more bounds keep the queue in front of a node short. They cost no memory but time: a node is
 // sent `batches_in_flight` batches ahead, and it is admitted no unit while `waiting_readers` of
-// first pages wait for it. Further pages do not count, because first pages pass them
+// small units wait for it. Those of large ones do not count, because small ones pass them
 // (write_batcher.h).
 //
 // Once all credits of a way were taken, they are given again when a quarter of them is free. Units
@@ -66,13 +68,14 @@ struct Way {
 
 class Admission {
   struct AtWay {
-    size_t units = 0;                // under way
-    size_t wide = 0;                 // of these, on a wide credit
+    size_t units = 0;                // under way on a credit that is not wide
+    size_t wide = 0;                 // under way on a wide one
+    std::deque<uint64_t> turns;      // large units that wait for a wide one
     std::optional<Time> full_since;  // all credits were taken then; free ones are held back since
   };
   struct AtNode {
     uint32_t batches = 0;        // under way
-    size_t waiting_readers = 0;  // of first pages; their writes are in no batch yet
+    size_t waiting_readers = 0;  // of small units; their writes are in no batch yet
   };
   struct Queue {
     std::deque<uint64_t> waiting;  // first parked, first tried
@@ -130,9 +133,13 @@ class Admission {
   bool admits(const Way& way) const;
   bool has_room(const Way& way) const;
   Credit Admit(const Way& way, Time now);
-  // Followers that the unit may read next. A unit is known to need a large page only once it is
-  // behind its first one.
-  uint32_t PageFor(Credit& credit, bool behind_first);
+  // The most followers on the unit's next page.
+  uint32_t PageFor(const Credit& credit) const;
+  // Makes the credit of a large unit wide, if one is free and no other unit waits for it. Returns
+  // whether it is wide.
+  bool Widen(Credit& credit);
+  // A large unit gives its credit back and waits for its turn.
+  void AwaitTurn(uint64_t unit, Credit credit);
   // Stops holding back free credits where that is due. Call it before admits().
   void Refill(Time now);
   // When the next credit that is held back will be given.
@@ -154,19 +161,23 @@ class Admission {
     Credit credit;
   };
   std::optional<Tried> TryNext(Time now);
+  // Takes the next large unit that has its turn, with a wide credit.
+  std::optional<Tried> NextTurn();
   // The unit got what it waited for. Does nothing for one that is not being tried.
   void GotThrough(Credit& credit);
   // It got what it waited for, unless that was what `queue` waits for.
   void GotThroughTo(Credit& credit, const QueueName& queue);
-  // Forgets the parked units that are `gone`.
+  // Forgets the units that are `gone`, of those that are parked or wait for their turn.
   void Forget(const std::function<bool(uint64_t unit)>& gone);
   size_t parked() const { return parked_; }
+  size_t awaiting_turns() const;
   // When TryNext may return a unit, if it returns none now.
   std::optional<Time> retry_timer() const;
 
  private:
   size_t ShareOf(size_t each) const;
   bool has_place(const Way& way) const;
+  bool has_wide(const AtWay& way) const;
   bool may_try(const QueueName& name, const Queue& queue) const;
   void Failed(Queue& queue, Time now, uint64_t random) const;
   void TakeBack(Credit& credit);

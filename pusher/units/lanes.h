@@ -62,10 +62,12 @@ class Lanes {
   void TakeApart(Unit unit);  // its hints come next, one by one
 
   void SetParked(const Unit& unit, bool parked);
+  void SetAwaitingTurn(bool waits) { waits ? ++waiting_units_ : --waiting_units_; }
 
-  size_t units() const { return units_; }                    // taken and not ended
-  size_t working() const { return units_ - parked_units_; }  // of these, not parked
-  const ShardShares& hints() const { return shares_; }       // also those of taken units
+  size_t units() const { return units_; }  // taken and not ended
+  // Of these, neither parked nor waiting for their turn (admission.h).
+  size_t working() const { return units_ - parked_units_ - waiting_units_; }
+  const ShardShares& hints() const { return shares_; }  // also those of taken units
 
  private:
   struct Lane {
@@ -89,6 +91,7 @@ class Lanes {
   std::vector<std::list<UserId>> runnable_;  // by shard, in order of their turns
   size_t units_ = 0;
   size_t parked_units_ = 0;
+  size_t waiting_units_ = 0;
 };
 
 }  // namespace fanline::pusher

@@ -25,7 +25,7 @@ bool IsBehind(const FollowerCursor& cursor, UserId reader) {
 
 }  // namespace
 
-void PostRuns::Begin(const Unit& unit, uint32_t followers, Now now) {
+void PostRuns::Begin(Unit& unit, Now now) {
   if (const Run* known = Find(unit.id); known != nullptr && known->outdated) End(*known);
   const auto [at, fresh] = runs_.try_emplace(unit.id);
   Run& run = at->second;
@@ -44,7 +44,8 @@ void PostRuns::Begin(const Unit& unit, uint32_t followers, Now now) {
       run.delivered = before->second.delivered;
     }
   }
-  run.page_limit = followers;
+  HasTurn(unit);
+  run.page_limit = admission_.PageFor(unit.credit);
   run.trouble = Status::Done();
   ++run.reads_open;
   audiences_.Of(unit.range).Need(unit.id);
@@ -225,7 +226,18 @@ void PostRuns::FillList(Run& run) {
   if (!run.page.next) run.list = 0;
 }
 
+// Whether the unit may write its page: it is small, or large with a wide credit. One whose culprit
+// is looked for goes from one small page to the next.
+bool PostRuns::HasTurn(Unit& unit) {
+  return !unit.large || unit.alone || admission_.Widen(unit.credit);
+}
+
 std::optional<RunStep> PostRuns::Write(Run& run, Now now) {
+  run.unit->large |= run.page.next.has_value();
+  if (!HasTurn(*run.unit)) {
+    run.page = {};
+    return RunStep{.unit = run.unit->id, .finished = false};
+  }
   if (!run.listed) FillList(run);
   std::vector<UserId> readers = std::move(run.page.followers);
   if (!run.listed) {
@@ -266,8 +278,8 @@ std::vector<UserId> PostRuns::TakeApart(Run& run, std::vector<UserId>& readers) 
 
 void PostRuns::Add(Writes& writes, const Run& run, std::vector<UserId> readers, bool no_reposts) {
   const Unit& unit = *run.unit;
-  Contribution wanted{unit.id, std::move(readers),        run.adds, run.removes, unit.alone,
-                      {},      unit.paging && !unit.alone};
+  Contribution wanted{unit.id, std::move(readers),       run.adds, run.removes, unit.alone,
+                      {},      unit.large && !unit.alone};
   if (run.marks) wanted.mark = Mark{unit.author, no_reposts};
   if (no_reposts) std::erase_if(wanted.adds, [](const Item& item) { return item.original; });
   writes.batcher.Add(std::move(wanted));

@@ -60,9 +60,9 @@ class PostRuns {
         marks_(common),
         weights_(common) {}
 
-  // Reads the first page, the next one, or the one that failed, with at most this many `followers`.
-  // `unit` must stay where it is until its run has ended: finished, answered `never`, or forgotten.
-  void Begin(const Unit& unit, uint32_t followers, Now now);
+  // Reads the first page, the next one, or the one that failed. `unit` must stay where it is until
+  // its run has ended: finished, answered `never`, or forgotten.
+  void Begin(Unit& unit, Now now);
   // Takes an answer; returns the steps that follow from it.
   std::vector<RunStep> On(const PostStates& states, Now now);
   std::optional<RunStep> On(FollowerPage& page, Now now);
@@ -91,7 +91,7 @@ class PostRuns {
 
  private:
   struct Run {
-    const Unit* unit = nullptr;
+    Unit* unit = nullptr;
     std::vector<PostId> posts;  // distinct, as asked from the truth
     std::vector<Item> adds;
     std::vector<Item> removes;
@@ -139,10 +139,12 @@ class PostRuns {
   void Ask(std::optional<Shard> shard, const std::vector<uint64_t>& units);
   void ReadPage(Run& run);
   std::optional<RunStep> LookUp(Run& run, Now now);
+  bool HasNews(const Run& run) const;
   void TakeFromList(Run& run, const FollowerLists::Followers& list);
   bool IsMeasured(const Run& run) const;
   void FillList(Run& run);
   std::optional<RunStep> Answered(Run& run, const Status& status, Now now);
+  bool HasTurn(Unit& unit);
   std::optional<RunStep> Write(Run& run, Now now);
   void AddAuthor(const Run& run, std::vector<UserId>& readers) const;
   void LeaveOutTheDead(const Run& run, std::vector<UserId>& readers) const;

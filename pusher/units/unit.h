@@ -45,7 +45,7 @@ struct Unit {
   std::vector<ReceivedHint> hints;  // of one kind: posts, syncs or undecodable
   bool alone = false;               // one hint, in a batch of its own: a culprit is looked for
   bool marked = false;              // range_owner names it as the one that is being tried
-  bool paging = false;              // it is behind its first page
+  bool large = false;               // its followers do not fit a first page
   Stage stage = Stage::kRunning;
   std::string reason;        // of its quarantine; empty: each hint has its own
   size_t dead_lettered = 0;  // hints in the dead letters

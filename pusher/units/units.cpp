@@ -209,7 +209,7 @@ void Units::Enter(Unit& unit, Stage stage, Now now) {
       return Mark(unit, stage == Stage::kMarkingStart);
     case Stage::kRunning:
       if (unit.is_sync()) return syncs_.Begin(unit);
-      return posts_.Begin(unit, admission_.PageFor(unit.credit, unit.paging && !unit.alone), now);
+      return posts_.Begin(unit, now);
     case Stage::kDropping:
       // The author's followers may be what cannot be read, so all timelines of the range are
       // dropped.
@@ -329,9 +329,13 @@ void Units::Advance(const std::optional<RunStep>& step, Now now) {
   admission_.GotThrough(unit->credit);
   if (step->finished) return Finish(*unit, now);
   open_.at(unit->range).walk.Settled(unit->id);
-  unit->paging = true;
-  // A drain leaves the rest to the next owner.
-  taking_ ? Enter(*unit, Stage::kRunning, now) : Park(*unit, {unit->way, "the next owner"}, now);
+  // A drain leaves the rest to the next owner: nobody has a turn any more.
+  taking_ && unit->alone ? Enter(*unit, Stage::kRunning, now) : AwaitTurn(*unit);
+}
+
+void Units::AwaitTurn(Unit& unit) {
+  admission_.AwaitTurn(unit.id, std::move(unit.credit));
+  open_.at(unit.range).lanes.SetAwaitingTurn(true);
 }
 
 void Units::Finish(Unit& unit, Now now) {
@@ -374,7 +378,7 @@ void Units::Park(Unit& unit, const Admission::QueueName& queue, Now now) {
   work.lanes.SetParked(unit, true);
 }
 
-void Units::TryParked(Now now) {
+void Units::GoOn(Now now) {
   ForgetDropped();
   if (!taking_) return;
   while (auto tried = admission_.TryNext(now.mono)) {
@@ -382,6 +386,12 @@ void Units::TryParked(Now now) {
     unit.credit = std::move(tried->credit);
     open_.at(unit.range).lanes.SetParked(unit, false);
     Enter(unit, unit.stage, now);
+  }
+  while (auto next = admission_.NextTurn()) {
+    Unit& unit = units_.at(next->unit);
+    unit.credit = std::move(next->credit);
+    open_.at(unit.range).lanes.SetAwaitingTurn(false);
+    Enter(unit, Stage::kRunning, now);
   }
 }
 

@@ -81,9 +81,9 @@ class Units {
   void On(const PartMarked& marked, Now now) { posts_.On(marked, now); }
   void On(const AuthorWeighed& weighed, Now) { posts_.On(weighed); }
 
-  // Tries parked units that are due. They go first. Otherwise lanes that have not begun would take
-  // every credit that becomes free.
-  void TryParked(Now now);
+  // Goes on with parked units that are due and with large units that have their turn. They go
+  // first. Otherwise lanes that have not begun would take every credit that becomes free.
+  void GoOn(Now now);
   // Starts what there is room for, and sends what waits.
   void Start(Now now);
   // When there is something to try or to start, if ever.
@@ -95,7 +95,7 @@ class Units {
 
   // A range's begun work, by the offset of its first hint.
   const std::map<int64_t, BegunHints>& begun(Range range) const { return posts_.begun(range); }
-  bool idle() const { return units_.size() == admission_.parked(); }
+  bool idle() const { return units_.size() == admission_.parked() + admission_.awaiting_turns(); }
   void Show(Metrics::Held& held) const;
 
  private:
@@ -134,6 +134,7 @@ class Units {
   void Finish(Unit& unit, Now now);
   void Later(Unit& unit, const Status& status, Now now);
   void Park(Unit& unit, const Admission::QueueName& queue, Now now);
+  void AwaitTurn(Unit& unit);
   void Never(Unit& unit, const std::string& reason, Now now);
   void ForgetLists(const Unit& unit);
   void Quarantine(Unit& unit, Now now);

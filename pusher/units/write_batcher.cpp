@@ -18,16 +18,16 @@ constexpr size_t kLooksPerTimeline = 8;
 }  // namespace
 
 WriteBatcher::~WriteBatcher() {
-  for (const Contribution& first : first_) waiting_readers_ -= first.readers.size();
+  for (const Contribution& small : small_) waiting_readers_ -= small.readers.size();
 }
 
 void WriteBatcher::Add(Contribution contribution) {
   FANLINE_CHECK(contribution.adds.size() + contribution.mark.has_value() <= kMaxAddsPerWrite,
                 "too many adds for one write");
-  FANLINE_CHECK(!(contribution.alone && contribution.further), "alone among further pages");
+  FANLINE_CHECK(!(contribution.alone && contribution.large), "alone among large units");
   if (contribution.readers.empty()) return;
-  if (!contribution.further) waiting_readers_ += contribution.readers.size();
-  (contribution.further ? further_ : first_).push_back(std::move(contribution));
+  if (!contribution.large) waiting_readers_ += contribution.readers.size();
+  (contribution.large ? large_ : small_).push_back(std::move(contribution));
 }
 
 // Takes one more write of these sizes to that reader into the batch, if it fits.
@@ -73,7 +73,7 @@ bool WriteBatcher::TakeFrom(Contribution& from, Piece& piece) {
     }
   }
   from.readers.erase(stays, from.readers.end());
-  if (!from.further) waiting_readers_ -= piece.slots.size();
+  if (!from.large) waiting_readers_ -= piece.slots.size();
   return fit != Fit::kNoRoom;
 }
 
@@ -83,20 +83,20 @@ TimelineBatch WriteBatcher::Cut(std::vector<Share>* shares) {
   bytes_ = 0;
   const size_t all = limits_.timelines_per_batch;
   const size_t quarter = (all + 3) / 4;
-  const bool alone = !first_.empty() && first_.front().alone;
-  const bool both = !further_.empty() && !first_.empty() && !alone;
-  const bool only_further = first_.empty() || (alone && was_alone_ && !further_.empty());
-  was_alone_ = alone && !only_further;
+  const bool alone = !small_.empty() && small_.front().alone;
+  const bool both = !large_.empty() && !small_.empty() && !alone;
+  const bool only_large = small_.empty() || (alone && was_alone_ && !large_.empty());
+  was_alone_ = alone && !only_large;
   std::vector<Piece> pieces;
-  size_t firsts = 0;
-  size_t furthers = 0;
-  if (!only_further) {
-    firsts = TakeFrom(first_, both ? std::max<size_t>(1, all - quarter) : all, pieces);
+  size_t smalls = 0;
+  size_t larges = 0;
+  if (!only_large) {
+    smalls = TakeFrom(small_, both ? std::max<size_t>(1, all - quarter) : all, pieces);
   }
-  if (only_further || both) furthers = TakeFrom(further_, all, pieces);
+  if (only_large || both) larges = TakeFrom(large_, all, pieces);
   TimelineBatch batch = Assemble(pieces, shares);
-  DropUsedUp(first_, firsts);
-  DropUsedUp(further_, furthers);
+  DropUsedUp(small_, smalls);
+  DropUsedUp(large_, larges);
   return batch;
 }
 

@@ -2,11 +2,12 @@
 // posts per call, each timeline at most once in a batch. The longer Redis is busy, the more posts
 // meet in one write. So batches grow under load, without a timer.
 //
-// A unit's first page does not wait for the further pages of others. While both kinds wait, a batch
-// takes first pages up to three quarters of its timelines, and further pages in all that is left.
-// While one kind waits, that kind has the whole batch. So an author with few followers passes a
-// celebrity, and the celebrity still gets at least a quarter of what is written. A contribution
-// that is alone has a batch, and further pages that wait have the next one.
+// The page of a small unit does not wait for the pages of large ones (admission.h). While both
+// kinds wait, a batch takes pages of small units up to three quarters of its timelines, and those
+// of large ones in all that is left. While one kind waits, that kind has the whole batch. So an
+// author with few followers passes a celebrity, and the celebrity still gets at least a quarter of
+// what is written. A contribution that is alone has a batch, and large units that wait have the
+// next one.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -31,7 +32,7 @@ struct Contribution {
   std::vector<Item> removes;   // at most kMaxAddsPerWrite
   bool alone = false;          // in a batch of its own: a culprit is looked for
   std::optional<Mark> mark{};  // of the author; takes the place of an add
-  bool further = false;        // a page behind the unit's first one; false if alone
+  bool large = false;          // of a large unit; false if alone
 };
 
 // Which writes of a batch belong to a unit.
@@ -42,15 +43,15 @@ struct Share {
 
 class WriteBatcher {
  public:
-  // `waiting_readers`: counts the readers of first pages that are in no batch yet. What the limits
-  // and the count are in outlives this object. Further pages are bounded by admission.h.
+  // `waiting_readers`: counts the readers of small units that are in no batch yet. What the limits
+  // and the count are in outlives this object. Large units are bounded by admission.h.
   WriteBatcher(const Limits& limits, size_t& waiting_readers)
       : limits_(limits), waiting_readers_(waiting_readers) {}
   WriteBatcher(const WriteBatcher&) = delete;
   ~WriteBatcher();
 
   void Add(Contribution contribution);
-  bool empty() const { return first_.empty() && further_.empty(); }
+  bool empty() const { return small_.empty() && large_.empty(); }
 
   // Cuts the next batch, with the oldest contributions of each kind first. The caller fills in id,
   // range and epoch. Writes beyond a bound, of the batch or of one reader's write, go into a later
@@ -80,8 +81,8 @@ class WriteBatcher {
 
   const Limits& limits_;
   size_t& waiting_readers_;
-  Queue first_;  // first pages, and contributions that are alone
-  Queue further_;
+  Queue small_;  // and contributions that are alone
+  Queue large_;
   bool was_alone_ = false;  // the last batch's contribution
   // The batch that is being cut.
   size_t room_ = 0;  // its most timelines

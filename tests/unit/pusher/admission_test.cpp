@@ -68,22 +68,54 @@ TEST(Admission, ManyWaysShareWhatAFewWouldHave) {
   std::vector<Admission::Credit> credits;
   while (w.admission.has_room(kWay)) credits.push_back(w.admission.Admit(kWay, kStart));
   EXPECT_EQ(credits.size(), 4u);
-  EXPECT_EQ(w.admission.PageFor(credits[0], true), w.limits.followers_per_page);
-  EXPECT_EQ(w.admission.PageFor(credits[1], true), w.limits.followers_on_first_page);
+  EXPECT_TRUE(w.admission.Widen(credits[0]));
+  EXPECT_FALSE(w.admission.Widen(credits[1]));
 }
 
-TEST(Admission, AWideCreditStaysWideUntilItIsGivenBack) {
+TEST(Admission, AWideCreditIsForLargePagesAndLeavesRoomForSmallUnits) {
+  AdmissionWorld w(1);
+  auto credit = w.admission.Admit(kWay, kStart);
+  EXPECT_EQ(w.admission.PageFor(credit), w.limits.followers_on_first_page);
+  EXPECT_FALSE(w.admission.has_room(kWay));
+  EXPECT_TRUE(w.admission.Widen(credit));
+  EXPECT_TRUE(w.admission.Widen(credit)) << "it is";
+  EXPECT_EQ(w.admission.PageFor(credit), w.limits.followers_per_page);
+  EXPECT_TRUE(w.admission.has_room(kWay));
+}
+
+TEST(Admission, LargeUnitsHaveWideCreditsInTurn) {
   AdmissionWorld w;
-  const uint32_t large = w.limits.followers_per_page, small = w.limits.followers_on_first_page;
-  auto one = w.admission.Admit(kWay, kStart), two = w.admission.Admit(kWay, kStart),
-       three = w.admission.Admit(kWay, kStart);
-  EXPECT_EQ(w.admission.PageFor(one, false), small) << "its first page";
-  EXPECT_EQ(w.admission.PageFor(one, true), large);
-  EXPECT_EQ(w.admission.PageFor(one, true), large);
-  EXPECT_EQ(w.admission.PageFor(two, true), large);
-  EXPECT_EQ(w.admission.PageFor(three, true), small) << "two are the most";
-  one = {};
-  EXPECT_EQ(w.admission.PageFor(three, true), large);
+  std::map<uint64_t, Admission::Credit> wide;
+  for (const uint64_t unit : {1, 2, 3, 4}) {
+    auto credit = w.admission.Admit(kWay, kStart);
+    EXPECT_EQ(w.admission.Widen(credit), unit <= 2) << "two are the most";
+    if (unit <= 2) {
+      wide[unit] = std::move(credit);
+    } else {
+      w.admission.AwaitTurn(unit, std::move(credit));
+    }
+  }
+  EXPECT_EQ(w.admission.awaiting_turns(), 2u);
+  EXPECT_FALSE(w.admission.NextTurn());
+  w.admission.AwaitTurn(1, std::move(wide[1]));
+  auto newcomer = w.admission.Admit(kWay, kStart);
+  EXPECT_FALSE(w.admission.Widen(newcomer)) << "others wait";
+  auto next = w.admission.NextTurn();
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->unit, 3u);
+  EXPECT_EQ(w.admission.PageFor(next->credit), w.limits.followers_per_page);
+  EXPECT_FALSE(w.admission.NextTurn());
+  w.admission.Forget([](uint64_t unit) { return unit == 4; });
+  next.reset();
+  EXPECT_EQ(w.admission.NextTurn()->unit, 1u);
+  EXPECT_EQ(w.admission.awaiting_turns(), 0u);
+}
+
+TEST(Admission, AWayIsNotForgottenWhileALargeUnitWaits) {
+  AdmissionWorld w;
+  w.admission.AwaitTurn(7, w.admission.Admit(kWay, kStart));
+  w.admission.Refill(kStart + seconds(1));
+  EXPECT_EQ(w.admission.NextTurn()->unit, 7u);
 }
 
 TEST(Admission, ANodeForWhichManyReadersWaitIsAdmittedNothing) {

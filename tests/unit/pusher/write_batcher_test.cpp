@@ -66,10 +66,10 @@ TEST(WriteBatcher, ReadersOfARangeThatIsLostWaitNoLonger) {
   EXPECT_EQ(waiting, 0u);
 }
 
-Contribution PageOf(uint64_t unit, uint64_t first_reader, uint64_t readers, bool further) {
+Contribution PageOf(uint64_t unit, uint64_t first_reader, uint64_t readers, bool large) {
   Contribution page{unit, {}, {Post(unit)}, {}};
   for (uint64_t i = 0; i < readers; ++i) page.readers.push_back(UserId{first_reader + i});
-  page.further = further;
+  page.large = large;
   return page;
 }
 
@@ -84,18 +84,18 @@ std::map<uint64_t, size_t> NextBatch(WriteBatcher& batcher) {
 
 using Timelines = std::map<uint64_t, size_t>;
 
-TEST(WriteBatcher, AFirstPagePassesTheFurtherPagesOfOthers) {
+TEST(WriteBatcher, ASmallUnitPassesLargeOnes) {
   Batcher batcher({.timelines_per_batch = 100});
   batcher.Add(PageOf(1, 1'000, 500, true));
   EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 100}})) << "while it is alone it has all";
   batcher.Add(PageOf(2, 1, 10, false));
-  EXPECT_EQ(batcher.waiting_readers, 10u) << "of first pages";
+  EXPECT_EQ(batcher.waiting_readers, 10u) << "of small units";
   EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 90}, {2, 10}}));
   EXPECT_EQ(batcher.waiting_readers, 0u);
   EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 100}}));
 }
 
-TEST(WriteBatcher, FurtherPagesGetAQuarterHoweverManyFirstPagesWait) {
+TEST(WriteBatcher, LargeUnitsGetAQuarterHoweverManySmallOnesWait) {
   Batcher batcher({.timelines_per_batch = 100});
   batcher.Add(PageOf(1, 1'000, 80, true));
   for (uint64_t unit = 2; unit < 12; ++unit)
@@ -104,7 +104,7 @@ TEST(WriteBatcher, FurtherPagesGetAQuarterHoweverManyFirstPagesWait) {
   EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 25}, {3, 25}, {4, 50}}));
 }
 
-TEST(WriteBatcher, WhatMustBeAloneIsAlsoBesideFurtherPages) {
+TEST(WriteBatcher, WhatMustBeAloneIsAlsoBesideLargeUnits) {
   Batcher batcher;
   batcher.Add(PageOf(1, 1'000, 50, true));
   batcher.Add({2, {UserId{6}}, {Post(11)}, {}, true});
@@ -125,7 +125,7 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
     std::set<std::pair<uint64_t, UserId>> expected;
     for (uint64_t unit = 1; unit <= 8; ++unit) {
       Contribution contribution{unit, {}, {}, {}, random.Bits() % 10 == 0};
-      contribution.further = !contribution.alone && random.Bits() % 3 == 0;
+      contribution.large = !contribution.alone && random.Bits() % 3 == 0;
       std::set<uint64_t> readers;
       for (uint64_t i = random.Bits() % 20; i > 0; --i) readers.insert(1 + random.Bits() % 30);
       for (uint64_t reader : readers) {
@@ -140,8 +140,8 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
       given[unit] = contribution;
       batcher.Add(contribution);
     }
-    const auto of_first = [&](const auto& each) { return !given[each.first].further; };
-    EXPECT_EQ(batcher.waiting_readers, std::count_if(expected.begin(), expected.end(), of_first));
+    const auto of_small = [&](const auto& each) { return !given[each.first].large; };
+    EXPECT_EQ(batcher.waiting_readers, std::count_if(expected.begin(), expected.end(), of_small));
 
     while (!batcher.empty()) {
       std::vector<Share> shares;
@@ -183,10 +183,10 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
 // Two lanes that are taken apart: one contribution waits while the other is written.
 TEST(WriteBatcher, ContributionsThatAreAloneLeaveFurtherPagesEverySecondBatch) {
   Batcher batcher;
-  Contribution further{1, {}, {Post(10)}, {}};
-  further.further = true;
-  for (uint64_t i = 0; i < 5'000; ++i) further.readers.push_back(UserId{1'000 + i});
-  batcher.Add(further);
+  Contribution large{1, {}, {Post(10)}, {}};
+  large.large = true;
+  for (uint64_t i = 0; i < 5'000; ++i) large.readers.push_back(UserId{1'000 + i});
+  batcher.Add(large);
   size_t written = 0;
   for (uint64_t unit = 2; unit < 12; ++unit) {
     batcher.Add({unit, {UserId{5}}, {Post(unit)}, {}, true});

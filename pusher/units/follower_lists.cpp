@@ -1,6 +1,7 @@
 #include "pusher/units/follower_lists.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fanline::pusher {
 namespace {
@@ -43,19 +44,20 @@ const FollowerLists::Followers* FollowerLists::Find(Range range, UserId author, 
     Remove(*list);
     return nullptr;
   }
-  by_use_.splice(by_use_.end(), by_use_, list->used);
+  list->was_used = true;
   return &list->followers;
 }
 
 uint64_t FollowerLists::Begin(Range range, UserId author, Time now) {
-  if (const List* known = ListOf(range, author)) {
-    by_use_.splice(by_use_.end(), by_use_, known->used);
+  if (List* known = ListOf(range, author)) {
+    known->was_used = true;
     if (known->number == 0 && now - known->since <= age_) return 0;
     Remove(*known);
   }
-  const auto used = by_use_.insert(by_use_.end(), Key{range, author});
-  const List& list =
-      lists_[range].emplace(author, List{{}, {}, ++numbers_, false, now, used}).first->second;
+  const auto turn = turns_.insert(turns_.end(), Key{range, author});
+  const List& list = lists_[range]
+                         .emplace(author, List{{}, {}, ++numbers_, false, now, false, turn})
+                         .first->second;
   bytes_ += BytesOf(list);
   MakeRoom();
   return numbers_;
@@ -72,7 +74,6 @@ void FollowerLists::Append(Range range, UserId author, uint64_t number, const Fo
     list->no_reposts.insert(list->no_reposts.end(), no_reposts.begin(), no_reposts.end());
   }
   list->whole = last;
-  by_use_.splice(by_use_.end(), by_use_, list->used);
   Changed(*list);
 }
 
@@ -98,28 +99,34 @@ void FollowerLists::Forget(Range range, UserId author) {
 void FollowerLists::ForgetRange(Range range) {
   for (const auto& [author, list] : lists_[range]) {
     bytes_ -= BytesOf(list);
-    by_use_.erase(list.used);
+    turns_.erase(list.turn);
   }
   lists_.erase(range);
 }
 
 void FollowerLists::Remove(const List& list) {
   bytes_ -= BytesOf(list);
-  const auto [range, author] = *list.used;
-  by_use_.erase(list.used);
+  const auto [range, author] = *list.turn;
+  turns_.erase(list.turn);
   lists_.at(range).erase(author);
 }
 
 void FollowerLists::Changed(List& list) {
-  if (BytesOf(list) > most_of_one_) list = {{}, {}, 0, false, list.since, list.used};
+  if (BytesOf(list) > most_of_one_) list = {{}, {}, 0, false, list.since, list.was_used, list.turn};
   bytes_ += BytesOf(list);
   MakeRoom();
 }
 
 void FollowerLists::MakeRoom() {
-  while (bytes_ > most_bytes_ && !by_use_.empty()) {
-    const auto& [range, author] = by_use_.front();
-    Remove(lists_.at(range).at(author));
+  int more_turns = kMoreTurns;
+  while (bytes_ > most_bytes_ && !turns_.empty()) {
+    const auto& [range, author] = turns_.front();
+    List& list = lists_.at(range).at(author);
+    if (std::exchange(list.was_used, false) && more_turns-- > 0) {
+      turns_.splice(turns_.end(), turns_, turns_.begin());
+    } else {
+      Remove(list);
+    }
   }
 }
 

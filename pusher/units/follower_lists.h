@@ -8,11 +8,12 @@
 // `follower` row appends a sync after its commit, so no change is overlooked. What changes rows
 // otherwise (SQL by hand, a shard that lost some) shows after `age` at the latest.
 //
-// All lists together take at most `bytes`; those least recently used go first. A list that is being
-// filled counts, too. One that takes more than a thirty-second of `bytes`, and more than 1 KB, is
-// not kept: a few celebrities would leave no room for others. For `age` it is known to be too long,
-// so that not each of their posts fills it and pushes others out. Lists are forgotten with the
-// claim of their range.
+// All lists together take at most `bytes`. Those that were not used lately go first: a list that
+// was used gets one more turn, in place of an exact order that each look-up would have to keep. A
+// list that is being filled counts, too. One that takes more than a thirty-second of `bytes`, and
+// more than 1 KB, is not kept: a few celebrities would leave no room for others. For `age` it is
+// known to be too long, so that not each of their posts fills it and pushes others out. Lists are
+// forgotten with the claim of their range.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -68,7 +69,7 @@ class FollowerLists {
   void ForgetRange(Range range);
 
   size_t bytes() const { return bytes_; }
-  size_t lists() const { return by_use_.size(); }
+  size_t lists() const { return turns_.size(); }
 
  private:
   using Key = std::pair<Range, UserId>;
@@ -77,10 +78,13 @@ class FollowerLists {
     Followers no_reposts;  // of these
     uint64_t number = 0;   // 0: it is too long, and empty
     bool whole = false;
-    Time since{};  // when it was begun to be filled
-    std::list<Key>::iterator used;
+    Time since{};           // when it was begun to be filled
+    bool was_used = false;  // since it had its last turn
+    std::list<Key>::iterator turn;
   };
   using Lists = std::unordered_map<UserId, List>;  // of a range, by author
+  // So many that were used may get one more turn before one goes.
+  static constexpr int kMoreTurns = 64;
   // About what a list takes beside its followers.
   static constexpr size_t kBytesPerList = 192;
 
@@ -99,7 +103,7 @@ class FollowerLists {
   const Duration age_;
   const bool whole_alone_, keeps_choices_;
   std::map<Range, Lists> lists_;
-  std::list<Key> by_use_;  // least recently used first
+  std::list<Key> turns_;  // the next to go first
   size_t bytes_ = 0;
   uint64_t numbers_ = 0;
 };

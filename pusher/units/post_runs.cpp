@@ -156,16 +156,17 @@ std::optional<RunStep> PostRuns::Answered(Run& run, const Status& status, Now no
 std::optional<RunStep> PostRuns::LookUp(Run& run, Now now) {
   const bool begins_there = run.read_from == run.page_from;  // the states may say another page
   if (!run.page_read || !begins_there) {
-    const auto* list =
-        run.listed ? lists_.Find(run.unit->range, run.unit->author, now.mono) : nullptr;
-    if (list == nullptr) {
+    const bool is_taken = run.listed && begins_there && !HasNews(run);
+    const auto* list = run.listed && !is_taken
+                           ? lists_.Find(run.unit->range, run.unit->author, now.mono)
+                           : nullptr;
+    if (list == nullptr && !is_taken) {
       run.listed = false;
       ReadPage(run);
       if (!run.states_read) ReadStates(run);
       return std::nullopt;
     }
-    const uint64_t heard = audiences_.Of(run.unit->range).heard();
-    if (run.heard != heard || !begins_there) TakeFromList(run, *list);
+    if (list != nullptr) TakeFromList(run, *list);
     run.page_read = true;
     ports_.metrics.PassedOver(run.passed_over);
   }
@@ -174,6 +175,11 @@ std::optional<RunStep> PostRuns::LookUp(Run& run, Now now) {
   if (nobody && !IsMeasured(run)) return PageDone(run, now);
   ReadStates(run);
   return std::nullopt;
+}
+
+// Since the page was taken from the list.
+bool PostRuns::HasNews(const Run& run) const {
+  return audiences_.Of(run.unit->range).heard() != run.heard;
 }
 
 // The next of those who are live by now, as many as a page may have.

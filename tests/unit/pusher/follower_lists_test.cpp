@@ -95,7 +95,7 @@ TEST_F(FollowerListsTest, AListIsBelievedForAnHour) {
   EXPECT_EQ(lists.bytes(), 0u);
 }
 
-TEST_F(FollowerListsTest, TheLeastRecentlyUsedGoWhenThereIsNoRoom) {
+TEST_F(FollowerListsTest, ThoseNotUsedLatelyGoWhenThereIsNoRoom) {
   const FollowerLists::Followers many(100, UserId{1});
   for (Range range = 0; range < 10; ++range) Fill(range, kAnn, many);
   EXPECT_EQ(lists.lists(), 10u);

@@ -24,15 +24,14 @@ struct Limits {
   // Syncs of all units together. Each may hold a window of items. A unit may have one sync beyond
   // this bound.
   uint32_t syncs_in_flight = 512;
-  // Followers read at once: on an author's first page in a range, and on each further page. The
-  // larger size needs a wide credit (units/admission.h). Other authors' first pages pass further
-  // pages (units/write_batcher.h).
+  // Followers read at once: on an author's first page in a range, and on the pages of one who has
+  // more there (units/admission.h). Small units pass large ones (units/write_batcher.h).
   uint32_t followers_on_first_page = 500;
   uint32_t followers_per_page = 5'000;
-  // Readers that one call for news names (units/audience.h). Redis takes about 0.25 ms for them.
-  // After a takeover each range of a node asks for all of its readers, all at the same time, and
-  // pages wait for as many calls.
+  // Readers that one call for news names (units/audience.h). Redis takes about 0.25 ms for them. A
+  // range's first call names fewer: after a takeover the first posts of all ranges wait for it.
   uint32_t news_per_call = 200;
+  uint32_t news_at_first = 20;
   // Lists of followers (units/follower_lists.h): the bytes of all, 0 = none are kept; and for how
   // long one is believed.
   uint64_t follower_lists = 64 << 20;
@@ -44,13 +43,14 @@ struct Limits {
   // hangs delays no units that do not need it. Once all credits are taken, free ones are given when
   // they are a quarter, or after `refill_within`. With 5 ms few units start together, and a shard
   // reads a quarter more statements. Parked units have no credit and hold no page.
-  uint32_t units_in_flight = 1'024;
+  uint32_t units_in_flight = 2'048;
   Duration refill_within = std::chrono::milliseconds(10);
+  // Large units of a way under way at the same time, each with a page.
   uint32_t large_pages_in_flight = 16;
   // Up to this many ways each have all of the above; more ways share it. A reader of a page takes 8
-  // bytes: the pages of one way take at most 4.7 MB, those of all ways 19 MB.
+  // bytes: the pages of one way take at most 8.8 MB, those of all ways 35 MB.
   uint32_t whole_ways = 4;
-  // Readers of first pages whose writes wait for one node of Redis. Above this, no unit starts for
+  // Readers of small units whose writes wait for one node of Redis. Above this, no unit starts for
   // that node.
   uint32_t waiting_readers = 40'000;
   // The bounds of one range, which is paused at any of them.

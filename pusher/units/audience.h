@@ -38,6 +38,8 @@ class Audience {
   void Need(uint64_t unit) { waiting_.push_back(unit); }
   // Whether a call is to be made now.
   bool due() const { return id_ == 0 && (more_ || !waiting_.empty()); }
+  // Whether units wait for that call. Nobody does if it only goes on with the first chain.
+  bool is_waited_for() const { return !waiting_.empty() || !served_.empty(); }
   ReadNews Ask(uint64_t id, Range range, uint64_t epoch, uint32_t limit);
   // Whether the news are of another index than the claim's, or of the same one at an earlier
   // moment: it was deleted, replaced or put back, so the range must be claimed again.

@@ -1,16 +1,20 @@
 #include "pusher/units/audiences.h"
 
+#include <algorithm>
+
 namespace fanline::pusher {
 
-void Audiences::TakeOver(Range range, uint64_t epoch, uint64_t index) {
-  const Claimed fresh{0, Audience(index, common_.setup.guards)};
-  claimed_.try_emplace(range, fresh).first->second.epoch = epoch;
+void Audiences::TakeOver(Range range, uint32_t node, uint64_t epoch, uint64_t index) {
+  const Claimed fresh{0, 0, Audience(index, common_.setup.guards)};
+  Claimed& claimed = claimed_.try_emplace(range, fresh).first->second;
+  claimed.node = node;
+  claimed.epoch = epoch;
 }
 
 void Audiences::ForgetRange(Range range) {
   if (!common_.setup.guards.claims_forget_set) return;
   claimed_.erase(range);
-  std::erase_if(asked_, [&](const auto& asked) { return asked.second == range; });
+  std::erase_if(asked_, [&](const auto& asked) { return asked.second.range == range; });
 }
 
 Audience* Audiences::Find(Range range, uint64_t epoch) {
@@ -19,19 +23,32 @@ Audience* Audiences::Find(Range range, uint64_t epoch) {
   return same ? &found->second.audience : nullptr;
 }
 
+// Whether the node has a call under way that nobody waits for.
+bool Audiences::NodeReads(uint32_t node) const {
+  return std::any_of(asked_.begin(), asked_.end(), [&](const auto& each) {
+    const Asked& asked = each.second;
+    return !asked.is_waited_for && claimed_.at(asked.range).node == node;
+  });
+}
+
 void Audiences::AskForNews() {
+  const Limits& limits = common_.limits;
   for (auto& [range, claimed] : claimed_) {
-    if (!claimed.audience.due()) continue;
-    asked_.emplace(++common_.ids, range);
-    common_.ports.timelines.Submit(
-        claimed.audience.Ask(common_.ids, range, claimed.epoch, common_.limits.news_per_call));
+    Audience& audience = claimed.audience;
+    const bool is_waited_for = audience.is_waited_for();
+    if (!audience.due() || (!is_waited_for && NodeReads(claimed.node))) continue;
+    asked_[++common_.ids] = {range, is_waited_for};
+    const bool first = audience.heard() == 0;
+    common_.ports.timelines.Submit(audience.Ask(
+        common_.ids, range, claimed.epoch,
+        first ? std::min(limits.news_at_first, limits.news_per_call) : limits.news_per_call));
   }
 }
 
 std::optional<Range> Audiences::AskedFor(const NewsRead& news) {
   const auto asked = asked_.extract(news.id);
   if (asked.empty()) return std::nullopt;
-  return asked.mapped();
+  return asked.mapped().range;
 }
 
 uint64_t Audiences::live_readers() const {

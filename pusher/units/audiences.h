@@ -18,8 +18,8 @@ class Audiences {
  public:
   explicit Audiences(Common& common) : common_(common) {}
 
-  // The range was taken over with this index (Units::Opened).
-  void TakeOver(Range range, uint64_t epoch, uint64_t index);
+  // The range was taken over with this index (Units::Opened), on this node of Redis.
+  void TakeOver(Range range, uint32_t node, uint64_t epoch, uint64_t index);
   void ForgetRange(Range range);
 
   // Of a range that is claimed.
@@ -28,7 +28,8 @@ class Audiences {
   // Null: the claim was lost.
   Audience* Find(Range range, uint64_t epoch);
 
-  // Asks for the news that units wait for.
+  // Asks for the news that units wait for. A node has one call under way that nobody waits for:
+  // after a takeover its ranges read their indexes one after the other, behind the posts.
   void AskForNews();
   // The range that asked for these news, unless it was lost meanwhile; once for each answer.
   std::optional<Range> AskedFor(const NewsRead& news);
@@ -37,13 +38,20 @@ class Audiences {
 
  private:
   struct Claimed {
+    uint32_t node = 0;
     uint64_t epoch = 0;
     Audience audience;
   };
+  struct Asked {
+    Range range = 0;
+    bool is_waited_for = false;
+  };
+
+  bool NodeReads(uint32_t node) const;
 
   Common& common_;
   std::map<Range, Claimed> claimed_;
-  std::unordered_map<uint64_t, Range> asked_;  // for news, by request
+  std::unordered_map<uint64_t, Asked> asked_;  // for news, by request
 };
 
 }  // namespace fanline::pusher

@@ -25,7 +25,7 @@ Units::Units(Common& common, RangeKeeper& keeper)
 
 const Lanes& Units::Open(Range range, const Opened& opened, const std::vector<BegunHints>& begun) {
   const Work& opening = open_.try_emplace(range, opened, common_).first->second;
-  audiences_.TakeOver(range, opened.epoch, opened.index);
+  audiences_.TakeOver(range, opened.node, opened.epoch, opened.index);
   posts_.TakeOver(range, begun);
   CountWays();
   return opening.lanes;

@@ -178,6 +178,31 @@ TEST(AudienceOfAPusher, AReaderWhoCameAfterTheHintWasTakenIsNotPassedOver) {
   EXPECT_EQ(w.Items(cid), std::vector<PostId>{kPost});
 }
 
+// The first posts after a takeover do not stand behind the indexes of all ranges.
+TEST(AudienceOfAPusher, IndexesAreReadOneAfterTheOtherOnceNobodyWaitsForThem) {
+  World w({.news_per_call = 3, .news_at_first = 2});
+  w.AssignAll();
+  for (const Range range : {0, 1}) {
+    for (int reader = 0; reader < 6; ++reader) w.MakeLive(ReaderIn(range, reader));
+    w.Give(range, Hint::OfPost(kAnn, kPost));
+  }
+  w.hold_news = true;
+  const auto asked = [&] {
+    w.Step();
+    std::vector<std::pair<Range, uint32_t>> calls;
+    for (const ReadNews& call : w.news_calls) calls.emplace_back(call.range, call.limit);
+    w.AnswerNews();
+    return calls;
+  };
+  using Calls = std::vector<std::pair<Range, uint32_t>>;
+  EXPECT_EQ(asked(), (Calls{{0, 2}, {1, 2}})) << "posts wait for them";
+  for (const Range range : {0, 0, 1, 1}) EXPECT_EQ(asked(), (Calls{{range, 3}}));
+  EXPECT_EQ(asked(), Calls{});
+  w.Give(1, Hint::OfPost(kAnn, PostId{4}));
+  w.hold_news = false;
+  w.RunUntilIdle();
+}
+
 TEST(AudienceOfAPusher, NewsThatRedisRefusesParkTheUnit) {
   BobsWorld w;
   w.hold_news = true;

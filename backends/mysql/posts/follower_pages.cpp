@@ -99,10 +99,10 @@ class FirstPages {
     return runs;
   }
 
-  static size_t EndOfStatement(const std::vector<Run>& runs, size_t begin) {
+  size_t EndOfStatement(const std::vector<Run>& runs, size_t begin) const {
     size_t end = begin + 1;
     if (runs[begin].alone()) return end;
-    while (end < runs.size() && end - begin < kAuthorsLimit && !runs[end].alone()) ++end;
+    while (end < runs.size() && end - begin < together_ && !runs[end].alone()) ++end;
     return end;
   }
 
@@ -165,6 +165,7 @@ class FirstPages {
   // in full, `last` itself only if it is full, and the slots behind it are unknown.
   void FinishCut(std::span<const Run> runs, size_t cut, Slot* last) {
     for (size_t i = 0; i < cut; ++i) Finish(runs[i].begin, runs[i].end);
+    if (runs.size() > 1) together_ = runs.size() / 2;
     const Run& run = runs[cut];
     Finish(run.begin, last);
     if (!last->full()) {
@@ -183,6 +184,7 @@ class FirstPages {
   const RangeLayout& layout_;
   std::vector<Slot> slots_;  // sorted by (author, range), without duplicates; addresses stay
   const PageReaderLimits limits_;
+  size_t together_ = kAuthorsLimit;  // authors of a statement
 };
 
 // The rest of one bucket, then whole buckets. The comparison (bucket, src) > (?, ?) is three times
@@ -208,7 +210,8 @@ FollowerPage ReadLaterPage(Connection& connection, const RangeLayout& layout,
 }
 
 // The first pages that are asked for: each (author, range) once, with the largest limit.
-std::vector<Slot> SlotsOf(const std::vector<ReadFollowerPage>& queries) {
+std::vector<Slot> SlotsOf(const std::vector<ReadFollowerPage>& queries,
+                          const PageReaderLimits& reader) {
   std::map<std::pair<UserId, Range>, uint32_t> limits;
   for (const ReadFollowerPage& query : queries) {
     if (query.after) continue;
@@ -217,7 +220,11 @@ std::vector<Slot> SlotsOf(const std::vector<ReadFollowerPage>& queries) {
   }
   std::vector<Slot> slots;
   for (const auto& [key, limit] : limits) {
-    slots.push_back({.author = key.first, .range = key.second, .limit = limit, .page = {}});
+    slots.push_back({.author = key.first,
+                     .range = key.second,
+                     .limit = limit,
+                     .alone = limit > reader.rows_merged,
+                     .page = {}});
   }
   return slots;
 }
@@ -239,7 +246,7 @@ std::vector<FollowerPage> ReadFollowerPages(Connection& connection, const RangeL
                                             PageReaderLimits limits) {
   for (const ReadFollowerPage& query : queries)
     FANLINE_CHECK(query.limit > 0, "a page holds followers");
-  const auto slots = FirstPages(connection, layout, SlotsOf(queries), limits).Read();
+  const auto slots = FirstPages(connection, layout, SlotsOf(queries, limits), limits).Read();
   std::vector<FollowerPage> pages;
   for (const ReadFollowerPage& query : queries) {
     pages.push_back(query.after ? ReadLaterPage(connection, layout, query) : PageFor(query, slots));

@@ -113,6 +113,32 @@ TEST_F(FollowerPages, AnAuthorWhoExceedsAPageCostsOneWastedStatementNotOnePerRan
   EXPECT_LE(Reads() - before, 100 + 16 * 11 + 60);
 }
 
+TEST_F(FollowerPages, ALargePageIsReadByItselfFromTheStart) {
+  const RangeLayout layout(16);
+  std::vector<ReadFollowerPage> queries;
+  for (Range range = 0; range < 16; ++range) queries.push_back({0, range, authors_[9], {}, 10});
+  const int64_t before = Reads();
+  ReadFollowerPages(shards_.on(0), layout, queries, {.rows_per_statement = 100, .rows_merged = 9});
+  EXPECT_LE(Reads() - before, 16 * 11 + 60);
+}
+
+TEST_F(FollowerPages, ManyAuthorsWhoExceedAPageAreTakenApartByHalves) {
+  const RangeLayout layout(4);
+  std::vector<ReadFollowerPage> queries;
+  for (int author = 0; author < 8; ++author) {
+    AddAuthor(200);
+    for (Range range = 0; range < 4; ++range) {
+      queries.push_back({0, range, authors_.back(), {}, 10});
+    }
+  }
+  const int64_t before = Reads();
+  const auto pages = ReadFollowerPages(shards_.on(0), layout, queries, {.rows_per_statement = 100});
+  for (const auto& page : pages) EXPECT_EQ(page.followers.size(), 10u);
+  // Three statements that are cut, then one of 44 rows for each of five authors, and 11 rows of
+  // each range behind the first. A statement of 100 rows for each author would be 300 more.
+  EXPECT_LE(Reads() - before, 2 * 100 + 88 + 5 * 44 + 8 * 3 * 11 + 100);
+}
+
 // The same in ranges that do not adjoin, beside authors who have few.
 TEST_F(FollowerPages, AnAuthorWhoExceedsAPageSharesNoStatementInAnyRange) {
   const RangeLayout layout(16);

@@ -1,7 +1,8 @@
 // Repeats the checks of the start every few seconds while the daemon runs, on a thread of its own.
 // Rows, partitions and topics may change, and the daemon would keep using what it once read. A
 // disagreement (never) ends the process like a stop, with 78 (Process::Refuse). If something is
-// gone or does not answer (later), the daemon is not ready and waits.
+// gone or does not answer (later), the daemon is not ready and waits. From a stop on no check
+// begins: a daemon that drains while its broker is away would wait for several in a row at its end.
 #pragma once
 
 #include <condition_variable>
@@ -74,7 +75,8 @@ class StandingChecks {
   }
   [[nodiscard]] bool StoppedWithin(Duration wait) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, wait, [this] { return stop_; });
+    const bool ends = changed_.wait_for(lock, wait, [this] { return stop_; });
+    return ends || process_.stop.requested();
   }
 
   daemon::Process& process_;

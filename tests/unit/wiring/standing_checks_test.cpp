@@ -70,6 +70,27 @@ TEST_F(StandingChecksTest, WhatIsGoneIsWaitedFor) {
   there.wait();
 }
 
+TEST_F(StandingChecksTest, FromAStopOnNothingMoreIsAsked) {
+  std::atomic<int> asked = 0;
+  std::latch stopping(1);
+  {
+    StandingChecks checks(process_, 1ms);
+    checks.Add("one", [&] {
+      std::raise(SIGTERM);
+      stopping.count_down();
+      return Status::Done();
+    });
+    checks.Add("other", [&] {
+      ++asked;
+      return Status::Done();
+    });
+    checks.Begin();
+    stopping.wait();
+    std::this_thread::sleep_for(5ms);  // in which it would be asked
+  }
+  EXPECT_EQ(asked, 0);
+}
+
 TEST_F(StandingChecksTest, NothingIsAskedBeforeItsTimeAndNothingAfterItsEnd) {
   std::atomic<int> asked = 0;
   {

@@ -50,7 +50,7 @@ using RepostInput = std::variant<RepostsSwept, OriginalsRead, EventAppended>;
 struct RepostLimits {
   uint32_t rows_per_page = 2'000;
   uint32_t rows_per_second = 2'000;    // passed, per shard; a page that is read once more is free
-  uint32_t events_per_second = 2'500;  // of all shards of this process
+  uint32_t events_per_second = 2'100;  // of all shards of this process
   uint32_t events_burst = 100;         // of two ticks
   Duration tick = std::chrono::milliseconds(20);         // events are appended so often
   Duration look_again = std::chrono::milliseconds(100);  // after the last event, then ever later

@@ -220,10 +220,10 @@ TEST_F(RepostSweeperTest, EventsKeepToTheirPaceAndShardsTakeTurns) {
     EXPECT_EQ(next_, now_ + 20ms);
     Pass(20ms);
   }
-  EXPECT_THAT(store_.events, SizeIs(500)) << "2,500 a second";
+  EXPECT_THAT(store_.events, SizeIs(420)) << "2,100 a second";
   size_t of_0 = 0;
   for (const AppendEvent& each : store_.events) of_0 += each.event.author == On(0) ? 1 : 0;
-  EXPECT_EQ(of_0, 250u);
+  EXPECT_EQ(of_0, 210u);
 }
 
 TEST_F(RepostSweeperTest, AnEventThatWasNotAppendedIsAppendedLater) {

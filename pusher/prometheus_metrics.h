@@ -150,6 +150,7 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
     Set(lists_, held.lists);
     Set(list_bytes_, held.list_bytes);
     Set(units_parked_, held.units_parked);
+    Set(units_awaiting_turns_, held.units_awaiting_turns);
     Set(hints_parked_, held.hints_parked);
     Set(hints_span_, held.longest_span);
     for (size_t i = 0; i < kPauseCauses; ++i) {
@@ -242,7 +243,8 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
                  "From the event's record until every live timeline has the post (sampled)",
                  "followers", kSizeClasses);
   Gauge& hints_open_ = AddGauge("fanline_hints_open", "Hints received and not finished");
-  Gauge& units_open_ = AddGauge("fanline_units_open", "Units of work under way");
+  Gauge& units_open_ =
+      AddGauge("fanline_units_open", "Units of work that are begun and not finished");
   Gauge& ranges_ready_ = AddGauge("fanline_ranges_ready", "Ranges owned and claimed");
   Gauge& highest_epoch_ =
       AddGauge("fanline_highest_epoch",
@@ -255,6 +257,9 @@ class PrometheusMetrics final : public daemon::ConsumedLog<Metrics> {
   Gauge& list_bytes_ = AddGauge("fanline_follower_lists_bytes", "Bytes that these lists take");
   Gauge& units_parked_ =
       AddGauge("fanline_units_parked", "Units of work that wait for a resource that is away");
+  Gauge& units_awaiting_turns_ =
+      AddGauge("fanline_units_awaiting_turns",
+               "Units of authors with many followers that wait for their turn");
   Gauge& hints_parked_ = AddGauge("fanline_hints_parked",
                                   "Hints of these units, and those behind them in their lanes");
   Gauge& hints_span_ =

@@ -88,6 +88,7 @@ class Metrics : public ConsumerMetrics {
     uint64_t lists = 0;                    // of followers
     uint64_t list_bytes = 0;               // that these take
     uint64_t units_parked = 0;             // they wait for a resource that is away
+    uint64_t units_awaiting_turns = 0;     // of authors with many followers (units/admission.h)
     uint64_t hints_parked = 0;             // of parked units, and behind them in their lanes
     uint64_t longest_span = 0;  // most hints of one range, from the oldest unfinished to the newest
     std::array<uint64_t, kPauseCauses> ranges_paused{};  // by PauseCause

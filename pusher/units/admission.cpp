@@ -52,13 +52,10 @@ uint32_t Admission::PageFor(const Credit& credit) const {
   return credit.wide_ ? large : std::min(limits_.followers_on_first_page, large);
 }
 
-bool Admission::has_wide(const AtWay& way) const {
-  return way.wide < ShareOf(limits_.large_pages_in_flight);
-}
-
 bool Admission::Widen(Credit& credit) {
   AtWay& taken = *credit.at_;
-  if (!credit.wide_ && taken.turns.empty() && has_wide(taken)) {
+  const bool is_free = taken.wide + taken.waiting() < ShareOf(limits_.large_pages_in_flight);
+  if (!credit.wide_ && is_free) {
     credit.wide_ = true;
     ++taken.wide;
     --taken.units;
@@ -66,13 +63,28 @@ bool Admission::Widen(Credit& credit) {
   return credit.wide_;
 }
 
-void Admission::AwaitTurn(uint64_t unit, Credit credit) { credit.at_->turns.push_back(unit); }
+void Admission::AwaitTurn(uint64_t unit, Credit credit) {
+  AtWay& taken = *credit.at_;
+  if (credit.wide_) {
+    taken.begun.insert(unit);
+  } else {
+    taken.fresh.push_back(unit);
+  }
+}
 
 std::optional<Admission::Tried> Admission::NextTurn() {
   for (auto& [way, taken] : taken_) {
-    if (taken.turns.empty() || !has_wide(taken)) continue;
-    Tried next{taken.turns.front(), {}};
-    taken.turns.pop_front();
+    const bool is_free = taken.wide < ShareOf(limits_.large_pages_in_flight);
+    if (taken.waiting() == 0 || !is_free) continue;
+    const bool fresh = !taken.fresh.empty() && (taken.fresh_next || taken.begun.empty());
+    taken.fresh_next = !fresh;
+    Tried next;
+    if (fresh) {
+      next.unit = taken.fresh.front();
+      taken.fresh.pop_front();
+    } else {
+      next.unit = taken.begun.extract(taken.begun.begin()).value();
+    }
     ++taken.wide;
     next.credit.by_ = this;
     next.credit.at_ = &taken;
@@ -84,7 +96,7 @@ std::optional<Admission::Tried> Admission::NextTurn() {
 
 size_t Admission::awaiting_turns() const {
   size_t units = 0;
-  for (const auto& [way, taken] : taken_) units += taken.turns.size();
+  for (const auto& [way, taken] : taken_) units += taken.waiting();
   return units;
 }
 
@@ -96,7 +108,7 @@ void Admission::TakeBack(Credit& credit) {
 void Admission::Refill(Time now) {
   std::erase_if(taken_, [](const auto& entry) {
     const AtWay& taken = entry.second;
-    return taken.units == 0 && taken.wide == 0 && taken.turns.empty();
+    return taken.units == 0 && taken.wide == 0 && taken.waiting() == 0;
   });
   const size_t most = ShareOf(limits_.units_in_flight);
   for (auto& [way, taken] : taken_) {
@@ -184,7 +196,10 @@ void Admission::Forget(const std::function<bool(uint64_t unit)>& gone) {
     parked_ -= std::erase_if(queue->second.waiting, gone);
     DropIfUnused(queue);
   }
-  for (auto& [way, taken] : taken_) std::erase_if(taken.turns, gone);
+  for (auto& [way, taken] : taken_) {
+    std::erase_if(taken.fresh, gone);
+    std::erase_if(taken.begun, gone);
+  }
 }
 
 void Admission::DropIfUnused(Queues::iterator queue) {

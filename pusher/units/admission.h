@@ -13,8 +13,10 @@
 // is
 //   good for a large page. A way has `large_pages_in_flight` of these. If none is free, the unit
 //   waits for its turn without a credit and holds hints only. It gives its wide credit back after
-//   each page. So large units take turns, however many there are, and hold up no other. The readers
-//   in all pages of a way are at most units * first page + large pages * large page.
+//   each page. So large units hold up no other unit, however many there are. The readers in all
+//   pages of a way are at most units * first page + large pages * large page.
+// - Turns go to units that had none yet and to the oldest of the others, alternately. So an author
+//   with a few thousand followers passes celebrities, and celebrities end one after the other.
 // - Up to `whole_ways` ways have these bounds each. More ways share what `whole_ways` of them would
 //   have, but each has at least one credit and one large page. So the pages of all ways are bounded
 //   however many shards and nodes there are.
@@ -68,9 +70,13 @@ struct Way {
 
 class Admission {
   struct AtWay {
-    size_t units = 0;                // under way on a credit that is not wide
-    size_t wide = 0;                 // under way on a wide one
-    std::deque<uint64_t> turns;      // large units that wait for a wide one
+    size_t units = 0;  // under way on a credit that is not wide
+    size_t wide = 0;   // under way on a wide one
+    // Large units that wait for a wide one: those that had none yet, and the others, by age.
+    std::deque<uint64_t> fresh;
+    std::set<uint64_t> begun;
+    bool fresh_next = true;
+    size_t waiting() const { return fresh.size() + begun.size(); }
     std::optional<Time> full_since;  // all credits were taken then; free ones are held back since
   };
   struct AtNode {
@@ -135,10 +141,12 @@ class Admission {
   Credit Admit(const Way& way, Time now);
   // The most followers on the unit's next page.
   uint32_t PageFor(const Credit& credit) const;
-  // Makes the credit of a large unit wide, if one is free and no other unit waits for it. Returns
+  // Makes the credit of a large unit wide, if one is free that no other unit waits for. Returns
   // whether it is wide.
   bool Widen(Credit& credit);
-  // A large unit gives its credit back and waits for its turn.
+  // Whether the unit comes from a queue of parked units, and has not got through.
+  static bool is_tried(const Credit& credit) { return credit.tried_.has_value(); }
+  // A large unit gives its credit back and waits for its turn. `unit`: ids grow with time.
   void AwaitTurn(uint64_t unit, Credit credit);
   // Stops holding back free credits where that is due. Call it before admits().
   void Refill(Time now);
@@ -177,7 +185,6 @@ class Admission {
  private:
   size_t ShareOf(size_t each) const;
   bool has_place(const Way& way) const;
-  bool has_wide(const AtWay& way) const;
   bool may_try(const QueueName& name, const Queue& queue) const;
   void Failed(Queue& queue, Time now, uint64_t random) const;
   void TakeBack(Credit& credit);

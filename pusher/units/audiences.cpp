@@ -23,20 +23,23 @@ Audience* Audiences::Find(Range range, uint64_t epoch) {
   return same ? &found->second.audience : nullptr;
 }
 
-// Whether the node has a call under way that nobody waits for.
-bool Audiences::NodeReads(uint32_t node) const {
-  return std::any_of(asked_.begin(), asked_.end(), [&](const auto& each) {
-    const Asked& asked = each.second;
-    return !asked.is_waited_for && claimed_.at(asked.range).node == node;
-  });
+// Nodes with a call under way that nobody waits for.
+std::set<uint32_t> Audiences::ReadingNodes() const {
+  std::set<uint32_t> nodes;
+  for (const auto& [id, asked] : asked_) {
+    if (!asked.is_waited_for) nodes.insert(claimed_.at(asked.range).node);
+  }
+  return nodes;
 }
 
 void Audiences::AskForNews() {
   const Limits& limits = common_.limits;
+  std::set<uint32_t> reading = ReadingNodes();
   for (auto& [range, claimed] : claimed_) {
     Audience& audience = claimed.audience;
     const bool is_waited_for = audience.is_waited_for();
-    if (!audience.due() || (!is_waited_for && NodeReads(claimed.node))) continue;
+    if (!audience.due()) continue;
+    if (!is_waited_for && !reading.insert(claimed.node).second) continue;
     asked_[++common_.ids] = {range, is_waited_for};
     const bool first = audience.heard() == 0;
     common_.ports.timelines.Submit(audience.Ask(

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "pusher/base/common.h"
@@ -47,7 +48,7 @@ class Audiences {
     bool is_waited_for = false;
   };
 
-  bool NodeReads(uint32_t node) const;
+  std::set<uint32_t> ReadingNodes() const;
 
   Common& common_;
   std::map<Range, Claimed> claimed_;

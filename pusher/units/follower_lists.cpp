@@ -55,9 +55,8 @@ uint64_t FollowerLists::Begin(Range range, UserId author, Time now) {
     Remove(*known);
   }
   const auto turn = turns_.insert(turns_.end(), Key{range, author});
-  const List& list = lists_[range]
-                         .emplace(author, List{{}, {}, ++numbers_, false, now, false, turn})
-                         .first->second;
+  const List& list =
+      lists_[range].emplace(author, List{{}, {}, ++numbers_, false, now, true, turn}).first->second;
   bytes_ += BytesOf(list);
   MakeRoom();
   return numbers_;
@@ -74,6 +73,7 @@ void FollowerLists::Append(Range range, UserId author, uint64_t number, const Fo
     list->no_reposts.insert(list->no_reposts.end(), no_reposts.begin(), no_reposts.end());
   }
   list->whole = last;
+  list->was_used = !last;  // until it is whole nobody can use it
   Changed(*list);
 }
 
@@ -126,6 +126,7 @@ void FollowerLists::MakeRoom() {
       turns_.splice(turns_.end(), turns_, turns_.begin());
     } else {
       Remove(list);
+      more_turns = kMoreTurns;
     }
   }
 }

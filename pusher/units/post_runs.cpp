@@ -44,7 +44,7 @@ void PostRuns::Begin(Unit& unit, Now now) {
       run.delivered = before->second.delivered;
     }
   }
-  HasTurn(unit);
+  if (unit.large && !unit.alone) admission_.Widen(unit.credit);
   run.page_limit = admission_.PageFor(unit.credit);
   run.trouble = Status::Done();
   ++run.reads_open;
@@ -232,15 +232,17 @@ void PostRuns::FillList(Run& run) {
   if (!run.page.next) run.list = 0;
 }
 
-// Whether the unit may write its page: it is small, or large with a wide credit. One whose culprit
-// is looked for goes from one small page to the next.
-bool PostRuns::HasTurn(Unit& unit) {
-  return !unit.large || unit.alone || admission_.Widen(unit.credit);
+// Whether the unit may write its page. A large unit needs a wide credit, which it gets here if one
+// is free. But one that was parked writes a small page: so it shows whether the resource is back.
+// And one whose culprit is looked for goes from one small page to the next.
+bool PostRuns::MayWrite(Unit& unit) {
+  return !unit.large || unit.alone || Admission::is_tried(unit.credit) ||
+         admission_.Widen(unit.credit);
 }
 
 std::optional<RunStep> PostRuns::Write(Run& run, Now now) {
   run.unit->large |= run.page.next.has_value();
-  if (!HasTurn(*run.unit)) {
+  if (!MayWrite(*run.unit)) {  // the page is read again in its turn
     run.page = {};
     return RunStep{.unit = run.unit->id, .finished = false};
   }

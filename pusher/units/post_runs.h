@@ -19,6 +19,9 @@
 // hold the reader's own posts, the author is the first reader of the first page, in the range of
 // the author's own bucket (docs/decisions/0028-ones-own-posts.md).
 //
+// A unit whose first page has another one behind it is large. It needs a wide credit (admission.h)
+// to write a page. If it gets none, it gives the page back and reads it again in its turn.
+//
 // A page is done when Redis has acknowledged all its writes. After a failure the same page is read
 // and written again. The states are not read again: a state that changed since has a hint behind
 // this one. If nobody can read that hint, the unit begins anew (Outdate). A post that is to be
@@ -144,7 +147,7 @@ class PostRuns {
   bool IsMeasured(const Run& run) const;
   void FillList(Run& run);
   std::optional<RunStep> Answered(Run& run, const Status& status, Now now);
-  bool HasTurn(Unit& unit);
+  bool MayWrite(Unit& unit);
   std::optional<RunStep> Write(Run& run, Now now);
   void AddAuthor(const Run& run, std::vector<UserId>& readers) const;
   void LeaveOutTheDead(const Run& run, std::vector<UserId>& readers) const;

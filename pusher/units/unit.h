@@ -40,7 +40,7 @@ struct Unit {
   Range range = 0;
   uint64_t epoch = 0;        // of the range; a unit does not outlive it
   Way way;                   // of its reads and writes
-  Admission::Credit credit;  // none while it is parked
+  Admission::Credit credit;  // none while it is parked or waits for its turn
   UserId author{};
   std::vector<ReceivedHint> hints;  // of one kind: posts, syncs or undecodable
   bool alone = false;               // one hint, in a batch of its own: a culprit is looked for

@@ -225,7 +225,7 @@ void Units::Enter(Unit& unit, Stage stage, Now now) {
 }
 
 // What units have read may lack what the hint says. Those under way are still to write it. Those
-// that are parked, and further pages, read again.
+// that have no credit, and further pages, read again.
 void Units::NeedWalk(const Unit& unit) {
   Work& work = open_.at(unit.range);
   std::unordered_set<uint64_t> behind;
@@ -437,6 +437,7 @@ void Units::StartWalks() {
 void Units::Show(Metrics::Held& held) const {
   held.units = units_.size();
   held.units_parked = admission_.parked();
+  held.units_awaiting_turns = admission_.awaiting_turns();
   held.live_readers = audiences_.live_readers();
   held.lists = lists_.lists();
   held.list_bytes = lists_.bytes();

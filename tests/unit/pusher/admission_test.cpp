@@ -111,10 +111,42 @@ TEST(Admission, LargeUnitsHaveWideCreditsInTurn) {
   EXPECT_EQ(w.admission.awaiting_turns(), 0u);
 }
 
-TEST(Admission, AWayIsNotForgottenWhileALargeUnitWaits) {
+TEST(Admission, UnitsThatHadNoTurnYetAndTheOldestOfTheOthersAlternate) {
+  AdmissionWorld w;
+  for (const uint64_t unit : {2, 1, 3}) {
+    auto credit = w.admission.Admit(kWay, kStart);
+    ASSERT_TRUE(w.admission.Widen(credit)) << "nobody holds one";
+    w.admission.AwaitTurn(unit, std::move(credit));
+    if (unit == 1) break;  // two wait for the two that are free
+  }
+  for (const uint64_t unit : {9, 8, 7}) {
+    w.admission.AwaitTurn(unit, w.admission.Admit(kWay, kStart));
+  }
+  std::vector<uint64_t> turns;
+  while (auto next = w.admission.NextTurn()) {
+    turns.push_back(next->unit);
+    if (turns.size() == 2) w.admission.AwaitTurn(next->unit, std::move(next->credit));
+  }
+  EXPECT_EQ(turns, (std::vector<uint64_t>{9, 1, 8, 1, 7, 2}));
+}
+
+TEST(Admission, AWideCreditThatWasGivenBackInTheSameStepIsFree) {
+  AdmissionWorld w;
+  auto one = w.admission.Admit(kWay, kStart), two = w.admission.Admit(kWay, kStart);
+  ASSERT_TRUE(w.admission.Widen(one));
+  w.admission.AwaitTurn(1, std::move(one));
+  EXPECT_TRUE(w.admission.Widen(two)) << "there is one for each";
+}
+
+TEST(Admission, AWayIsNotForgottenWhileALargeUnitIsUnderWayOrWaits) {
   AdmissionWorld w;
   w.admission.AwaitTurn(7, w.admission.Admit(kWay, kStart));
   w.admission.Refill(kStart + seconds(1));
+  auto next = w.admission.NextTurn();
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->unit, 7u);
+  w.admission.Refill(kStart + seconds(1));
+  w.admission.AwaitTurn(7, std::move(next->credit));
   EXPECT_EQ(w.admission.NextTurn()->unit, 7u);
 }
 

@@ -198,9 +198,6 @@ TEST(AudienceOfAPusher, IndexesAreReadOneAfterTheOtherOnceNobodyWaitsForThem) {
   EXPECT_EQ(asked(), (Calls{{0, 2}, {1, 2}})) << "posts wait for them";
   for (const Range range : {0, 0, 1, 1}) EXPECT_EQ(asked(), (Calls{{range, 3}}));
   EXPECT_EQ(asked(), Calls{});
-  w.Give(1, Hint::OfPost(kAnn, PostId{4}));
-  w.hold_news = false;
-  w.RunUntilIdle();
 }
 
 TEST(AudienceOfAPusher, NewsThatRedisRefusesParkTheUnit) {

@@ -181,7 +181,7 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
 }
 
 // Two lanes that are taken apart: one contribution waits while the other is written.
-TEST(WriteBatcher, ContributionsThatAreAloneLeaveFurtherPagesEverySecondBatch) {
+TEST(WriteBatcher, ContributionsThatAreAloneLeaveLargeUnitsEverySecondBatch) {
   Batcher batcher;
   Contribution large{1, {}, {Post(10)}, {}};
   large.large = true;

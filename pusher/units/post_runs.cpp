@@ -44,7 +44,6 @@ void PostRuns::Begin(Unit& unit, Now now) {
       run.delivered = before->second.delivered;
     }
   }
-  if (unit.large && !unit.alone) admission_.Widen(unit.credit);
   run.page_limit = admission_.PageFor(unit.credit);
   run.trouble = Status::Done();
   ++run.reads_open;

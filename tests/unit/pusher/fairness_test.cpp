@@ -293,7 +293,7 @@ TEST(Fairness, HalfOfTheNodesTimePassesACelebrity) {
   EXPECT_GT(beside.per_second, 60'000);
 }
 
-// What they wait for is that a first page of each celebrity is read in each range.
+// They wait while a first page of each celebrity is read in each range.
 TEST(Fairness, ABurstOfAHundredCelebritiesStarvesNobody) {
   const Found beside = Measure(375, kMostCelebrities);
   EXPECT_LT(beside.p99, 0.5);
